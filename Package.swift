@@ -1,0 +1,33 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    // `any` marks where a call is dynamic: erasure has a cost and should be seen.
+    .enableUpcomingFeature("ExistentialAny"),
+    // A file names the modules whose members it uses, so FoundationEssentials is not widened to Foundation by accident.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // What the library imports is its own business unless a public signature names it.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "TypedDefaults",
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    products: [.library(name: "TypedDefaults", targets: ["TypedDefaults"])],
+    traits: [
+        // All of Foundation weighs 45 MB in a static Linux program. Without this trait only FoundationEssentials is linked.
+        // Apple platforms ignore it: Foundation is part of the system there.
+        .trait(
+            name: "UserDefaults",
+            description: "On Linux, suites that stand on Foundation's UserDefaults; links all of Foundation."),
+        // On by default until the settings file makes `DefaultsSuite.standard` independent of Foundation.
+        .default(enabledTraits: ["UserDefaults"]),
+    ],
+    dependencies: [],
+    targets: [
+        .target(name: "TypedDefaults", swiftSettings: settings),
+        .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        .testTarget(name: "TypedDefaultsTests", dependencies: ["TypedDefaults"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

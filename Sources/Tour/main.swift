@@ -1,0 +1,1 @@
+../../Playgrounds/TypedDefaults.playground/Contents.swift

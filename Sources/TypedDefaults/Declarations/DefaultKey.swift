@@ -1,0 +1,76 @@
+/// The name, type and default value of a setting, declared in one place.
+///
+/// ```swift
+/// extension DefaultKey<Double> {
+///     static let quality = DefaultKey("quality", default: 0.8)
+/// }
+///
+/// suite[.quality] = 0.5
+/// ```
+///
+/// The default is what reads as long as nothing is stored. It is not registered or written anywhere: what a declaration says in
+/// the code holds from the first launch on, and changes with the code.
+///
+/// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of such a type; then nil is stored by
+/// removing the key.
+public struct DefaultKey<Value: Sendable>: Sendable {
+    /// The key under which the value is stored. Any string will do; it is compared by its bytes.
+    public let name: String
+    /// What reads where nothing is stored.
+    public let defaultValue: Value
+    let conversion: Conversion<Value>
+
+    private init(_ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>) {
+        self.name = name
+        self.defaultValue = defaultValue
+        self.conversion = conversion
+    }
+}
+
+// One initialiser for each kind of type. `Codable` is preferred, since most types are, and then lets a type that is also
+// `DefaultConvertible` convert itself.
+extension DefaultKey {
+    public init(_ name: String, default value: Value) where Value: Codable {
+        self.init(name, value, .codable)
+    }
+
+    @_disfavoredOverload
+    public init(_ name: String, default value: Value) where Value: DefaultConvertible {
+        self.init(name, value, .convertible)
+    }
+
+    @_disfavoredOverload
+    public init<Wrapped: DefaultConvertible>(_ name: String, default value: Value = nil) where Value == Wrapped? {
+        self.init(name, value, Conversion<Wrapped>.convertible.optional)
+    }
+
+    @_disfavoredOverload
+    public init(_ name: String, default value: Value)
+    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+        self.init(name, value, .rawValue)
+    }
+
+    @_disfavoredOverload
+    public init<Wrapped: RawRepresentable & Sendable>(_ name: String, default value: Value = nil)
+    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(name, value, Conversion<Wrapped>.rawValue.optional)
+    }
+
+    // A raw value and `DefaultConvertible` without `Codable`: the type converts itself.
+    @_disfavoredOverload
+    public init(_ name: String, default value: Value)
+    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
+        self.init(name, value, .convertible)
+    }
+
+    @_disfavoredOverload
+    public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
+    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(name, value, Conversion<Wrapped>.convertible.optional)
+    }
+
+    /// Creates a key for whatever is stored, as it is.
+    public init(_ name: String, default value: PropertyList? = nil) where Value == PropertyList? {
+        self.init(name, value, Conversion<PropertyList>.propertyList.optional)
+    }
+}

@@ -1,0 +1,4 @@
+extension DefaultsSuite {
+    /// The program's own settings.
+    public static let standard = DefaultsSuite(backend: MemoryBackend())
+}

@@ -1,0 +1,66 @@
+/// A place for one value: what a view model holds, and what a test swaps.
+///
+/// ``PersistentStore`` and ``InMemoryStore`` conform; ``AnyStore`` hides which one it is. A type of your own needs `get`, `set`
+/// and `remove` only.
+///
+/// Every store keeps these laws:
+///
+/// 1. An empty store reads nil; the last write wins; removing twice is harmless; a value reads back equal.
+/// 2. Missing, unreadable and unavailable are three answers of ``load()``. What could not be read is never overwritten
+///    without being kept aside first.
+/// 3. The body of ``update(_:)`` runs once, alone among the writers of its suite. Reading inside it is fine, writing the same
+///    suite is an error.
+/// 4. No conversion is called under a lock that a read needs, so reading and writing inside one is safe.
+public protocol DefaultStoreType<Default>: Sendable {
+    /// The type of the value.
+    associatedtype Default: Sendable
+
+    /// The value; nil if it is missing, unreadable or unavailable. ``load()`` tells these apart.
+    func get() -> Default?
+
+    /// Stores the value. A failure goes to the failure handler of the suite, and the old value stays; ``save(_:)`` throws it.
+    func set(_ value: Default)
+
+    /// Removes the value. Removing what is missing is harmless. `update { $0 = nil }` is the same and throws a failure.
+    func remove()
+
+    /// The value; nil if it is missing.
+    ///
+    /// - Throws: A ``DefaultsError``: ``DefaultsError/Kind/unreadable`` if something else is stored than this type reads,
+    ///   ``DefaultsError/Kind/unavailable`` if the place cannot be read now.
+    func load() throws -> Default?
+
+    /// Stores the value, as durably as ``set(_:)``, and says what went wrong.
+    ///
+    /// - Throws: A ``DefaultsError``; then the old value stays.
+    func save(_ value: Default) throws
+
+    /// Changes the value in one step that no other writer comes between.
+    ///
+    /// ```swift
+    /// try store.update { $0?.size = .large }
+    /// ```
+    ///
+    /// - Parameter body: Gets the value, nil if it is missing, and leaves the new one, nil to remove it. It runs once, and nothing is
+    ///   written if it throws. Keep it short: other writers wait, and those that wait too long get an error.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or a ``DefaultsError``. An unreadable value is an error before `body` runs.
+    @discardableResult
+    func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
+}
+
+// What three methods give. A store of one's own that several threads write should bring its own `update`.
+extension DefaultStoreType {
+    public func load() throws -> Default? { get() }
+
+    public func save(_ value: Default) throws { set(value) }
+
+    /// Reads, changes and writes, in three steps that other writers can come between.
+    @discardableResult
+    public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        var value = try load()
+        let result = try body(&value)
+        if let value { try save(value) } else { remove() }
+        return result
+    }
+}

@@ -1,0 +1,53 @@
+/// A place where settings can live: memory, `UserDefaults`, a file.
+///
+/// A ``DefaultsSuite`` stands on one backend and is the only one in its process that does. It takes care of types, caches,
+/// failures and turns among the threads of its process, so that a backend deals in raw values only:
+///
+/// 1. A value that was committed reads back equal, as ``PropertyList`` defines equal; a key that was not reads nil.
+/// 2. Keys are compared by their UTF-8 bytes.
+/// 3. The edits of one commit are seen together or not at all, by every reader, whatever happens in between.
+/// 4. A commit that throws has changed nothing.
+/// 5. What cannot be read is ``DefaultsError/Kind/unavailable``, never nil and never overwritten.
+///
+/// Any thread may call at any time; ``commit(_:)`` is called inside ``withWriteAccess(_:)`` only.
+public protocol DefaultsBackend: AnyObject, Sendable {
+    /// The stored value; nil if the key is missing.
+    func value(forKey key: String) throws(DefaultsError) -> PropertyList?
+
+    /// All keys that are stored, in no order.
+    func keys() throws(DefaultsError) -> [String]
+
+    /// Runs `body` alone among the writers in all processes that share the place.
+    ///
+    /// What other processes wrote before is visible to `body`. The calling suite lets one thread of its own in at a time.
+    ///
+    /// - Throws: ``DefaultsError/Kind/timedOut`` if other processes leave no turn; then `body` does not run.
+    func withWriteAccess(_ body: () -> Void) throws(DefaultsError)
+
+    /// Applies the edits as one; a nil value removes the key. No key occurs twice.
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError)
+
+    /// A number that differs from what it was as soon as a value may have changed other than by ``commit(_:)``; nil if that cannot be
+    /// known, so that each value must be read each time it is asked for.
+    ///
+    /// Asked for at every read of a setting, so it must cost next to nothing.
+    var generation: UInt64? { get }
+
+    /// The keys that may have changed since that generation, and the generation up to which that is so; nil keys mean all.
+    func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
+
+    /// Returns once every commit so far is where a loss of power does not reach it, or as close to that as the place comes.
+    func synchronize() throws(DefaultsError)
+
+    /// What the program was launched with for the key, as in `-volume 7`; nil, unless the place is one that puts
+    /// launch arguments in front of stored values.
+    func launchArgument(forKey key: String) -> PropertyList?
+
+    /// Where the values are stored, for people to read; nil where that is no place that one can name.
+    var location: String? { get }
+}
+
+extension DefaultsBackend {
+    public func launchArgument(forKey key: String) -> PropertyList? { nil }
+    public var location: String? { nil }
+}

@@ -1,0 +1,58 @@
+/// What went wrong with a setting, in words that hold names and types but never a stored value.
+///
+/// ```swift
+/// do { try store.save(config) } catch let error as DefaultsError where error.kind == .unavailable { showOffline() }
+/// ```
+public struct DefaultsError: Error, Hashable, Sendable {
+    /// The sort of failure. Kinds may be added in later versions, so a `switch` over them needs a `default`.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        /// A value is stored, but not one that the declared type can be made from.
+        public static let unreadable = Kind(description: "unreadable")
+        /// The place where settings live cannot be read or written now; what is stored there is unknown and untouched.
+        public static let unavailable = Kind(description: "unavailable")
+        /// The value cannot be stored as it is: it would not read back the same. Nothing was written.
+        public static let refused = Kind(description: "refused")
+        /// Another writer held the suite for longer than a writer waits. Nothing was written.
+        public static let timedOut = Kind(description: "timed out")
+        /// A suite was written from inside its own `update`. Nothing was written.
+        public static let nestedWrite = Kind(description: "nested write")
+        /// A suite's name is not one that every platform can store under.
+        public static let invalidName = Kind(description: "invalid name")
+    }
+
+    public let kind: Kind
+    /// The setting's key, where the failure concerns one.
+    public var key: String?
+    /// The name of the type that was declared, or that was met and has no place in a property list.
+    public var type: String?
+    /// The way from the whole value to the part at fault: property names, dictionary keys, and indices such as "3".
+    public var path: [String]
+    /// One sentence of explanation.
+    public var reason: String
+
+    public init(_ kind: Kind, key: String? = nil, type: String? = nil, path: [String] = [], reason: String) {
+        self.kind = kind
+        self.key = key
+        self.type = type
+        self.path = path
+        self.reason = reason
+    }
+
+    func about(key: String) -> DefaultsError {
+        var error = self
+        error.key = key
+        return error
+    }
+}
+
+extension DefaultsError: CustomStringConvertible {
+    public var description: String {
+        var text = kind.description
+        if let key { text += " “\(key)”" }
+        if let type { text += " (\(type))" }
+        if !path.isEmpty { text += " at \(path.joined(separator: "."))" }
+        return "\(text): \(reason)"
+    }
+}

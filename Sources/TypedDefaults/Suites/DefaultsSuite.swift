@@ -1,0 +1,90 @@
+/// One place where settings live.
+///
+/// ```swift
+/// let suite = try DefaultsSuite(name: "com.example.shared")
+/// let store = PersistentStore<CameraConfig>(suite: suite)
+/// ```
+///
+/// A suite is a handle: copies, and suites made of the same name or backend, share everything.
+///
+/// There is no registration of defaults. A default value lives in the declaration of its setting, see ``DefaultKey``, or in the
+/// properties of a config struct; a registration would be a second place that says what the first one already says.
+public struct DefaultsSuite: Sendable {
+    let core: SuiteCore
+
+    /// Creates a suite on that backend. Suites on one backend share everything.
+    public init(backend: some DefaultsBackend) {
+        core = SuiteCore.shared(id: ObjectIdentifier(backend)) { backend }
+    }
+
+    init(core: SuiteCore) { self.core = core }
+
+    /// A new suite in memory that holds those values and shares nothing with any other.
+    public static func inMemory(_ contents: [String: PropertyList] = [:]) -> DefaultsSuite {
+        DefaultsSuite(backend: MemoryBackend(contents))
+    }
+
+    /// What is called with each failure that no caller can be told of, as those of `get` and `set`.
+    ///
+    /// At first a handler that writes to standard error, at most one line for each kind of failure. It is called on the
+    /// thread that met the failure, under no lock.
+    public var onFailure: @Sendable (DefaultsError) -> Void {
+        get { core.onFailure }
+        nonmutating set { core.onFailure = newValue }
+    }
+
+    /// Where the suite is stored, for people to read; nil where that is no place that one can name, such as memory.
+    public var location: String? { core.backend.location }
+
+    /// Returns once every change so far is where a loss of power does not reach it, or as close to that as the backend comes.
+    ///
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be written.
+    public func synchronize() throws(DefaultsError) { try core.backend.synchronize() }
+}
+
+extension DefaultsSuite {
+    /// The keys that are stored, sorted.
+    public func keys() throws(DefaultsError) -> [String] { try core.backend.keys().sorted() }
+
+    /// Removes what is stored under those keys, as one change.
+    ///
+    /// A failure goes to ``onFailure``, and then nothing is removed.
+    public func remove(_ keys: some Sequence<String>) {
+        let names = Set(keys.map(ByteString.init))
+        removing { names.map(\.string) }
+    }
+
+    /// Removes all that is stored in this suite, as one change.
+    ///
+    /// Of `UserDefaults` that is the program's or the suite's own domain only. A failure goes to ``onFailure``, and then nothing is
+    /// removed.
+    public func removeAll() {
+        removing { () throws(DefaultsError) in try core.backend.keys() }
+    }
+
+    private func removing(_ keys: () throws(DefaultsError) -> [String]) {
+        do throws(DefaultsError) {
+            try core.withWriteAccess { () throws(DefaultsError) in
+                let edits = try keys().map { (key: $0, value: PropertyList?.none) }
+                if !edits.isEmpty { try core.commit(edits) }
+            }
+        } catch {
+            core.report(error)
+        }
+    }
+}
+
+extension DefaultsSuite {
+    /// The value of a key; its default where nothing is stored, or where what is stored cannot be read, which the failure handler hears.
+    public subscript<Value>(key: DefaultKey<Value>) -> Value {
+        get { Setting(self, key: key.name, key.conversion).get() ?? key.defaultValue }
+        nonmutating set { Setting(self, key: key.name, key.conversion).set(newValue) }
+    }
+}
+
+extension DefaultsSuite: CustomStringConvertible, CustomReflectable {
+    public var description: String { "DefaultsSuite(\(location ?? "in memory"))" }
+
+    /// Empty: what is stored never shows in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,34 @@
+/// Settings in memory, gone with the last reference: for tests, previews, and what should not be kept.
+public final class MemoryBackend: DefaultsBackend {
+    private let contents: Locked<[ByteString: PropertyList]>
+
+    /// Creates a backend that holds those values.
+    public init(_ contents: [String: PropertyList] = [:]) {
+        self.contents = Locked(
+            Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
+    }
+
+    public func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
+
+    public func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
+
+    public func withWriteAccess(_ body: () -> Void) { body() }
+
+    public func commit(_ edits: [(key: String, value: PropertyList?)]) {
+        contents.withLock { contents in
+            for edit in edits { contents[ByteString(edit.key)] = edit.value }
+        }
+    }
+
+    /// Always 0: nobody else reaches this memory.
+    public var generation: UInt64? { 0 }
+
+    public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }
+
+    public func synchronize() {}
+}
+
+extension MemoryBackend: CustomReflectable {
+    /// Empty: what is stored never shows in a `dump`.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,191 @@
+/// What all handles on one suite share: the backend, the turns of its writers, and what is known of stored values.
+final class SuiteCore: Sendable {
+    let backend: any DefaultsBackend
+    private let turns = TurnLock()
+    /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
+    private let patience: Duration
+
+    private struct State {
+        /// The generation up to which the slots are right; nil before the first look.
+        var generation: UInt64?
+        var slots: [ByteString: [any KeySlot]] = [:]
+        var onFailure: @Sendable (DefaultsError) -> Void = { _ in }
+
+        func slot<Value>(_ key: String, _ conversion: Conversion<Value>) -> Slot<Value>? {
+            for case let slot as Slot<Value> in slots[ByteString(key)] ?? []
+            where slot.conversion.kind == conversion.kind {
+                return slot
+            }
+            return nil
+        }
+
+        func slots(of keys: some Sequence<String>) -> some Sequence<any KeySlot> {
+            keys.lazy.flatMap { slots[ByteString($0)] ?? [] }
+        }
+    }
+    private let state: Locked<State>
+
+    init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
+        self.backend = backend
+        self.patience = patience
+        state = Locked(State())
+        onFailure = Self.writingOncePerKind(place: backend.location)
+    }
+
+    var onFailure: @Sendable (DefaultsError) -> Void {
+        get { state.withLock { $0.onFailure } }
+        set { state.withLock { $0.onFailure = newValue } }
+    }
+
+    /// Hands a failure that no caller can be told of to the failure handler.
+    func report(_ error: DefaultsError) { onFailure(error) }
+
+    /// The default handler: at most one line per suite and kind, so that a setting read in a loop does not flood a log.
+    private static func writingOncePerKind(place: String?) -> @Sendable (DefaultsError) -> Void {
+        let written = Locked<Set<DefaultsError.Kind>>([])
+        return { error in
+            guard written.withLock({ $0.insert(error.kind).inserted }) else { return }
+            writeToStandardError(line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)")
+        }
+    }
+
+}
+
+extension SuiteCore {
+    /// The one slot for values of that type and conversion under that key.
+    func slot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot<Value> {
+        if let slot = state.withLock({ $0.slot(key, conversion) }) { return slot }
+        // Made outside the lock: conversions are not called under it.
+        var argument = backend.launchArgument(forKey: key)
+        if let given = argument {
+            do throws(DefaultsError) {
+                _ = try conversion.decode(given, true)
+            } catch {
+                argument = nil
+                report(
+                    DefaultsError(
+                        .unreadable, key: key, type: "\(Value.self)",
+                        reason: "the launch argument is not of this type and is passed over"))
+            }
+        }
+        let made = Slot(key, conversion, launchArgument: argument)
+        return state.withLock { state in
+            if let slot = state.slot(key, conversion) { return slot }
+            state.slots[ByteString(key), default: []].append(made)
+            return made
+        }
+    }
+
+    /// Runs `body` with the lock that guards all slots, and whether what they know is up to date.
+    @inline(__always)
+    func withSlots<Result>(_ body: (_ areCurrent: Bool) -> Result) -> Result {
+        state.withLock { state in
+            guard let generation = backend.generation else { return body(false) }
+            return body(generation == state.generation)
+        }
+    }
+
+    /// Marks what others changed since the last look.
+    func catchUp() throws(DefaultsError) {
+        guard let now = backend.generation else { return }
+        let seen = state.withLock { $0.generation }
+        guard now != seen else { return }
+        let (keys, generation) = seen == nil ? (nil, now) : try backend.changes(since: seen ?? now)
+        state.withLock { state in
+            // Another thread may have been faster; looking again is harmless, going back is not.
+            guard state.generation == seen else { return }
+            state.generation = generation
+            if let keys {
+                for slot in state.slots(of: keys) { slot.forget() }
+            } else {
+                for slot in state.slots.values.joined() { slot.forget() }
+            }
+        }
+    }
+
+}
+
+extension SuiteCore {
+    func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        do throws(DefaultsError) { return try backend.value(forKey: key) } catch { throw error.about(key: key) }
+    }
+
+    /// The first of `<key>.unreadable`, `<key>.unreadable-2`, … that is free or holds that very value.
+    func keyToKeepAside(_ key: String, _ stored: PropertyList) throws(DefaultsError) -> String {
+        var name = "\(key).unreadable"
+        var count = 1
+        while let taken = try backend.value(forKey: name), taken != stored {
+            count += 1
+            name = "\(key).unreadable-\(count)"
+        }
+        return name
+    }
+
+    /// Runs `body` alone among the writers of the suite, after catching up with the others.
+    func withWriteAccess<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
+        do throws(TurnLock.Refusal) {
+            try turns.acquire(patience: patience)
+        } catch {
+            switch error {
+            case .heldByCaller:
+                throw DefaultsError(.nestedWrite, reason: "a suite cannot be written from inside its own update")
+            case .timedOut:
+                throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(patience)")
+            }
+        }
+        defer { turns.release() }
+        var outcome: Result<Outcome, DefaultsError>?
+        try backend.withWriteAccess {
+            outcome = Result { () throws(DefaultsError) in
+                try catchUp()
+                return try body()
+            }
+        }
+        guard let outcome else {
+            throw DefaultsError(.unavailable, reason: "the backend gave no write access and no reason")
+        }
+        return try outcome.get()
+    }
+
+    /// Commits edits, inside ``withWriteAccess(_:)``.
+    ///
+    /// The slots of the keys forget before and are settled after: in between every reader asks the backend, for which the commit is
+    /// one event.
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        state.withLock { state in
+            for slot in state.slots(of: edits.lazy.map(\.key)) { slot.unsettle() }
+        }
+        var failure: DefaultsError?
+        do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
+        state.withLock { state in
+            state.generation = backend.generation
+            for slot in state.slots(of: edits.lazy.map(\.key)) { slot.settle() }
+        }
+        if let failure { throw failure }
+    }
+}
+
+/// The suites that are in use, so that two of one name or backend share one core.
+private let coresInUse = Locked<[AnyHashable: WeakCore]>([:])
+private struct WeakCore { weak var core: SuiteCore? }
+
+extension SuiteCore {
+    /// The core in use under that identity, or a new one on the backend that is made for it.
+    static func shared<Failure: Error>(
+        id: some Hashable & Sendable, _ makeBackend: () throws(Failure) -> any DefaultsBackend
+    ) throws(Failure) -> SuiteCore {
+        let id = AnyHashable(id)
+        return try coresInUse.withLock { cores throws(Failure) in
+            if let core = cores[id]?.core { return core }
+            let core = SuiteCore(try makeBackend())
+            cores = cores.filter { $0.value.core != nil }
+            cores[id] = WeakCore(core: core)
+            return core
+        }
+    }
+}
+
+extension SuiteCore: CustomReflectable {
+    /// Empty: what is stored never shows in a `dump`.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,268 @@
+extension PropertyList {
+    /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type also accepts.
+    ///
+    /// - Parameter userInfo: What the type's `init(from:)` finds in its decoder's `userInfo`.
+    /// - Throws: A `DecodingError` with the coding path of the part at fault and no stored value in its text, or what the type's
+    ///   own `init(from:)` throws.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws -> Value {
+        let isAbsentNil = isNilMarker && type is any AnyOptional.Type
+        return try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: !isAbsentNil)
+            .decode(type, from: self)
+    }
+}
+
+/// Reads a value from one node of a tree.
+final class PropertyListTreeDecoder: Decoder {
+    /// What all decoders of one tree share.
+    final class Root {
+        let userInfo: [CodingUserInfoKey: Any]
+        /// Whether strings are read as numbers and Booleans: launch arguments are never anything else.
+        let readsArguments: Bool
+        /// Whether an optional at the root is something stored, so that nothing but its content is left to read.
+        let isOptional: Bool
+        /// Whether the whole value was asked for as `Data`, and so is `Data` in its own form.
+        fileprivate(set) var isData = false
+
+        init(userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true) {
+            self.userInfo = userInfo
+            self.readsArguments = readsArguments
+            self.isOptional = isOptional
+        }
+
+        func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
+            let decoder = PropertyListTreeDecoder(
+                root: self, node: node, isOptionalRoot: isOptional && type is any AnyOptional.Type)
+            if let value = try decoder.native(type, from: node, key: nil) { return value }
+            return try Value(from: decoder)
+        }
+    }
+
+    fileprivate let root: Root
+    fileprivate let node: PropertyList
+    fileprivate let isOptionalRoot: Bool
+    private let parent: PropertyListTreeDecoder?
+    private let key: (any CodingKey)?
+    private let depth: Int
+
+    private init(root: Root, node: PropertyList, isOptionalRoot: Bool) {
+        self.root = root
+        self.node = node
+        self.isOptionalRoot = isOptionalRoot
+        parent = nil
+        key = nil
+        depth = 1
+    }
+
+    fileprivate init(parent: PropertyListTreeDecoder, node: PropertyList, key: (any CodingKey)?) throws {
+        root = parent.root
+        self.node = node
+        isOptionalRoot = false
+        self.parent = parent
+        self.key = key
+        depth = parent.depth + 1
+        guard depth <= PropertyList.depthLimit else {
+            throw parent.corrupted("nested deeper than \(PropertyList.depthLimit) levels", at: key)
+        }
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { root.userInfo }
+
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var decoder: PropertyListTreeDecoder? = self
+        while let current = decoder {
+            if let key = current.key { path.append(key) }
+            decoder = current.parent
+        }
+        return path.reversed()
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
+        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let elements) = node else { throw mismatch([Any].self, "an array", node) }
+        return UnkeyedContainer(decoder: self, elements: elements)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueContainer(decoder: self) }
+
+    private func context(_ reason: String, at key: (any CodingKey)?) -> DecodingError.Context {
+        DecodingError.Context(
+            codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: reason,
+            underlyingError: DefaultsError(.unreadable, reason: reason))
+    }
+
+    fileprivate func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
+        .dataCorrupted(context(reason, at: key))
+    }
+
+    private func mismatch(
+        _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil
+    ) -> DecodingError {
+        if node.isNilMarker { return .valueNotFound(type, context("\(expected) is expected, nil is stored", at: key)) }
+        return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is stored", at: key))
+    }
+
+    fileprivate func absent(_ key: any CodingKey) -> DecodingError {
+        .keyNotFound(key, context("nothing is stored under this name", at: nil))
+    }
+
+    /// The value, where its type has a form of its own; nil if it has none.
+    @inline(__always)
+    fileprivate func native<Value>(_ type: Value.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Value?
+    {
+        // As in `nativeForm(of:)`: the commonest pairs by comparison. Safe: the bit casts are from the very type asked for.
+        switch node {
+        case .string(let value) where Value.self == String.self: return unsafeBitCast(value, to: Value.self)
+        case .bool(let value) where Value.self == Bool.self: return unsafeBitCast(value, to: Value.self)
+        case .double(let value) where Value.self == Double.self: return unsafeBitCast(value, to: Value.self)
+        case .integer(let value) where Value.self == Int.self:
+            if let value = value.exactly(as: Int.self) { return unsafeBitCast(value, to: Value.self) }
+        default: break
+        }
+        guard let type = Value.self as? any NativeValue.Type else { return nil }
+        return try converted(type, from: node, key: key) as? Value
+    }
+
+    private func converted(_ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Any {
+        if let value = type.init(node) {
+            if case .data = node, parent == nil { root.isData = true }
+            return value
+        }
+        if root.readsArguments, case .string(let argument) = node, let value = type.init(argument: argument) {
+            return value
+        }
+        if case .integer = node, type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type {
+            throw corrupted("a number is stored that does not fit \(type)", at: key)
+        }
+        throw mismatch(type, "\(type)", node, at: key)
+    }
+
+    /// The value of an entry or element: the counterpart of the encoder's `node(for:key:)`.
+    fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: any CodingKey) throws
+        -> Value
+    {
+        try native(type, from: node.unescapedFromNil, key: key) ?? nested(type, from: node, key: key)
+    }
+
+    /// The counterpart of the encoder's `bareNode(for:)`.
+    fileprivate func decodeBare<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
+        try native(type, from: node, key: nil) ?? nested(type, from: node, key: nil)
+    }
+
+    private func nested<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: (any CodingKey)?) throws
+        -> Value
+    {
+        try Value(from: PropertyListTreeDecoder(parent: self, node: node, key: key))
+    }
+}
+
+// One generic `decode` meets the protocols' requirements for all the single types as well.
+extension PropertyListTreeDecoder {
+    private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let decoder: PropertyListTreeDecoder
+        let entries: [String: PropertyList]
+        var codingPath: [any CodingKey] { decoder.codingPath }
+        var allKeys: [Key] { entries.keys.compactMap(Key.init(stringValue:)) }
+
+        func contains(_ key: Key) -> Bool { entries[key.stringValue] != nil }
+
+        func node(_ key: some CodingKey) throws -> PropertyList {
+            guard let node = entries[key.stringValue] else { throw decoder.absent(key) }
+            return node
+        }
+
+        func nested(_ key: some CodingKey) throws -> PropertyListTreeDecoder {
+            try PropertyListTreeDecoder(parent: decoder, node: node(key), key: key)
+        }
+
+        func decodeNil(forKey key: Key) throws -> Bool { try node(key).isNilMarker }
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+            try decoder.decode(type, from: node(key), key: key)
+        }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type, forKey key: Key
+        ) throws -> KeyedDecodingContainer<Nested> { try nested(key).container(keyedBy: type) }
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            try nested(key).unkeyedContainer()
+        }
+        func superDecoder() throws -> any Decoder { try nested(SuperKey()) }
+        func superDecoder(forKey key: Key) throws -> any Decoder { try nested(key) }
+    }
+
+    private struct UnkeyedContainer: UnkeyedDecodingContainer {
+        let decoder: PropertyListTreeDecoder
+        let elements: [PropertyList]
+        var currentIndex = 0
+        var codingPath: [any CodingKey] { decoder.codingPath }
+        var count: Int? { elements.count }
+        var isAtEnd: Bool { currentIndex == elements.count }
+
+        func node(_ type: Any.Type) throws -> PropertyList {
+            guard !isAtEnd else {
+                throw DecodingError.valueNotFound(
+                    type, decoder.context("the array ends here", at: IndexKey(currentIndex)))
+            }
+            return elements[currentIndex]
+        }
+
+        /// The decoder of the next element, which then counts as read.
+        mutating func next(_ type: Any.Type) throws -> PropertyListTreeDecoder {
+            let next = try PropertyListTreeDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex))
+            currentIndex += 1
+            return next
+        }
+
+        mutating func decodeNil() throws -> Bool {
+            guard try node(Any.self).isNilMarker else { return false }
+            currentIndex += 1
+            return true
+        }
+
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
+            currentIndex += 1
+            return value
+        }
+
+        mutating func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type
+        ) throws -> KeyedDecodingContainer<Nested> { try next([String: Any].self).container(keyedBy: type) }
+        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+            try next([Any].self).unkeyedContainer()
+        }
+        mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) }
+    }
+
+    private struct SingleValueContainer: SingleValueDecodingContainer {
+        let decoder: PropertyListTreeDecoder
+        var codingPath: [any CodingKey] { decoder.codingPath }
+
+        func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try decoder.decodeBare(type, from: decoder.isOptionalRoot ? decoder.node : decoder.node.unescapedFromNil)
+        }
+    }
+}
+
+extension PropertyList {
+    /// The kind with its article, for messages: what is stored, without the value.
+    var kindName: String {
+        switch self {
+        case .bool: "a Boolean"
+        case .integer: "an integer"
+        case .double: "a double"
+        case .string: "a string"
+        case .data: "data"
+        case .date: "a date"
+        case .array: "an array"
+        case .dictionary: "a dictionary"
+        }
+    }
+}

@@ -1,0 +1,191 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How values of one type are written and read: the one form in which all declarations hand a type to a store.
+struct Conversion<Value: Sendable>: Sendable {
+    let kind: ConversionKind
+    /// What to store; nil for an optional that holds nothing, which is stored by removing the key.
+    let encode: @Sendable (Value) throws(DefaultsError) -> PropertyList?
+    /// The value of what is stored. Launch arguments are strings, so numbers and Booleans are read from those where that is said.
+    let decode: @Sendable (_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value
+
+    /// The same conversion for the optional of its type.
+    var optional: Conversion<Value?> {
+        Conversion<Value?>(
+            kind: kind,
+            encode: { value throws(DefaultsError) in if let value { try encode(value) } else { nil } },
+            decode: { stored, readsArguments throws(DefaultsError) in try decode(stored, readsArguments) })
+    }
+}
+
+/// Distinguishes the ways in which one type may be converted.
+enum ConversionKind { case codable, rawValue, convertible, propertyList }
+
+extension Conversion where Value: Codable {
+    /// By `Codable`, unless the type, or the type that the optional holds, is ``DefaultConvertible`` and has its own say.
+    static var codable: Conversion {
+        if let type = Value.self as? any DefaultConvertible.Type {
+            return ofConvertible(type) as! Conversion  // Safe: `type` is `Value`.
+        }
+        if let optional = Value.self as? any AnyOptional.Type,
+            let type = optional.wrappedType as? any DefaultConvertible.Type
+        {
+            return ofOptionalConvertible(type) as! Conversion  // Safe: `type` is what `Value` is the optional of.
+        }
+        return Conversion(kind: .codable, encode: encodingByCodable, decode: decodingByCodable)
+    }
+
+    private static func ofConvertible<Other: DefaultConvertible>(_ type: Other.Type) -> Any {
+        Conversion<Other>.convertible
+    }
+
+    private static func ofOptionalConvertible<Other: DefaultConvertible>(_ type: Other.Type) -> Any {
+        Conversion<Other>.convertible.optional
+    }
+
+    @Sendable
+    static func encodingByCodable(_ value: Value) throws(DefaultsError) -> PropertyList? {
+        do { return try PropertyList.encoding(value) } catch { throw DefaultsError(encoding: Value.self, error) }
+    }
+
+    @Sendable
+    static func decodingByCodable(_ stored: PropertyList, readsArguments: Bool) throws(DefaultsError) -> Value {
+        let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments)
+        do {
+            return try root.decode(Value.self, from: stored)
+        } catch {
+            // Older helpers stored JSON, or a property list, as data. What is itself data is never taken for that. Whether these
+            // fail, and how, is of no interest: the native form is the one that was expected.
+            if case .data(let data) = stored, !root.isData {
+                if let value = try? JSONDecoder().decode(Value.self, from: data) { return value }
+                if let value = try? PropertyListDecoder().decode(Value.self, from: data) { return value }
+            }
+            throw DefaultsError(decoding: Value.self, error)
+        }
+    }
+}
+
+extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+    static var rawValue: Conversion {
+        let raw = Conversion<Value.RawValue>.codable
+        return Conversion(
+            kind: .rawValue,
+            encode: { value throws(DefaultsError) in try raw.encode(value.rawValue) },
+            decode: { stored, readsArguments throws(DefaultsError) in
+                guard let value = Value(rawValue: try raw.decode(stored, readsArguments)) else {
+                    throw DefaultsError(
+                        .unreadable, type: "\(Value.self)",
+                        reason: "no value of the type has the raw value that is stored")
+                }
+                return value
+            })
+    }
+}
+
+extension Conversion where Value: DefaultConvertible {
+    /// By the type's own `init?(_:)` and `serialize()`.
+    static var convertible: Conversion {
+        let shortcut = DefaultImplementation<Value>()
+        return Conversion(
+            kind: .convertible,
+            encode: { value throws(DefaultsError) in try shortcut.encode(value) },
+            decode: { stored, readsArguments throws(DefaultsError) in try shortcut.decode(stored, readsArguments) })
+    }
+}
+
+extension Conversion where Value == PropertyList {
+    /// None: the stored value itself.
+    static var propertyList: Conversion {
+        Conversion(
+            kind: .propertyList,
+            encode: { value throws(DefaultsError) in value },
+            decode: { stored, _ throws(DefaultsError) in stored })
+    }
+}
+
+/// The types, by conversion, that were seen to read what they write.
+private let trustworthyTypes = Locked<Set<[AnyHashable]>>([])
+
+extension Conversion {
+    /// Throws unless the type reads back what it wrote; asked once for each type in a process.
+    func checkOnce(_ written: PropertyList) throws(DefaultsError) {
+        let type: [AnyHashable] = [ObjectIdentifier(Value.self), kind]
+        guard !trustworthyTypes.withLock({ $0.contains(type) }) else { return }
+        try checkRoundTrip(written)
+        trustworthyTypes.withLock { _ = $0.insert(type) }
+    }
+
+    /// Throws unless the type reads back what it wrote.
+    ///
+    /// What is compared is what the copy writes, since a value need not be `Equatable`; the order of an array counts for nothing,
+    /// since a `Set` writes its elements in any.
+    func checkRoundTrip(_ written: PropertyList) throws(DefaultsError) {
+        let again: PropertyList?
+        do {
+            again = try encode(try decode(written, false))
+        } catch {
+            var error = error
+            error.reason = "the type does not read what it writes: \(error.reason)"
+            throw DefaultsError(.refused, type: "\(Value.self)", path: error.path, reason: error.reason)
+        }
+        guard again?.hashRegardlessOfOrder != written.hashRegardlessOfOrder else { return }
+        throw DefaultsError(
+            .refused, type: "\(Value.self)", path: again.map(written.firstDifference) ?? [],
+            reason: "the type does not read back the same value that it writes")
+    }
+}
+
+extension PropertyList {
+    fileprivate var hashRegardlessOfOrder: Int {
+        switch self {
+        case .array(let elements): elements.reduce(elements.count) { $0 &+ $1.hashRegardlessOfOrder &* 31 }
+        case .dictionary(let entries):
+            entries.reduce(entries.count) { $0 &+ ($1.key.hashValue ^ $1.value.hashRegardlessOfOrder) &* 37 }
+        default: hashValue
+        }
+    }
+
+    fileprivate func firstDifference(from other: PropertyList) -> [String] {
+        guard case .dictionary(let mine) = self, case .dictionary(let others) = other else { return [] }
+        for (key, value) in mine where others[key]?.hashRegardlessOfOrder != value.hashRegardlessOfOrder {
+            return [key] + (others[key].map(value.firstDifference) ?? [])
+        }
+        return []
+    }
+}
+
+// Errors of `Codable` quote stored values in their text, so only their type and path are taken over. What this library's own
+// coder has to say comes as their underlying error.
+extension DefaultsError {
+    init(encoding type: Any.Type, _ error: any Error) {
+        if case EncodingError.invalidValue(_, let context) = error {
+            let reason = (context.underlyingError as? DefaultsError)?.reason ?? "the value cannot be encoded"
+            self.init(.refused, type: "\(type)", path: context.codingPath.map(\.stringValue), reason: reason)
+        } else if let error = error as? DefaultsError {
+            self = error
+        } else {
+            self.init(.refused, type: "\(type)", reason: "encode(to:) threw \(Swift.type(of: error))")
+        }
+    }
+
+    init(decoding type: Any.Type, _ error: any Error) {
+        guard let error = error as? DecodingError else {
+            self.init(.unreadable, type: "\(type)", reason: "init(from:) threw \(Swift.type(of: error))")
+            return
+        }
+        let (context, reason) =
+            switch error {
+            case .typeMismatch(_, let context): (context, "something else than the declared type is stored")
+            case .valueNotFound(_, let context): (context, "nothing is stored here")
+            case .keyNotFound(let key, let context): (context, "“\(key.stringValue)” is missing")
+            case .dataCorrupted(let context): (context, "what is stored is not a value of the type")
+            @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it cannot be decoded")
+            }
+        self.init(
+            .unreadable, type: "\(type)", path: context.codingPath.map(\.stringValue),
+            reason: (context.underlyingError as? DefaultsError)?.reason ?? reason)
+    }
+}

@@ -1,0 +1,16 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Written as a date, exact to the bit of its seconds since 2001-01-01 UTC. Otherwise nil: a number of seconds does not tell
+/// since when.
+extension Date: NativeValue {
+    init?(_ stored: PropertyList) {
+        guard case .date(let value) = stored else { return nil }
+        self = value
+    }
+
+    var propertyList: PropertyList { .date(self) }
+}

@@ -1,0 +1,32 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Written as a string of decimal digits, such as "1.1", or "NaN", in no locale. Also read from an integer, and from a double
+/// by its shortest digits; otherwise nil.
+extension Decimal: NativeValue {
+    init?(_ stored: PropertyList) {
+        switch stored {
+        case .string(let text): self.init(argument: text)
+        case .integer(let value): self.init(argument: value.description)
+        case .double(let value): self.init(argument: value.description)
+        default: return nil
+        }
+    }
+
+    init?(argument: String) {
+        if argument == "NaN" {
+            self = .nan
+            return
+        }
+        // Decimal(string:) reads the digits in front and passes over the rest; Double's initialiser wants the whole string.
+        guard Double(argument) != nil, argument.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else {
+            return nil
+        }
+        self.init(string: argument)
+    }
+
+    var propertyList: PropertyList { .string(description) }
+}

@@ -1,0 +1,44 @@
+/// Written as a double, bit for bit. Also read from an integer that a double holds exactly; otherwise nil.
+extension Double: NativeValue {
+    init?(_ stored: PropertyList) {
+        switch stored {
+        case .double(let value): self = value
+        case .integer(let value):
+            let double = value.exactly(as: Int64.self).flatMap(Double.init(exactly:))
+            guard let double = double ?? value.exactly(as: UInt64.self).flatMap(Double.init(exactly:)) else {
+                return nil
+            }
+            self = double
+        default: return nil
+        }
+    }
+
+    init?(argument: String) { self.init(argument) }
+
+    var propertyList: PropertyList { .double(self) }
+}
+
+/// Written as the double of the same value, NaN payloads included. Also read from any other double or integer within the
+/// range of `Float`, rounded; otherwise nil.
+extension Float: NativeValue {
+    init?(_ stored: PropertyList) {
+        guard let double = Double(stored) else { return nil }
+        if double.isNaN {
+            // By hand, since the processor's conversion would make a signalling NaN quiet.
+            let payload = UInt32(truncatingIfNeeded: double.bitPattern >> 29) & 0x007F_FFFF
+            guard payload != 0 else { return nil }
+            self.init(bitPattern: (double.sign == .minus ? 0xFF80_0000 : 0x7F80_0000) | payload)
+        } else {
+            self.init(double)
+            if isInfinite && !double.isInfinite { return nil }
+        }
+    }
+
+    init?(argument: String) { self.init(argument) }
+
+    var propertyList: PropertyList {
+        guard isNaN else { return .double(Double(self)) }
+        let payload = UInt64(bitPattern & 0x007F_FFFF) << 29
+        return .double(Double(bitPattern: (sign == .minus ? 0xFFF0_0000_0000_0000 : 0x7FF0_0000_0000_0000) | payload))
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Written as its absolute string; a URL with a base as the dictionary `relative`, `base`, both strings.
+/// Otherwise nil. A file path is not a URL: "/tmp" is read as the relative reference that it is in RFC 3986.
+extension URL: NativeValue {
+    init?(_ stored: PropertyList) {
+        switch stored {
+        case .string(let text): self.init(string: text)
+        case .dictionary(let parts):
+            guard case .string(let relative)? = parts["relative"], case .string(let base)? = parts["base"],
+                let base = URL(string: base)
+            else { return nil }
+            self.init(string: relative, relativeTo: base)
+        default: return nil
+        }
+    }
+
+    init?(argument: String) { self.init(.string(argument)) }
+
+    var propertyList: PropertyList {
+        get throws(DefaultsError) {
+            let written: PropertyList =
+                if let baseURL {
+                    .dictionary(["relative": .string(relativeString), "base": .string(baseURL.absoluteString)])
+                } else {
+                    .string(absoluteString)
+                }
+            guard URL(written) == self else {
+                throw .refused(path: [], type: URL.self, "a URL that does not read back equal from its string")
+            }
+            return written
+        }
+    }
+}

@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension PropertyList {
+    /// Creates a property list from an object such as `["cameraRoll": true, "size": 0] as [String: Any]`.
+    ///
+    /// Taken are `Bool`, all integers from `Int64.min` to `UInt64.max`, `Float`, `Double`, `String`, `Data`, `Date`, arrays, and
+    /// dictionaries with `String` keys, their bridged Foundation classes (on Linux: with the `UserDefaults` trait), and
+    /// `PropertyList` itself at any depth. An optional is taken as what it holds.
+    ///
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` that names the offending type and the path to it.
+    public init(_ object: Any) throws(DefaultsError) {
+        var path: [String] = []
+        self = try Self.converting(object, path: &path)
+    }
+
+    private static func converting(_ object: Any, path: inout [String]) throws(DefaultsError) -> PropertyList {
+        guard path.count < depthLimit else {
+            throw .refused(path: path, "nested deeper than \(depthLimit) levels")
+        }
+        // Before the casts: a bridged number would answer to several of them.
+        if let number = foundationNumber(object) { return number }
+        switch object {
+        case let value as PropertyList: return value
+        case let value as String: return .string(value)
+        case let value as Bool: return .bool(value)
+        case let value as Int: return .integer(Integer(value))
+        case let value as Double: return .double(value)
+        case let value as Float: return value.propertyList
+        case let value as Data: return .data(value)
+        case let value as Date: return .date(value)
+        case let value as [Any]:
+            var elements: [PropertyList] = []
+            elements.reserveCapacity(value.count)
+            for (index, element) in value.enumerated() {
+                path.append(String(index))
+                elements.append(try converting(element, path: &path))
+                path.removeLast()
+            }
+            return .array(elements)
+        case let value as [String: Any]:
+            var entries: [String: PropertyList] = Dictionary(minimumCapacity: value.count)
+            for (key, element) in value {
+                path.append(key)
+                entries[key] = try converting(element, path: &path)
+                path.removeLast()
+            }
+            return .dictionary(entries)
+        case let value as any FixedWidthInteger:
+            guard let integer = Integer(exactly: value) else {
+                throw .refused(path: path, type: type(of: object), "an integer beyond 64 bits")
+            }
+            return .integer(integer)
+        case let error as DefaultsError:
+            // What the default `serialize()` returns for a value that could not be encoded.
+            throw error
+        default:
+            throw .refused(path: path, type: type(of: object), "not a type that property lists hold")
+        }
+    }
+
+    /// The value as plain Swift objects: `Bool`, `Int` (`UInt64` above `Int.max`), `Double`, `String`, `Data`, `Date`, `[Any]`
+    /// and `[String: Any]`.
+    ///
+    /// A Swift number in an `Any` casts to its own type only, so read a `Float` back as
+    /// `(dict["volume"] as? Double).map(Float.init)`.
+    public var object: Any {
+        switch self {
+        case .bool(let value): value
+        case .integer(let value):
+            if let int = value.exactly(as: Int.self) { int } else { value.exactly(as: UInt64.self) as Any }
+        case .double(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .array(let value): value.map(\.object)
+        case .dictionary(let value): value.mapValues(\.object)
+        }
+    }
+}
+
+extension DefaultsError {
+    static func refused(path: [String], type: Any.Type? = nil, _ reason: String) -> DefaultsError {
+        DefaultsError(.refused, type: type.map { "\($0)" }, path: path, reason: reason)
+    }
+}

@@ -1,0 +1,141 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A value of the kinds that settings are stored in: what `UserDefaults` and property list files can hold.
+///
+/// Equality is exactness: two property lists are equal when they are stored as the same bits. Doubles and dates compare by
+/// bit pattern (`-0.0` differs from `0.0`, a NaN equals itself), strings and dictionary keys by their UTF-8 bytes (the two
+/// forms of "é" differ), and a Boolean never equals a number.
+///
+/// ```swift
+/// let stored: PropertyList = ["savesToCameraRoll": true, "size": "large"]
+/// ```
+public enum PropertyList: Sendable {
+    case bool(Bool)
+    case integer(Integer)
+    case double(Double)
+    case string(String)
+    case data(Data)
+    case date(Date)
+    case array([PropertyList])
+    case dictionary([String: PropertyList])
+
+    /// The depth of nested arrays and dictionaries beyond which nothing is converted, encoded, decoded or stored.
+    ///
+    /// Every step of these is recursive; the limit turns a stack overflow into an error.
+    public static let depthLimit = 128
+}
+
+extension PropertyList: Hashable {
+    public static func == (lhs: PropertyList, rhs: PropertyList) -> Bool {
+        switch (lhs, rhs) {
+        case (.bool(let lhs), .bool(let rhs)): lhs == rhs
+        case (.integer(let lhs), .integer(let rhs)): lhs == rhs
+        case (.double(let lhs), .double(let rhs)): lhs.bitPattern == rhs.bitPattern
+        case (.string(let lhs), .string(let rhs)): lhs.hasSameBytes(as: rhs)
+        case (.data(let lhs), .data(let rhs)): lhs == rhs
+        case (.date(let lhs), .date(let rhs)):
+            lhs.timeIntervalSinceReferenceDate.bitPattern == rhs.timeIntervalSinceReferenceDate.bitPattern
+        case (.array(let lhs), .array(let rhs)): lhs == rhs
+        case (.dictionary(let lhs), .dictionary(let rhs)):
+            lhs.count == rhs.count
+                && lhs.allSatisfy { key, value in
+                    guard let index = rhs.index(forKey: key) else { return false }
+                    return rhs[index].key.hasSameBytes(as: key) && rhs[index].value == value
+                }
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value.bitPattern)
+        case .string(let value): hasher.combine(value)
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .array(let value): hasher.combine(value)
+        case .dictionary(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: StaticBigInt) { self = .integer(Integer(integerLiteral: value)) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: PropertyList...) { self = .array(elements) }
+
+    /// Creates a dictionary; of two equal keys the last one counts.
+    public init(dictionaryLiteral elements: (String, PropertyList)...) {
+        self = .dictionary(Dictionary(elements) { _, last in last })
+    }
+}
+
+extension PropertyList {
+    /// A whole number from `Int64.min` to `UInt64.max`, in one canonical form: a stored 5 has no width and no sign of its own.
+    public struct Integer: Hashable, Sendable {
+        private let bits: UInt64
+        private let isNegative: Bool
+
+        public init(_ value: Int) {
+            bits = UInt64(bitPattern: Int64(value))
+            isNegative = value < 0
+        }
+
+        /// Creates the integer of that value; nil below `Int64.min` and above `UInt64.max`.
+        public init?(exactly value: some BinaryInteger) {
+            if let value = Int64(exactly: value) {
+                bits = UInt64(bitPattern: value)
+                isNegative = value < 0
+            } else if let value = UInt64(exactly: value) {
+                bits = value
+                isNegative = false
+            } else {
+                return nil
+            }
+        }
+
+        /// The value as that type; nil where it does not fit.
+        public func exactly<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
+            isNegative ? Number(exactly: Int64(bitPattern: bits)) : Number(exactly: bits)
+        }
+    }
+}
+
+extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvertible {
+    public init(integerLiteral value: StaticBigInt) {
+        precondition(
+            value.bitWidth <= (value.signum() < 0 ? 64 : 65),
+            "an integer in a property list is at least Int64.min and at most UInt64.max")
+        var bits: UInt64 = 0
+        for word in 0..<(64 / UInt.bitWidth) { bits |= UInt64(value[word]) << (word * UInt.bitWidth) }
+        self.bits = bits
+        isNegative = value.signum() < 0
+    }
+
+    public var description: String { isNegative ? Int64(bitPattern: bits).description : bits.description }
+}
+
+extension String {
+    /// Whether both strings are the same UTF-8 bytes; `==` would call the composed and the decomposed "é" equal.
+    func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}
+
+/// A string that is compared by its bytes: the form in which keys are looked up.
+struct ByteString: Hashable {
+    let string: String
+    init(_ string: String) { self.string = string }
+    static func == (lhs: ByteString, rhs: ByteString) -> Bool { lhs.string.hasSameBytes(as: rhs.string) }
+    // Equal bytes are equal strings, so String's own hash serves.
+    func hash(into hasher: inout Hasher) { hasher.combine(string) }
+}
