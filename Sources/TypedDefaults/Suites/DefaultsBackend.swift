@@ -39,6 +39,9 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns once every commit so far is where a loss of power does not reach it, or as close to that as the place comes.
     func synchronize() throws(DefaultsError)
 
+    /// How long after a commit the suite calls ``synchronize()`` in the background; nil if that is of no use.
+    var synchronizationDelay: Duration? { get }
+
     /// What the program was launched with for the key, as in `-volume 7`; nil, unless the place is one that puts
     /// launch arguments in front of stored values.
     func launchArgument(forKey key: String) -> PropertyList?
@@ -48,6 +51,7 @@ public protocol DefaultsBackend: AnyObject, Sendable {
 }
 
 extension DefaultsBackend {
+    public var synchronizationDelay: Duration? { nil }
     public func launchArgument(forKey key: String) -> PropertyList? { nil }
     public var location: String? { nil }
 }

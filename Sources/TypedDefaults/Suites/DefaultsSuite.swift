@@ -43,6 +43,17 @@ public struct DefaultsSuite: Sendable {
 }
 
 extension DefaultsSuite {
+    /// Throws unless the name is one that every platform can store under and no folder can be reached with.
+    static func check(name: String) throws(DefaultsError) {
+        let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8
+        guard (1...200).contains(name.utf8.count), name.utf8.allSatisfy(allowed.contains), !name.hasPrefix(".") else {
+            throw DefaultsError(
+                .invalidName,
+                reason:
+                    "a suite's name is 1 to 200 ASCII letters, digits, “.”, “_” and “-”, and does not begin with “.”")
+        }
+    }
+
     /// The keys that are stored, sorted.
     public func keys() throws(DefaultsError) -> [String] { try core.backend.keys().sorted() }
 

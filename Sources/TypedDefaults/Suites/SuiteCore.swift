@@ -162,6 +162,11 @@ extension SuiteCore {
             for slot in state.slots(of: edits.lazy.map(\.key)) { slot.settle() }
         }
         if let failure { throw failure }
+        guard let delay = backend.synchronizationDelay else { return }
+        // The work holds the suite: what was set is saved even if nobody holds the suite any more.
+        DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
+            do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
+        }
     }
 }
 

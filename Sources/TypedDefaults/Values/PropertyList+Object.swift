@@ -21,9 +21,14 @@ extension PropertyList {
         guard path.count < depthLimit else {
             throw .refused(path: path, "nested deeper than \(depthLimit) levels")
         }
-        // Before the casts: a bridged number would answer to several of them.
+        // Before the casts, to which a bridged number would answer several times.
         if let number = foundationNumber(object) { return number }
         switch object {
+        case let optional as any AnyOptional:
+            guard let value = optional.wrapped else {
+                throw .refused(path: path, type: type(of: object), "nil has no place in a property list")
+            }
+            return try converting(value, path: &path)
         case let value as PropertyList: return value
         case let value as String: return .string(value)
         case let value as Bool: return .bool(value)

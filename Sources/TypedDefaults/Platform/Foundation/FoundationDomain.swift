@@ -1,0 +1,147 @@
+#if canImport(Darwin)
+    import Foundation
+
+    /// What is to be known of the domains of `UserDefaults` on Apple platforms, where the system keeps them. *Not run there.*
+    enum FoundationDomain {
+        static var standard: String? { Bundle.main.bundleIdentifier }
+        static func isStandard(_ name: String) -> Bool { name == standard }
+        static let synchronizationDelay: Duration? = nil
+        static func path(domain: String) -> String? { nil }
+        static func obstacle(domain: String) -> DefaultsError? { nil }
+        static func check(key: String) throws(DefaultsError) {}
+        static func check(_ value: PropertyList) throws(DefaultsError) {}
+    }
+#elseif UserDefaults
+    import Foundation
+
+    /// What was measured of `UserDefaults` on Linux with Swift 6.3.1: which values and files it ruins. It writes XML property
+    /// lists; everything not refused here came back the same in a fresh process.
+    enum FoundationDomain {
+        /// The name under which the program's own values are found even before they are saved.
+        static let standard: String? = "kCFPreferencesCurrentApplication"
+
+        static func isStandard(_ name: String) -> Bool { name == CommandLine.executableName }
+
+        /// Nothing is saved there unless one asks.
+        static let synchronizationDelay: Duration? = .milliseconds(300)
+
+        /// The file of a domain; nil without a home, when Foundation would write to `/.config`.
+        static func path(domain: String) -> String? {
+            let name = domain == standard ? CommandLine.executableName : domain
+            return folder.map { "\($0)/\(name).plist" }
+        }
+
+        private static var folder: String? {
+            func directory(_ variable: String) -> String? {
+                guard let path = ProcessInfo.processInfo.environment[variable], path.hasPrefix("/") else { return nil }
+                return path
+            }
+            return directory("XDG_CONFIG_HOME") ?? directory("HOME").map { $0 + "/.config" }
+        }
+
+        /// Why a domain cannot be used: Foundation takes a file that it cannot read for an empty one, and overwrites it.
+        static func obstacle(domain: String) -> DefaultsError? {
+            guard let path = path(domain: domain) else {
+                return DefaultsError(
+                    .unavailable,
+                    reason:
+                        "neither XDG_CONFIG_HOME nor HOME is an absolute path, so there is no place for settings; set one of them"
+                        + " or use DefaultsSuite.inMemory()")
+            }
+            // Another process may be rewriting the file just now, and for that moment it is empty or cut off.
+            for _ in 0..<5 {
+                guard let data = FileManager.default.contents(atPath: path) else {
+                    guard FileManager.default.fileExists(atPath: path) else { return nil }
+                    return DefaultsError(.unavailable, reason: "the file \(path) cannot be read")
+                }
+                // Why it cannot be parsed is of no use to anybody; that it cannot is told below.
+                if (try? PropertyListSerialization.propertyList(from: data, format: nil)) is [String: Any] {
+                    return nil
+                }
+                usleep(20_000)
+            }
+            return DefaultsError(
+                .unavailable, reason: "the file \(path) is damaged, and UserDefaults would overwrite it; move it away")
+        }
+
+        static func check(key: String) throws(DefaultsError) {
+            try check(string: key, "a key")
+            guard key != "CF$UID" else { throw refusing("“CF$UID” as a key makes the whole file unreadable") }
+            // Two keys that differ in this only are one when they are saved.
+            guard key.precomposedStringWithCanonicalMapping.hasSameBytes(as: key) else {
+                throw refusing("a key that is not in composed form may be taken for another one")
+            }
+        }
+
+        static func check(_ value: PropertyList) throws(DefaultsError) {
+            var path: [String] = []
+            do throws(DefaultsError) {
+                try check(value, path: &path)
+            } catch {
+                throw DefaultsError(.refused, path: path, reason: error.reason)
+            }
+        }
+
+        private static func check(_ value: PropertyList, path: inout [String]) throws(DefaultsError) {
+            switch value {
+            case .bool, .integer, .data: break
+            case .double(let double):
+                guard double.bitPattern != (-0.0).bitPattern else { throw refusing("-0.0 loses its sign") }
+                guard !double.isNaN || double.bitPattern == Double.nan.bitPattern else {
+                    throw refusing("a NaN with a sign or a payload loses it")
+                }
+            case .date(let date):
+                let seconds = date.timeIntervalSinceReferenceDate
+                guard seconds.isFinite else {
+                    throw refusing("a date that is not finite makes the whole file unreadable")
+                }
+                guard seconds.rounded() == seconds, seconds.bitPattern != (-0.0).bitPattern else {
+                    throw refusing("a date loses its fraction of a second")
+                }
+                guard seconds.magnitude <= 3e16 else { throw refusing("a date so far away comes back as another one") }
+            case .string(let string): try check(string: string, "a string")
+            case .array(let elements):
+                for (index, element) in elements.enumerated() {
+                    try check(element, below: String(index), &path)
+                }
+            case .dictionary(let entries):
+                if entries.count == 1, case .integer? = entries["CF$UID"] {
+                    throw refusing("a dictionary of just “CF$UID” makes the whole file unreadable")
+                }
+                for (key, element) in entries {
+                    try check(string: key, "a dictionary key")
+                    try check(element, below: key, &path)
+                }
+            }
+        }
+
+        private static func check(_ value: PropertyList, below key: String, _ path: inout [String])
+            throws(DefaultsError)
+        {
+            path.append(key)
+            // Foundation's parser takes time with the third power of the depth, and ends the process at some hundred levels.
+            guard path.count <= 32 else { throw refusing("nested deeper than 32 levels") }
+            try check(value, path: &path)
+            path.removeLast()
+        }
+
+        private static func check(string: String, _ what: String) throws(DefaultsError) {
+            guard string.unicodeScalars.first != "\u{FEFF}" else {
+                throw refusing("\(what) loses a leading byte order mark")
+            }
+        }
+
+        private static func refusing(_ reason: String) -> DefaultsError {
+            DefaultsError(.refused, reason: "UserDefaults on Linux does not give this back: \(reason)")
+        }
+    }
+
+    extension CommandLine {
+        /// The file name of the running executable, which a link or the name that it was started by does not change.
+        static var executableName: String {
+            let path =
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? arguments.first ?? "a"
+            return URL(filePath: path).lastPathComponent
+        }
+    }
+#endif

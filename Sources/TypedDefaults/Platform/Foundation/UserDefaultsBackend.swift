@@ -1,0 +1,136 @@
+#if canImport(Darwin) || UserDefaults
+    public import Foundation
+
+    /// Settings in Foundation's `UserDefaults`, where other code may read and write them as well.
+    ///
+    /// Values are stored as the plain objects that they are, so keys that a program already uses are read in place. Every `get`
+    /// reads the raw object and skips the decoding if it is the one decoded last: anybody may write `UserDefaults` at any time.
+    ///
+    /// On Apple platforms this is what ``DefaultsSuite/standard`` stands on (*not run on Apple platforms*). On Linux it needs the
+    /// package trait `UserDefaults`, saves in the background within a second and at exit, and refuses every value that
+    /// Foundation would not give back the same. What it cannot mend there, since it lies below: the file is rewritten in place,
+    /// so that a kill or a full disk at that moment leaves it empty; and of two processes that write at the same time, one
+    /// loses updates, different keys or not.
+    public final class UserDefaultsBackend: DefaultsBackend {
+        // Safe: documented as thread-safe on Apple platforms; on Linux used by many threads without a fault, and guarded by
+        // `access` where two calls belong together.
+        private nonisolated(unsafe) let defaults: UserDefaults
+        private let access = Locked<Void>(())
+        /// The keys that launch arguments stand in front of.
+        private let arguments: [String: PropertyList]
+        /// The name of the domain that holds this suite's own values; nil if unknown.
+        private let domain: String?
+        /// Why nothing can be read or written.
+        private let obstacle: DefaultsError?
+
+        /// Where the file is: known on Linux only.
+        public let location: String?
+
+        /// Creates a backend on a `UserDefaults` object.
+        ///
+        /// - Parameter suiteName: The name that the object was created with. Without it the keys of an object other than
+        ///   `UserDefaults.standard` cannot be listed, so not removed all at once.
+        public convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
+            let domain = suiteName ?? (userDefaults === UserDefaults.standard ? FoundationDomain.standard : nil)
+            self.init(userDefaults, domain: domain)
+        }
+
+        private init(_ userDefaults: UserDefaults, domain: String?) {
+            defaults = userDefaults
+            self.domain = domain
+            location = domain.flatMap(FoundationDomain.path)
+            obstacle = domain.flatMap { FoundationDomain.obstacle(domain: $0) }
+            var arguments: [String: PropertyList] = [:]
+            for (key, object) in userDefaults.volatileDomain(forName: UserDefaults.argumentDomain) {
+                // An argument that is no property list could not have been asked for by any typed key either.
+                arguments[key] = try? PropertyList(object)
+            }
+            self.arguments = arguments
+        }
+
+        public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+            if let obstacle { throw obstacle }
+            let object = access.withLock { _ in
+                arguments[key] == nil ? defaults.object(forKey: key) : storedObject(behindArgument: key)
+            }
+            guard let object else { return nil }
+            do throws(DefaultsError) {
+                return try PropertyList(object)
+            } catch {
+                throw DefaultsError(
+                    .unreadable, key: key, type: error.type, path: error.path,
+                    reason: "what is stored is no property list")
+            }
+        }
+
+        /// The arguments of this object are put away for the moment of the read: there is no other way to see what is behind them.
+        private func storedObject(behindArgument key: String) -> Any? {
+            let given = defaults.volatileDomain(forName: UserDefaults.argumentDomain)
+            defaults.removeVolatileDomain(forName: UserDefaults.argumentDomain)
+            defer { defaults.setVolatileDomain(given, forName: UserDefaults.argumentDomain) }
+            return defaults.object(forKey: key)
+        }
+
+        public func keys() throws(DefaultsError) -> [String] {
+            if let obstacle { throw obstacle }
+            guard let domain else {
+                throw DefaultsError(
+                    .unavailable,
+                    reason: "the suite's name is needed to list its keys: UserDefaultsBackend(_:suiteName:)")
+            }
+            return access.withLock { _ in defaults.persistentDomain(forName: domain).map { Array($0.keys) } ?? [] }
+        }
+
+        /// Runs `body`; there is no way to keep other processes from writing `UserDefaults`.
+        public func withWriteAccess(_ body: () -> Void) { body() }
+
+        public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+            if let obstacle { throw obstacle }
+            for edit in edits {
+                guard let value = edit.value else { continue }
+                do throws(DefaultsError) {
+                    try FoundationDomain.check(key: edit.key)
+                    try FoundationDomain.check(value)
+                } catch {
+                    throw error.about(key: edit.key)
+                }
+            }
+            access.withLock { _ in
+                for edit in edits {
+                    // Always removed first: on Linux a value that Foundation calls equal, as 2.0 to 2, would not be written.
+                    defaults.removeObject(forKey: edit.key)
+                    if let value = edit.value { defaults.set(value.object, forKey: edit.key) }
+                }
+            }
+        }
+
+        /// Nil: anybody may write at any time.
+        public var generation: UInt64? { nil }
+
+        public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
+
+        public var synchronizationDelay: Duration? { FoundationDomain.synchronizationDelay }
+
+        public func synchronize() throws(DefaultsError) {
+            if let obstacle { throw obstacle }
+            guard !defaults.synchronize() else { return }
+            throw DefaultsError(
+                .unavailable,
+                reason: "UserDefaults could not be saved\(location.map { " to \($0)" } ?? ""), or not all of it")
+        }
+
+        public func launchArgument(forKey key: String) -> PropertyList? { arguments[key] }
+    }
+
+    extension UserDefaultsBackend: CustomReflectable {
+        /// Empty: what is stored never shows in a `dump`.
+        public var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    extension DefaultsSuite {
+        /// Creates a suite on a `UserDefaults` object. Suites on one object share everything.
+        public init(userDefaults: UserDefaults) {
+            core = SuiteCore.shared(id: ObjectIdentifier(userDefaults)) { UserDefaultsBackend(userDefaults) }
+        }
+    }
+#endif

@@ -1,0 +1,59 @@
+import Dispatch
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#else
+    #error("TypedDefaults needs atexit")
+#endif
+
+/// Work that is done a little later in the background, once for all that asked meanwhile, and at the latest at exit.
+///
+/// Nothing runs and nothing wakes up while no work is waiting.
+enum DeferredWork {
+    private static let waiting = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
+    /// Held while work runs, so that exit waits for what is half done.
+    private static let running = TurnLock()
+    private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
+
+    /// Runs the work after the delay, unless work for that object is waiting already.
+    static func schedule(for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+        _ = runsAtExit
+        let isFirst = waiting.withLock { waiting in
+            guard waiting[object] == nil else { return false }
+            waiting[object] = work
+            return true
+        }
+        guard isFirst else { return }
+        let (seconds, attoseconds) = delay.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+            run(patience: .seconds(3_600)) { waiting.withLock { $0.removeValue(forKey: object).map { [$0] } ?? [] } }
+        }
+    }
+
+    private static func runAll() {
+        run(patience: .seconds(10)) {
+            waiting.withLock { waiting in
+                defer { waiting = [:] }
+                return Array(waiting.values)
+            }
+        }
+    }
+
+    private static func run(patience: Duration, _ take: () -> [@Sendable () -> Void]) {
+        do throws(TurnLock.Refusal) {
+            try running.acquire(patience: patience)
+        } catch {
+            // The work itself ended the program, or hangs: waiting longer would not help. What waits is run at exit.
+            return
+        }
+        defer { running.release() }
+        for work in take() { work() }
+    }
+}
