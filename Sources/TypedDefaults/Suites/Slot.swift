@@ -1,23 +1,21 @@
-/// What one suite knows of one key, whatever the type. All methods are called with the suite's lock held.
-protocol KeySlot: AnyObject, Sendable {
-    /// Somebody else may have changed the value.
-    func forget()
-    /// A commit of this key begins: nothing that is read until it ends is kept.
-    func unsettle()
-    /// The commit has ended.
-    func settle()
-}
-
 /// What one suite knows of one key as one type: the stored value and what it was decoded to.
-final class Slot<Value: Sendable>: Sendable {
-    /// What a stored value comes to; nil for none.
-    typealias Outcome = Result<Value?, DefaultsError>
+///
+/// Not generic, since all but the conversion itself is the same for every type, and generic code that cannot be specialised for
+/// its caller is slow.
+final class Slot: Sendable {
+    /// What a stored value comes to.
+    enum Content {
+        case notDecoded
+        case missing
+        /// A `Box` of the slot's type.
+        case value(any AnyObject & Sendable)
+        case failure(DefaultsError)
+    }
 
     struct Knowledge {
         /// What is stored, or was when last looked at.
         private(set) var stored: PropertyList?
-        /// What `stored` comes to; nil if it was not decoded yet.
-        var outcome: Outcome?
+        var content = Content.missing
         /// Whether `stored` holds since the suite last caught up.
         var isKnown = false
         /// Whether `stored` was written through this slot, by a type that was seen to read what it writes.
@@ -32,67 +30,80 @@ final class Slot<Value: Sendable>: Sendable {
         mutating func learn(_ stored: PropertyList?, isOwn: Bool = false) {
             self.stored = stored
             self.isOwn = isOwn
-            outcome = nil
+            content = stored == nil ? .missing : .notDecoded
             isReported = false
         }
     }
 
     let key: String
-    let conversion: Conversion<Value>
-    /// What counts before what is stored, if the type can be read from it.
+    /// The type and the conversion that the slot is for.
+    let form: ConversionForm
+    /// What counts before what is stored.
     let launchArgument: PropertyList?
     /// Class instances are never kept: whoever was handed one could change it.
     private let keepsValues: Bool
+    private let makeBox: @Sendable (PropertyList, Bool) throws(DefaultsError) -> any AnyObject & Sendable
     // Safe: touched only with the lock of the suite held.
     nonisolated(unsafe) var knowledge = Knowledge()
 
-    init(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
+    init<Value>(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
         self.key = key
-        self.conversion = conversion
+        form = conversion.form
         self.launchArgument = launchArgument
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
+        makeBox = { stored, isArgument throws(DefaultsError) in Box(try conversion.decode(stored, isArgument)) }
     }
 
-    func decode(_ stored: PropertyList?) -> Outcome {
-        guard let stored else { return .success(nil) }
+    func decode(_ stored: PropertyList?, asArgument: Bool = false) -> Content {
+        guard let stored else { return .missing }
         do throws(DefaultsError) {
-            return .success(try conversion.decode(stored, false))
+            return .value(try makeBox(stored, asArgument))
         } catch {
             return .failure(error.about(key: key))
         }
     }
-
-    /// Takes over what a look found, unless something happened since it began. Called with the suite's lock held.
-    func keep(_ look: Knowledge) {
-        guard knowledge.version == look.version, !knowledge.isUnsettled else { return }
-        knowledge = look
-        knowledge.isKnown = true
-        if !keepsValues, case .success(_?) = look.outcome { knowledge.outcome = nil }
-    }
-
-    /// Takes over what was just committed through this slot. Called with the suite's lock held.
-    func keepOwn(_ stored: PropertyList?) {
-        knowledge.version &+= 1
-        knowledge.learn(stored, isOwn: true)
-        knowledge.isKnown = true
-    }
 }
 
-extension Slot: KeySlot {
+/// A decoded value, in a form that code which does not know its type can hand on.
+final class Box<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+// All of these are called with the suite's lock held.
+extension Slot {
+    /// Somebody else may have changed the value.
     func forget() {
         knowledge.version &+= 1
         knowledge.isKnown = false
     }
 
+    /// A commit of this key begins: nothing that is read until it ends is kept.
     func unsettle() {
         forget()
         knowledge.isUnsettled = true
     }
 
+    /// The commit has ended.
     func settle() {
         forget()
         knowledge.isUnsettled = false
+    }
+
+    /// Takes over what a look found, unless something happened since it began.
+    func keep(_ look: Knowledge) {
+        guard knowledge.version == look.version, !knowledge.isUnsettled else { return }
+        knowledge = look
+        knowledge.isKnown = true
+        if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
+    }
+
+    /// Takes over what was just committed through this slot.
+    func keepOwn(_ stored: PropertyList?) {
+        knowledge.version &+= 1
+        knowledge.learn(stored, isOwn: true)
+        knowledge.isKnown = true
     }
 }
 

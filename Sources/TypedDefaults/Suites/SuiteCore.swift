@@ -8,18 +8,14 @@ final class SuiteCore: Sendable {
     private struct State {
         /// The generation up to which the slots are right; nil before the first look.
         var generation: UInt64?
-        var slots: [ByteString: [any KeySlot]] = [:]
+        var slots: [ByteString: [Slot]] = [:]
         var onFailure: @Sendable (DefaultsError) -> Void = { _ in }
 
-        func slot<Value>(_ key: String, _ conversion: Conversion<Value>) -> Slot<Value>? {
-            for case let slot as Slot<Value> in slots[ByteString(key)] ?? []
-            where slot.conversion.kind == conversion.kind {
-                return slot
-            }
-            return nil
+        func slot(_ key: String, _ form: ConversionForm) -> Slot? {
+            slots[ByteString(key)]?.first { $0.form == form }
         }
 
-        func slots(of keys: some Sequence<String>) -> some Sequence<any KeySlot> {
+        func slots(of keys: some Sequence<String>) -> some Sequence<Slot> {
             keys.lazy.flatMap { slots[ByteString($0)] ?? [] }
         }
     }
@@ -53,8 +49,8 @@ final class SuiteCore: Sendable {
 
 extension SuiteCore {
     /// The one slot for values of that type and conversion under that key.
-    func slot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot<Value> {
-        if let slot = state.withLock({ $0.slot(key, conversion) }) { return slot }
+    func slot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot {
+        if let slot = state.withLock({ $0.slot(key, conversion.form) }) { return slot }
         // Made outside the lock: conversions are not called under it.
         var argument = backend.launchArgument(forKey: key)
         if let given = argument {
@@ -70,7 +66,7 @@ extension SuiteCore {
         }
         let made = Slot(key, conversion, launchArgument: argument)
         return state.withLock { state in
-            if let slot = state.slot(key, conversion) { return slot }
+            if let slot = state.slot(key, conversion.form) { return slot }
             state.slots[ByteString(key), default: []].append(made)
             return made
         }
@@ -106,21 +102,6 @@ extension SuiteCore {
 }
 
 extension SuiteCore {
-    func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        do throws(DefaultsError) { return try backend.value(forKey: key) } catch { throw error.about(key: key) }
-    }
-
-    /// The first of `<key>.unreadable`, `<key>.unreadable-2`, … that is free or holds that very value.
-    func keyToKeepAside(_ key: String, _ stored: PropertyList) throws(DefaultsError) -> String {
-        var name = "\(key).unreadable"
-        var count = 1
-        while let taken = try backend.value(forKey: name), taken != stored {
-            count += 1
-            name = "\(key).unreadable-\(count)"
-        }
-        return name
-    }
-
     /// Runs `body` alone among the writers of the suite, after catching up with the others.
     func withWriteAccess<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
         do throws(TurnLock.Refusal) {

@@ -12,6 +12,8 @@ struct Conversion<Value: Sendable>: Sendable {
     /// The value of what is stored. Launch arguments are strings, so numbers and Booleans are read from those where that is said.
     let decode: @Sendable (_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value
 
+    var form: ConversionForm { ConversionForm(type: ObjectIdentifier(Value.self), kind: kind) }
+
     /// The same conversion for the optional of its type.
     var optional: Conversion<Value?> {
         Conversion<Value?>(
@@ -23,6 +25,12 @@ struct Conversion<Value: Sendable>: Sendable {
 
 /// Distinguishes the ways in which one type may be converted.
 enum ConversionKind { case codable, rawValue, convertible, propertyList }
+
+/// A type and the way in which it is converted.
+struct ConversionForm: Hashable {
+    let type: ObjectIdentifier
+    let kind: ConversionKind
+}
 
 extension Conversion where Value: Codable {
     /// By `Codable`, unless the type, or the type that the optional holds, is ``DefaultConvertible`` and has its own say.
@@ -107,15 +115,14 @@ extension Conversion where Value == PropertyList {
 }
 
 /// The types, by conversion, that were seen to read what they write.
-private let trustworthyTypes = Locked<Set<[AnyHashable]>>([])
+private let trustworthyTypes = Locked<Set<ConversionForm>>([])
 
 extension Conversion {
     /// Throws unless the type reads back what it wrote; asked once for each type in a process.
     func checkOnce(_ written: PropertyList) throws(DefaultsError) {
-        let type: [AnyHashable] = [ObjectIdentifier(Value.self), kind]
-        guard !trustworthyTypes.withLock({ $0.contains(type) }) else { return }
+        guard !trustworthyTypes.withLock({ $0.contains(form) }) else { return }
         try checkRoundTrip(written)
-        trustworthyTypes.withLock { _ = $0.insert(type) }
+        trustworthyTypes.withLock { _ = $0.insert(form) }
     }
 
     /// Throws unless the type reads back what it wrote.

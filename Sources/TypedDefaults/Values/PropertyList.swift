@@ -127,7 +127,8 @@ extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvert
 extension String {
     /// Whether both strings are the same UTF-8 bytes; `==` would call the composed and the decomposed "é" equal.
     func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        // Equal bytes are equal strings, and unequal strings are mostly told apart at once.
+        self == other && utf8.elementsEqual(other.utf8)
     }
 }
 

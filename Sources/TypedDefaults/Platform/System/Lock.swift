@@ -15,12 +15,14 @@
 /// A POSIX mutex rather than `Synchronization.Mutex`, which needs macOS 15 and on Linux collapses when threads outnumber
 /// cores. Replace with `Mutex` when neither is true any more.
 final class Locked<State>: Sendable {
-    // Safe: both are touched only inside `withLock`, between lock and unlock.
-    private nonisolated(unsafe) var state: State
+    // Safe: the pointers never change, and what they point to is touched only inside `withLock`, between lock and unlock.
+    // Behind a pointer because the compiler would check each access to a variable for exclusivity, which the lock ensures.
+    private nonisolated(unsafe) let state: UnsafeMutablePointer<State>
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     init(_ state: sending State) {
-        self.state = state
+        self.state = .allocate(capacity: 1)
+        self.state.initialize(to: state)
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
@@ -28,13 +30,15 @@ final class Locked<State>: Sendable {
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
     }
 
     @inline(__always)
     func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&state)
+        return try body(&state.pointee)
     }
 }
 

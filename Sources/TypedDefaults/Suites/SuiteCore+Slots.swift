@@ -1,0 +1,87 @@
+// Reading and replacing what is stored under one key, whatever its type.
+extension SuiteCore {
+    /// What is known to be right without asking the backend for more than its generation; otherwise not decoded.
+    @inline(__always)
+    func kept(_ slot: Slot) -> Slot.Content {
+        withSlots { areCurrent in
+            areCurrent && slot.knowledge.isKnown && slot.launchArgument == nil ? slot.knowledge.content : .notDecoded
+        }
+    }
+
+    /// What counts: the launch argument before what is stored.
+    func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
+        guard let argument = slot.launchArgument else { return try stored(slot) }
+        return slot.decode(argument, asArgument: true)
+    }
+
+    /// What is stored, decoded unless it is what was decoded last.
+    func stored(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
+        var look = try look(at: slot)
+        guard case .notDecoded = look.content else { return look.content }
+        look.content = slot.decode(look.stored)
+        withSlots { _ in slot.keep(look) }
+        return look.content
+    }
+
+    /// What is stored, and what is known of it.
+    private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
+        try catchUp()
+        var (look, isKnown) = withSlots { areCurrent in
+            (slot.knowledge, areCurrent && slot.knowledge.isKnown)
+        }
+        guard !isKnown else { return look }
+        let stored = try value(forKey: slot.key)
+        if stored != look.stored { look.learn(stored) }
+        withSlots { _ in slot.keep(look) }
+        return look
+    }
+
+    /// Commits a new value, inside write access, together with a copy of the old one if that cannot be read.
+    func replace(_ slot: Slot, with new: PropertyList?) throws(DefaultsError) {
+        let old = try look(at: slot)
+        guard old.stored != new else { return }
+        var edits = [(key: slot.key, value: new)]
+        var unreadable: DefaultsError?
+        if new != nil, let stored = old.stored, !old.isOwn, case .failure(var error) = content(of: slot, old) {
+            let name = try keyToKeepAside(slot.key, stored)
+            edits.append((key: name, value: stored))
+            error.reason += "; it is kept under “\(name)”"
+            unreadable = error
+        }
+        do throws(DefaultsError) { try commit(edits) } catch {
+            throw error.key == nil ? error.about(key: slot.key) : error
+        }
+        withSlots { _ in slot.keepOwn(new) }
+        if let unreadable { report(unreadable) }
+    }
+
+    private func content(of slot: Slot, _ look: Slot.Knowledge) -> Slot.Content {
+        if case .notDecoded = look.content { slot.decode(look.stored) } else { look.content }
+    }
+
+    /// Reports a failure to read, of an unreadable value only once.
+    func reportOnce(_ error: DefaultsError, of slot: Slot) {
+        let isNew =
+            error.kind != .unreadable
+            || withSlots { _ in
+                defer { slot.knowledge.isReported = true }
+                return !slot.knowledge.isReported
+            }
+        if isNew { report(error) }
+    }
+
+    /// The first of `<key>.unreadable`, `<key>.unreadable-2`, … that is free or holds that very value.
+    private func keyToKeepAside(_ key: String, _ stored: PropertyList) throws(DefaultsError) -> String {
+        var name = "\(key).unreadable"
+        var count = 1
+        while let taken = try backend.value(forKey: name), taken != stored {
+            count += 1
+            name = "\(key).unreadable-\(count)"
+        }
+        return name
+    }
+
+    private func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        do throws(DefaultsError) { return try backend.value(forKey: key) } catch { throw error.about(key: key) }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// The laws of a backend, through the suite that stands on it.
+struct BackendLawsTests {
+    static let keys = [
+        "plain", "with.dots", "a@b", "with space", "emoji 🎛", "nul \u{0} inside", "\u{E9}", "e\u{301}", "",
+        "new\nline", "quote\"<&>", String(repeating: "k", count: 3_000),
+    ]
+
+    private func key(_ name: String) -> DefaultKey<PropertyList?> { DefaultKey(name) }
+
+    @Test(arguments: Backend.allCases)
+    func anyStringIsAKeyOfItsOwn(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let failures = Failures(of: suite)
+            let accepted = Self.keys.filter { backend.accepts(true, key: $0) }
+            for (index, name) in Self.keys.enumerated() { suite[key(name)] = .integer(.init(index)) }
+            for (index, name) in Self.keys.enumerated() {
+                let expected: PropertyList? =
+                    accepted.contains { $0.utf8.elementsEqual(name.utf8) } ? .integer(.init(index)) : nil
+                #expect(suite[key(name)] == expected)
+            }
+            let stored = try suite.keys()
+            #expect(Set(stored.map { Array($0.utf8) }) == Set(accepted.map { Array($0.utf8) }))
+            #expect(failures.kinds == Array(repeating: .refused, count: Self.keys.count - accepted.count))
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func emptyValuesAreStoredValues(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let empties: [PropertyList] = ["", [], [:], .data(Data())]
+            for empty in empties {
+                suite[key("k")] = empty
+                #expect(suite[key("k")] == empty)
+            }
+            let strings = DefaultKey("k", default: ["default"])
+            suite[strings] = []
+            #expect(suite[strings] == [])
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func largeValuesAreStored(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let text = DefaultKey("text", default: "")
+            suite[text] = String(repeating: "é", count: 100_000)
+            #expect(suite[text].utf8.count == 200_000)
+            let numbers = DefaultKey("numbers", default: [Int]())
+            suite[numbers] = Array(0..<10_000)
+            #expect(suite[numbers] == Array(0..<10_000))
+        }
+    }
+
+    // Law 3
+
+    @Test(arguments: Backend.allCases)
+    func severalKeysAreRemovedAndOthersStay(backend: Backend) throws {
+        try backend.withSuite { suite in
+            for name in ["a", "b", "c"] { suite[key(name)] = true }
+            suite.remove(["a", "b", "missing"])
+            let left = try suite.keys()
+            #expect(left == ["c"])
+            suite.removeAll()
+            let none = try suite.keys()
+            #expect(none == [])
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func suitesOfOneBackendAgreeAtOnce(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let copy = suite
+            let first = PersistentStore<CameraConfig>(suite: suite)
+            let second = PersistentStore<CameraConfig>(suite: copy)
+            #expect(second.get() == nil)
+            first.set(CameraConfig(size: .small))
+            #expect(second.get()?.size == .small)
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Dispatch
+import Foundation
+import Testing
+import TypedDefaults
+
+struct PersistentStoreTests {
+    /// A hand-written type that counts how often it is decoded.
+    struct Counted: DefaultConvertible {
+        static let key = "counted"
+        static let decodings = Guarded(0)
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            Self.decodings.withLock { $0 += 1 }
+            guard let number = object as? Int else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { number }
+    }
+
+    @Test func anOverridingKeyGivesASecondInstanceOfOneType() {
+        let suite = DefaultsSuite.inMemory()
+        let front = PersistentStore<CameraConfig>(suite: suite, key: "front")
+        let back = PersistentStore<CameraConfig>(suite: suite)
+        front.set(CameraConfig(size: .small))
+        #expect(back.get() == nil)
+        #expect(front.get()?.size == .small)
+    }
+
+    @Test(.serialized, arguments: [true, false])
+    func aValueIsDecodedOncePerChangeOfItsKey(tellsGenerations: Bool) {
+        let backend = SpyBackend(["counted": 5], tellsGenerations: tellsGenerations)
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore<Counted>(suite: suite)
+        let other = PersistentStore<CameraConfig>(suite: suite)
+        #expect(store.get()?.number == 5)
+        let afterFirst = Counted.decodings.withLock { $0 }
+        for _ in 0..<3 {
+            other.set(CameraConfig(size: .large))
+            other.remove()
+            backend.write("other", forKey: "another key")
+            #expect(store.get()?.number == 5)
+        }
+        #expect(Counted.decodings.withLock { $0 } == afterFirst)
+        backend.write(6, forKey: "counted")
+        #expect(store.get()?.number == 6)
+        #expect(store.get()?.number == 6)
+        #expect(Counted.decodings.withLock { $0 } == afterFirst + 1)
+    }
+
+    @Test func aGetAsksTheBackendForNothingButItsGeneration() {
+        let backend = SpyBackend(["CameraConfig": ["savesToCameraRoll": true, "size": "small"]])
+        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        #expect(store.get()?.size == .small)
+        let reads = backend.reads
+        for _ in 0..<10 { #expect(store.get()?.size == .small) }
+        #expect(backend.reads == reads)
+    }
+
+    @Test func aMissingValueIsRememberedToo() {
+        let backend = SpyBackend()
+        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        #expect(store.get() == nil)
+        let reads = backend.reads
+        #expect(store.get() == nil)
+        #expect(backend.reads == reads)
+        backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
+        #expect(store.get()?.size == .small)
+    }
+
+    @Test(arguments: [true, false])
+    func aWriteBehindTheStoresBackIsSeen(tellsGenerations: Bool) throws {
+        let backend = SpyBackend(tellsGenerations: tellsGenerations)
+        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        store.set(CameraConfig())
+        #expect(store.get()?.size == .medium)
+        backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
+        #expect(store.get()?.size == .small)
+        backend.write(["savesToCameraRoll": true, "size": "large"], forKey: "CameraConfig")
+        try store.update { #expect($0?.size == .large) }
+        backend.write(nil, forKey: "CameraConfig")
+        #expect(store.get() == nil)
+    }
+
+    @Test func classInstancesAreNeverShared() throws {
+        final class Settings: DefaultConvertible, Codable {
+            static let key = "settings"
+            let name: String
+            init(name: String) { self.name = name }
+        }
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Settings>(suite: suite)
+        store.set(Settings(name: "a"))
+        let first = try #require(store.get())
+        let second = try #require(store.get())
+        #expect(first.name == "a" && second.name == "a")
+        #expect(first !== second)
+        let optional = DefaultKey<Settings?>("settings", default: nil)
+        #expect(suite[optional] !== suite[optional])
+    }
+
+    @Test func aValueThatIsTheSameIsNotWrittenAgain() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let number = DefaultKey("number", default: 1.0)
+        for value in [0.0, 0.0, -0.0, -0.0, .nan, .nan] { suite[number] = value }
+        #expect(backend.commits.count == 3)
+        let text = DefaultKey("text", default: "")
+        for value in ["\u{E9}", "\u{E9}", "e\u{301}"] { suite[text] = value }
+        #expect(backend.commits.count == 5)
+    }
+
+    // Law 2
+
+    @Test func missingUnreadableAndUnavailableAreThreeAnswers() throws {
+        let backend = SpyBackend(["CameraConfig": "not a config"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        #expect(fails(with: .unreadable) { _ = try store.load() })
+        backend.write(nil, forKey: "CameraConfig")
+        #expect(try store.load() == nil)
+        backend.write("still not", forKey: "CameraConfig")
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        #expect(fails(with: .unavailable) { _ = try store.load() })
+        #expect(failures.kinds == [])
+    }
+
+    @Test func anUnreadableValueIsReportedOnceForEachChange() {
+        let backend = SpyBackend(["CameraConfig": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        for _ in 0..<3 { #expect(store.get() == nil) }
+        #expect(failures.kinds == [.unreadable])
+        #expect(failures.all.first?.key == "CameraConfig")
+        backend.write(2, forKey: "CameraConfig")
+        for _ in 0..<3 { #expect(store.get() == nil) }
+        #expect(failures.kinds == [.unreadable, .unreadable])
+    }
+
+    @Test(arguments: [true, false])
+    func anUnreadableValueIsKeptAsideInTheSameCommit(tellsGenerations: Bool) throws {
+        let backend = SpyBackend(["CameraConfig": "precious"], tellsGenerations: tellsGenerations)
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        store.set(CameraConfig())
+        #expect(store.get() == CameraConfig())
+        #expect(backend.commits.count == 1)
+        #expect(backend.contents["CameraConfig.unreadable"] == "precious")
+        #expect(failures.kinds == [.unreadable])
+        // A second one does not take the place of the first.
+        backend.write("precious too", forKey: "CameraConfig")
+        store.set(CameraConfig())
+        #expect(backend.contents["CameraConfig.unreadable"] == "precious")
+        #expect(backend.contents["CameraConfig.unreadable-2"] == "precious too")
+        // The same once more is there already.
+        backend.write("precious", forKey: "CameraConfig")
+        store.set(CameraConfig(size: .large))
+        #expect(backend.contents.count == 3)
+    }
+
+    @Test func anUpdateOfAnUnreadableValueIsAnErrorBeforeItsBody() {
+        let backend = SpyBackend(["CameraConfig": "precious"])
+        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        #expect(
+            fails(with: .unreadable) {
+                try store.update { _ in _ = Issue.record("the body ran") }
+            })
+        #expect(backend.contents == ["CameraConfig": "precious"])
+    }
+
+    @Test func nothingIsWrittenOverWhatIsUnavailable() {
+        let backend = SpyBackend(["CameraConfig": "precious"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        store.set(CameraConfig())
+        store.remove()
+        #expect(store.get() == nil)
+        suite.removeAll()
+        #expect(failures.kinds == Array(repeating: .unavailable, count: 4))
+        #expect(backend.contents == ["CameraConfig": "precious"])
+        #expect(backend.commits.isEmpty)
+    }
+
+    @Test func aFailedCommitLeavesTheOldValue() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        store.set(CameraConfig(size: .small))
+        #expect(store.get()?.size == .small)
+        backend.fail(with: DefaultsError(.refused, reason: "full"))
+        let isRefused = fails(with: .refused) { try store.save(CameraConfig(size: .large)) }
+        #expect(isRefused)
+        backend.fail(with: nil)
+        #expect(store.get()?.size == .small)
+    }
+
+    // Launch arguments
+
+    @Test func aLaunchArgumentCountsBeforeWhatIsStoredAndIsNeverWrittenBack() throws {
+        let backend = SpyBackend(
+            ["number": 5, "flag": false],
+            arguments: ["number": "7", "flag": "YES", "ratio": "0.5", "bad": "seven", "list": ["1", "2"]])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let number = DefaultKey("number", default: 0)
+        #expect(suite[number] == 7)
+        #expect(suite[DefaultKey("flag", default: false)])
+        #expect(suite[DefaultKey("ratio", default: 0.0)] == 0.5)
+        #expect(suite[DefaultKey<[Int]>("list", default: [])] == [1, 2])
+        try PersistentStore(number, suite: suite).update { $0? += 1 }
+        #expect(backend.contents["number"] == 6)
+        #expect(suite[number] == 7)
+        #expect(failures.kinds == [])
+        #expect(suite[DefaultKey("bad", default: 3)] == 3)
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    @Test(arguments: [("YES", true), ("no", false), ("true", true), ("False", false), ("1", true), ("0", false)])
+    func launchArgumentsAreReadAsUserDefaultsReadsStrings(argument: String, expected: Bool) {
+        let suite = DefaultsSuite(backend: SpyBackend(arguments: ["flag": .string(argument)]))
+        #expect(suite[DefaultKey("flag", default: !expected)] == expected)
+    }
+
+    @Test func storedStringsAreNotCoerced() {
+        let suite = DefaultsSuite.inMemory(["number": "7", "flag": "YES"])
+        let failures = Failures(of: suite)
+        #expect(suite[DefaultKey("number", default: 0)] == 0)
+        #expect(suite[DefaultKey("flag", default: false)] == false)
+        #expect(failures.kinds == [.unreadable, .unreadable])
+    }
+
+    // Law 5: no conversion under a lock
+
+    struct Curious: DefaultConvertible {
+        static let key = "curious"
+        static let suite = DefaultsSuite.inMemory([
+            "curious": 1, "CameraConfig": ["savesToCameraRoll": true, "size": "small"],
+        ])
+        init() {}
+        init?(_ object: Any) {
+            let config = PersistentStore<CameraConfig>(suite: Self.suite)
+            guard config.get()?.size == .small else { return nil }
+            Self.suite[DefaultKey("seen", default: false)] = true
+        }
+        func serialize() -> Any { PersistentStore<CameraConfig>(suite: Self.suite).get() == nil ? 0 : 1 }
+    }
+
+    @Test func aConversionMayReadAndWriteTheSuite() {
+        #expect(PersistentStore<Curious>(suite: Curious.suite).get() != nil)
+        #expect(Curious.suite[DefaultKey("seen", default: false)])
+    }
+}

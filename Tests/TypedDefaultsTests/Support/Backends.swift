@@ -1,0 +1,86 @@
+import Foundation
+import TypedDefaults
+
+/// Every backend of this build: a law that is checked on all of them is checked on the next one too.
+enum Backend: String, CaseIterable, Sendable {
+    case memory
+    #if canImport(Darwin) || UserDefaults
+        case userDefaults
+    #endif
+
+    /// A new suite on this backend, emptied when `body` returns.
+    func withSuite<Result>(_ body: (DefaultsSuite) throws -> Result) throws -> Result {
+        let suite = try makeSuite()
+        defer { suite.clear() }
+        return try body(suite)
+    }
+
+    func withSuite<Result>(_ body: (DefaultsSuite) async throws -> Result) async throws -> Result {
+        let suite = try makeSuite()
+        defer { suite.clear() }
+        return try await body(suite)
+    }
+
+    private func makeSuite() throws -> DefaultsSuite {
+        switch self {
+        case .memory: .inMemory()
+        #if canImport(Darwin) || UserDefaults
+            case .userDefaults: try DefaultsSuite(name: makeSuiteName())
+        #endif
+        }
+    }
+
+    /// Whether the backend takes the value; where it refuses one, the table in the documentation says so.
+    func accepts(_ value: PropertyList, key: String = "") -> Bool {
+        switch self {
+        case .memory: return true
+        #if canImport(Darwin)
+            case .userDefaults: return true
+        #elseif UserDefaults
+            case .userDefaults:
+                return key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(key.utf8)
+                    && isKeptByFoundation(value)
+        #endif
+        }
+    }
+}
+
+#if UserDefaults
+    /// The table of refusals, written down a second time and in another way: by what an XML property list gives back.
+    private func isKeptByFoundation(_ value: PropertyList) -> Bool {
+        guard
+            let data = try? PropertyListSerialization.data(
+                fromPropertyList: ["": value.object], format: .xml, options: 0),
+            let root = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let object = root[""]
+        else { return false }
+        return (try? PropertyList(object)) == value
+    }
+#endif
+
+extension DefaultsSuite {
+    fileprivate func clear() {
+        onFailure = { _ in }
+        removeAll()
+        // A test that made the place unavailable leaves nothing to clear.
+        try? synchronize()
+    }
+}
+
+/// A name that no other test has, in a folder that is not the user's own.
+func makeSuiteName() -> String {
+    _ = TestHome.path
+    return "TypedDefaultsTests-\(UUID().uuidString)"
+}
+
+/// A folder for the settings files of this test run, in place of the user's own.
+enum TestHome {
+    static let path: String = {
+        if let inherited = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_TEST_HOME"] { return inherited }
+        let path = FileManager.default.temporaryDirectory.path + "/TypedDefaultsTests-\(UUID().uuidString)"
+        setenv("XDG_CONFIG_HOME", path, 1)
+        // Child processes of exit tests read what their parent wrote.
+        setenv("TYPED_DEFAULTS_TEST_HOME", path, 1)
+        return path
+    }()
+}

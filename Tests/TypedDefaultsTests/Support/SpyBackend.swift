@@ -1,0 +1,85 @@
+import TypedDefaults
+
+/// A backend in memory that tells what was asked of it, fails when told to, and can be written behind the suite's back.
+final class SpyBackend: DefaultsBackend {
+    struct State {
+        var contents: [String: PropertyList] = [:]
+        var commits: [[String: PropertyList?]] = []
+        var reads = 0
+        var synchronizations = 0
+        var failure: DefaultsError?
+        var changes: [(generation: UInt64, key: String)] = []
+        var generation: UInt64 = 1
+        var arguments: [String: PropertyList] = [:]
+    }
+    let state: Guarded<State>
+    private let tellsGenerations: Bool
+    let synchronizationDelay: Duration?
+
+    init(
+        _ contents: [String: PropertyList] = [:], arguments: [String: PropertyList] = [:],
+        tellsGenerations: Bool = true,
+        synchronizationDelay: Duration? = nil
+    ) {
+        state = Guarded(State(contents: contents, arguments: arguments))
+        self.tellsGenerations = tellsGenerations
+        self.synchronizationDelay = synchronizationDelay
+    }
+
+    var commits: [[String: PropertyList?]] { state.withLock { $0.commits } }
+    var reads: Int { state.withLock { $0.reads } }
+    var contents: [String: PropertyList] { state.withLock { $0.contents } }
+
+    func fail(with failure: DefaultsError?) { state.withLock { $0.failure = failure } }
+
+    /// Changes a value as another process would.
+    func write(_ value: PropertyList?, forKey key: String) {
+        state.withLock { state in
+            state.contents[key] = value
+            state.generation += 1
+            state.changes.append((state.generation, key))
+        }
+    }
+
+    func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        let (value, failure) = state.withLock { state in
+            state.reads += 1
+            return (state.contents[key], state.failure)
+        }
+        if let failure { throw failure }
+        return value
+    }
+
+    func keys() throws(DefaultsError) -> [String] {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        return state.withLock { Array($0.contents.keys) }
+    }
+
+    func withWriteAccess(_ body: () -> Void) { body() }
+
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        state.withLock { state in
+            for edit in edits { state.contents[edit.key] = edit.value }
+            state.commits.append(Dictionary(uniqueKeysWithValues: edits.map { ($0.key, $0.value) }))
+        }
+    }
+
+    var generation: UInt64? { tellsGenerations ? state.withLock { $0.generation } : nil }
+
+    func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
+        state.withLock { state in
+            (state.changes.filter { $0.generation > generation }.map(\.key), state.generation)
+        }
+    }
+
+    func synchronize() throws(DefaultsError) {
+        let failure = state.withLock { state in
+            state.synchronizations += 1
+            return state.failure
+        }
+        if let failure { throw failure }
+    }
+
+    func launchArgument(forKey key: String) -> PropertyList? { state.withLock { $0.arguments[key] } }
+}
