@@ -15,12 +15,6 @@ enum Backend: String, CaseIterable, Sendable {
         return try body(suite)
     }
 
-    func withSuite<Result>(_ body: (DefaultsSuite) async throws -> Result) async throws -> Result {
-        let suite = try makeSuite()
-        defer { suite.clear() }
-        return try await body(suite)
-    }
-
     private func makeSuite() throws -> DefaultsSuite {
         switch self {
         case .memory: .inMemory()
@@ -67,20 +61,6 @@ extension DefaultsSuite {
     }
 }
 
-/// A name that no other test has, in a folder that is not the user's own.
-func makeSuiteName() -> String {
-    _ = TestHome.path
-    return "TypedDefaultsTests-\(UUID().uuidString)"
-}
-
-/// A folder for the settings files of this test run, in place of the user's own.
-enum TestHome {
-    static let path: String = {
-        if let inherited = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_TEST_HOME"] { return inherited }
-        let path = FileManager.default.temporaryDirectory.path + "/TypedDefaultsTests-\(UUID().uuidString)"
-        setenv("XDG_CONFIG_HOME", path, 1)
-        // Child processes of exit tests read what their parent wrote.
-        setenv("TYPED_DEFAULTS_TEST_HOME", path, 1)
-        return path
-    }()
-}
+/// A name that no other test and no program of the user's has. Foundation looks for its folder once, before any test runs, so
+/// the file is in the user's own; it goes when its last key does.
+func makeSuiteName() -> String { "TypedDefaultsTests-\(UUID().uuidString)" }

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// Law 7: no stored value appears in a log, a description or an error.
+struct SecrecyTests {
+    static let secret = "S3CR3T"
+
+    /// A type whose own errors quote what they were given.
+    struct Talkative: DefaultConvertible, Codable {
+        static let key = "talkative"
+        enum Level: String, Codable { case low }
+        struct Refusal: Error { let value: String }
+        var text: String
+        init(text: String) { self.text = text }
+        init(from decoder: any Decoder) throws {
+            text = try decoder.singleValueContainer().decode(String.self)
+            if text.hasSuffix("!") {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "bad value \(text)"))
+            }
+            throw Refusal(value: text)
+        }
+        func encode(to encoder: any Encoder) throws {
+            if text.hasSuffix("?") {
+                throw EncodingError.invalidValue(text, .init(codingPath: [], debugDescription: "bad value \(text)"))
+            }
+            throw Refusal(value: text)
+        }
+    }
+
+    struct OneWay: DefaultConvertible {
+        static let key = "one-way"
+        init() {}
+        init?(_ object: Any) { return nil }
+        func serialize() -> Any { ["text": secret] }
+    }
+
+    struct Unstorable: DefaultConvertible {
+        static let key = "unstorable"
+        init() {}
+        init?(_ object: Any) { return nil }
+        func serialize() -> Any { ["link": URL(string: "https://\(secret)")!] }
+    }
+
+    /// Calls every path that fails, on values that hold the secret; what fails goes to the handlers, and into the list.
+    static func provokeFailures(handler: (@Sendable (DefaultsError) -> Void)? = nil) -> [any Error] {
+        var errors: [any Error] = []
+        func trying(_ body: () throws -> Void) {
+            do {
+                try body()
+                Issue.record("nothing failed")
+            } catch {
+                errors.append(error)
+            }
+        }
+        let stored: [PropertyList] = [
+            .string(secret), .string(secret + "!"), [.string(secret)], ["text": .string(secret)],
+            .data(Data(secret.utf8)),
+            .data(Data("\"\(secret)\"".utf8)),
+        ]
+        for value in stored {
+            let suite = DefaultsSuite.inMemory(["k": value])
+            if let handler { suite.onFailure = handler }
+            func check<Value: Codable & Sendable>(_ type: Value.Type) {
+                let store = PersistentStore(DefaultKey<Value?>("k", default: nil), suite: suite)
+                trying { _ = try store.load() }
+                trying { try store.update { _ in } }
+                _ = store.get()
+            }
+            check(Int.self)
+            check(Talkative.self)
+            check(Talkative.Level.self)
+            check([Int].self)
+            check([String: Bool].self)
+            trying { _ = try value.decode(Int.self) }
+        }
+        let backend = SpyBackend(["CameraConfig": .string(secret)])
+        let suite = DefaultsSuite(backend: backend)
+        if let handler { suite.onFailure = handler }
+        for text in [secret, secret + "?"] {
+            trying { try PersistentStore<Talkative>(suite: suite).save(Talkative(text: text)) }
+            PersistentStore<Talkative>(suite: suite).set(Talkative(text: text))
+        }
+        trying { try PersistentStore<OneWay>(suite: suite).save(OneWay()) }
+        trying { try PersistentStore<Unstorable>(suite: suite).save(Unstorable()) }
+        trying { _ = try PropertyList(["a": [URL(string: "https://\(secret)")!]]) }
+        PersistentStore<CameraConfig>(suite: suite).set(CameraConfig())
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        trying { try PersistentStore<CameraConfig>(suite: suite).save(CameraConfig(size: .large)) }
+        return errors
+    }
+
+    @Test func errorsHoldNoValues() {
+        let heard = Guarded<[DefaultsError]>([])
+        let errors = Self.provokeFailures { error in heard.withLock { $0.append(error) } }
+        let all = errors + heard.withLock { $0 }
+        #expect(errors.count > 70 && heard.withLock { $0.count } > 20)
+        for error in all {
+            var dumped = ""
+            dump(error, to: &dumped)
+            for text in ["\(error)", String(reflecting: error), dumped, error.localizedDescription] {
+                #expect(!text.contains(Self.secret), "\(type(of: error))")
+            }
+        }
+    }
+
+    @Test func storesAndSuitesDoNotShowTheirContents() throws {
+        let suite = DefaultsSuite.inMemory(["CameraConfig": .string(Self.secret), "text": .string(Self.secret)])
+        let text = DefaultKey("text", default: "")
+        let store = PersistentStore(text, suite: suite)
+        #expect(store.get() == Self.secret)
+        let shown: [Any] = [
+            suite, store, AnyStore(store), InMemoryStore(Self.secret), MemoryBackend(["text": .string(Self.secret)]),
+            InMemoryStore(Talkative.Level.low),
+        ]
+        for value in shown {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains(Self.secret), "\(type(of: value))")
+            }
+        }
+    }
+
+    @Test func standardErrorGetsOneLineForEachSuiteAndKindAndNoValue() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            _ = SecrecyTests.provokeFailures()
+            let suite = DefaultsSuite.inMemory(["a": "S3CR3T", "b": "S3CR3T"])
+            for _ in 0..<3 {
+                _ = suite[DefaultKey("a", default: 0)]
+                _ = suite[DefaultKey("b", default: 0)]
+            }
+        }
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(!text.contains(Self.secret))
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("TypedDefaults: ") }
+        // Six suites of one unreadable value, one of several failures of two kinds, one of two unreadable values.
+        #expect(lines.filter { $0.contains("unreadable “") }.count == 8)
+        #expect(lines.filter { $0.contains("refused “") }.count == 1)
+    }
+}

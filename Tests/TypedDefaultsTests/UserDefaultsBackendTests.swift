@@ -1,0 +1,210 @@
+#if canImport(Darwin) || UserDefaults
+    import Foundation
+    import Testing
+    import TypedDefaults
+
+    /// What stands between a program and Foundation's `UserDefaults`; most of it are losses that were measured on Linux.
+    struct UserDefaultsBackendTests {
+        private func withUserDefaults(_ body: (UserDefaults, DefaultsSuite) throws -> Void) throws {
+            let name = makeSuiteName()
+            let userDefaults = try #require(UserDefaults(suiteName: name))
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(userDefaults, suiteName: name))
+            defer {
+                userDefaults.removePersistentDomain(forName: name)
+                _ = userDefaults.synchronize()
+            }
+            try body(userDefaults, suite)
+        }
+
+        private func raw(_ name: String) -> DefaultKey<PropertyList?> { DefaultKey(name) }
+
+        @Test func existingKeysAreReadInPlace() throws {
+            try withUserDefaults { userDefaults, suite in
+                userDefaults.set(7, forKey: "launches")
+                userDefaults.set(
+                    ["savesToCameraRoll": false, "size": "large"] as [String: Any], forKey: "CameraConfig")
+                #expect(suite[DefaultKey("launches", default: 0)] == 7)
+                let store = PersistentStore<CameraConfig>(suite: suite)
+                #expect(store.get() == CameraConfig(savesToCameraRoll: false, size: .large))
+                userDefaults.set(["savesToCameraRoll": true, "size": "small"] as [String: Any], forKey: "CameraConfig")
+                #expect(store.get() == CameraConfig(size: .small))
+                store.set(CameraConfig(size: .large))
+                #expect(userDefaults.dictionary(forKey: "CameraConfig")?["size"] as? String == "large")
+            }
+        }
+
+        @Test func whatIsSetIsThereAfterANormalExit() async throws {
+            let name = makeSuiteName()
+            await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
+                let suite = try DefaultsSuite(name: name)
+                suite[DefaultKey("number", default: 0)] = 5
+                exit(7)
+            }
+            await #expect(processExitsWith: .success) { [name = name as String] in
+                let suite = try DefaultsSuite(name: name)
+                #expect(suite[DefaultKey("number", default: 0)] == 5)
+                suite.removeAll()
+                try suite.synchronize()
+            }
+        }
+
+        @Test func twoSuitesOfOneNameShareOneCore() throws {
+            let name = makeSuiteName()
+            let first = try DefaultsSuite(name: name)
+            let second = try DefaultsSuite(name: name)
+            let failures = Failures(of: first)
+            let store = PersistentStore<CameraConfig>(suite: first)
+            try store.update { _ in
+                PersistentStore<CameraConfig>(suite: second).set(CameraConfig())
+            }
+            #expect(failures.kinds == [.nestedWrite])
+        }
+
+        @Test func aValueThatFoundationCallsEqualIsWritten() throws {
+            try withUserDefaults { userDefaults, suite in
+                for value: PropertyList in [
+                    2, 2.0, 2, true, 1, "\u{E9}", "e\u{301}", "\u{E9}", [2], [2.0], ["a": 2], ["a": 2.0],
+                ] {
+                    suite[raw("k")] = value
+                    #expect(suite[raw("k")] == value)
+                    let object = try #require(userDefaults.object(forKey: "k"))
+                    let reread = try PropertyList(object)
+                    #expect(reread == value)
+                }
+            }
+        }
+
+        @Test(arguments: ["../../x", "/x", "", ".hidden", "a b", "é", String(repeating: "x", count: 201)])
+        func aNameThatReachesOutIsRefused(name: String) {
+            #expect(fails(with: .invalidName) { _ = try DefaultsSuite(name: name) })
+        }
+
+        @Test func numbersOfFoundationAreTakenForWhatTheyAre() throws {
+            let object: [String: Any] = [
+                "true": NSNumber(value: true), "one": NSNumber(value: 1), "ratio": NSNumber(value: 1.0),
+                "largest": NSNumber(value: UInt64.max), "smallest": NSNumber(value: Int64.min),
+                "string": NSString("s"), "data": NSData(data: Data([1])),
+                "date": NSDate(timeIntervalSinceReferenceDate: 5),
+                "array": NSArray(array: [NSNumber(value: false)]), "dictionary": NSDictionary(dictionary: ["a": 1]),
+            ]
+            let expected: PropertyList = [
+                "true": true, "one": 1, "ratio": 1.0, "largest": 18_446_744_073_709_551_615,
+                "smallest": -9_223_372_036_854_775_808, "string": "s", "data": .data(Data([1])),
+                "date": .date(Date(timeIntervalSinceReferenceDate: 5)), "array": [false], "dictionary": ["a": 1],
+            ]
+            #expect(try PropertyList(object) == expected)
+        }
+
+        @Test func aLaunchArgumentStandsInFrontAndIsNotStored() throws {
+            let name = makeSuiteName()
+            let userDefaults = try #require(UserDefaults(suiteName: name))
+            userDefaults.set(5, forKey: "number")
+            userDefaults.setVolatileDomain(["number": "7", "flag": "YES"], forName: UserDefaults.argumentDomain)
+            let suite = DefaultsSuite(userDefaults: userDefaults)
+            let number = DefaultKey("number", default: 0)
+            #expect(suite[number] == 7)
+            #expect(suite[DefaultKey("flag", default: false)])
+            try PersistentStore(number, suite: suite).update { $0? += 1 }
+            #expect(userDefaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+            #expect(suite[number] == 7)
+            #expect(userDefaults.string(forKey: "number") == "7")
+            userDefaults.removePersistentDomain(forName: name)
+            _ = userDefaults.synchronize()
+        }
+
+        @Test func keysAreTheSuitesOwn() throws {
+            try withUserDefaults { userDefaults, suite in
+                userDefaults.register(defaults: ["registered": 1])
+                userDefaults.set(1, forKey: "own")
+                let keys = try suite.keys()
+                #expect(keys == ["own"])
+            }
+        }
+
+        @Test func keysOfAnUnnamedObjectCannotBeListed() throws {
+            let userDefaults = try #require(UserDefaults(suiteName: makeSuiteName()))
+            #expect(fails(with: .unavailable) { _ = try DefaultsSuite(userDefaults: userDefaults).keys() })
+        }
+
+        @Test func theProgramsOwnNameIsTheStandardSuite() throws {
+            #if canImport(Darwin)
+                let name = try #require(Bundle.main.bundleIdentifier)
+            #else
+                let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
+            #endif
+            let failures = Guarded<[DefaultsError.Kind]>([])
+            let before = DefaultsSuite.standard.onFailure
+            defer { DefaultsSuite.standard.onFailure = before }
+            DefaultsSuite.standard.onFailure = { error in failures.withLock { $0.append(error.kind) } }
+            try DefaultsSuite(name: name).onFailure(DefaultsError(.refused, reason: "a test"))
+            #expect(failures.withLock { $0 } == [.refused])
+        }
+
+        #if !canImport(Darwin)
+            @Test func whatFoundationWouldRuinIsRefusedAndTheRestStays() throws {
+                var deep: PropertyList = "leaf"
+                for _ in 0..<33 { deep = ["a": deep] }
+                let ruined: [PropertyList] = [
+                    .date(Date(timeIntervalSinceReferenceDate: .nan)),
+                    .date(Date(timeIntervalSinceReferenceDate: .infinity)),
+                    .date(Date(timeIntervalSinceReferenceDate: 0.5)), .date(Date(timeIntervalSinceReferenceDate: 1e17)),
+                    .date(Date(timeIntervalSinceReferenceDate: -0.0)), -0.0, .double(-.nan), .double(.signalingNaN),
+                    "\u{FEFF}a",
+                    ["\u{FEFF}": 1], ["CF$UID": 1], [["a": [["CF$UID": 1]]]], deep,
+                ]
+                try withUserDefaults { _, suite in
+                    let failures = Failures(of: suite)
+                    suite[raw("k")] = "before"
+                    for value in ruined { suite[raw("k")] = value }
+                    for name in ["CF$UID", "\u{FEFF}k", "e\u{301}"] { suite[raw(name)] = 1 }
+                    #expect(failures.kinds == Array(repeating: .refused, count: ruined.count + 3))
+                    try suite.synchronize()
+                    #expect(suite[raw("k")] == "before")
+                    let keys = try suite.keys()
+                    #expect(keys == ["k"])
+                }
+            }
+
+            struct Sloppy: DefaultConvertible {
+                static let key = "sloppy"
+                init() {}
+                init?(_ object: Any) { return nil }
+                func serialize() -> Any { ["width": CGFloat(1), "when": NSNull()] as [String: Any] }
+            }
+
+            @Test func whatWouldEndTheProcessIsAnError() throws {
+                try withUserDefaults { _, suite in
+                    let isRefused = fails(with: .refused) { try PersistentStore<Sloppy>(suite: suite).save(Sloppy()) }
+                    #expect(isRefused)
+                    suite[DefaultKey("width", default: CGFloat(0))] = 1.5
+                    #expect(suite[DefaultKey("width", default: CGFloat(0))] == 1.5)
+                }
+            }
+
+            @Test(arguments: ["", "garbage", "<plist><dict><key>cut"])
+            func aDamagedFileIsUnavailableAndUntouched(contents: String) throws {
+                let name = makeSuiteName()
+                let path = try #require(DefaultsSuite(name: name).location)
+                try FileManager.default.createDirectory(
+                    atPath: URL(filePath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+                try Data(contents.utf8).write(to: URL(filePath: path))
+                defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
+                let suite = try DefaultsSuite(name: name)
+                let store = PersistentStore<CameraConfig>(suite: suite)
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
+                #expect(fails(with: .unavailable) { try suite.synchronize() })
+                #expect(FileManager.default.contents(atPath: path) == Data(contents.utf8))
+            }
+
+            @Test func withoutAHomeSettingsAreUnavailable() async {
+                await #expect(processExitsWith: .success) {
+                    for variable in ["HOME", "XDG_CONFIG_HOME"] { unsetenv(variable) }
+                    let store = PersistentStore<CameraConfig>(suite: try DefaultsSuite(name: makeSuiteName()))
+                    #expect(fails(with: .unavailable) { _ = try store.load() })
+                    #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
+                }
+            }
+        #endif
+    }
+#endif
