@@ -1,18 +1,60 @@
+/*:
+ # TypedDefaults
+
+ Run it twice: the second run shows what the first one stored. In Xcode, open the playground from within the package; anywhere,
+ `swift run Tour`.
+ */
 import TypedDefaults
 
+//: **Declare** a config struct. It names its own key, and its initial values are the defaults.
 struct CameraConfig: DefaultConvertible, Codable {
     static let key = "CameraConfig"
     enum Size: String, Codable { case large, medium, small }
     var savesToCameraRoll = true
     var size = Size.medium
 }
-let s = DefaultsSuite.inMemory(["x.unreadable": "y", "CameraConfig": 5])
-let store = PersistentStore<CameraConfig>(suite: s)
-print(store.get() as Any)
-store.set(CameraConfig(savesToCameraRoll: false))
-print(store.get() as Any, try! s.keys())
-try store.update { $0?.size = .large }
-print(store.get() as Any)
-dump(store)
-do { try store.update { _ in try store.save(CameraConfig()) } } catch { print(error) }
-print(s[DefaultKey("CameraConfig")] as PropertyList? as Any)
+
+//: **Store** it. Settings of this program would be in `DefaultsSuite.standard`; the tour has a suite of its own.
+let suite = try DefaultsSuite(name: "TypedDefaultsTour")
+let store = PersistentStore<CameraConfig>(suite: suite)
+if let config = store.get() {
+    print("Stored by an earlier run: size \(config.size), saves to camera roll: \(config.savesToCameraRoll)")
+} else {
+    print("Nothing is stored yet: this is the first run.")
+}
+
+//: **Change** it in one step that no other writer comes between.
+try store.update { config in
+    var changed = config ?? CameraConfig()
+    changed.size =
+        switch changed.size {
+        case .small: .medium
+        case .medium: .large
+        case .large: .small
+        }
+    config = changed
+}
+print("Stored now: size \(store.get()?.size ?? .medium)")
+
+//: **Hold** an `AnyStore` in a view model, on disk in the app.
+@MainActor final class CameraModel {
+    let config: AnyStore<CameraConfig>
+    init(config: AnyStore<CameraConfig> = .persistent()) { self.config = config }
+    var title: String { "The camera takes \((config.get() ?? CameraConfig()).size) pictures" }
+}
+print(CameraModel(config: .persistent(in: suite)).title)
+
+//: **Swap** in memory in a test. What is on disk stays as it is.
+let model = CameraModel(config: .inMemory(CameraConfig(size: .small)))
+print("In a test: \(model.title)")
+
+//: **Single values** have a key with a default of their own.
+extension DefaultKey<Int> {
+    static let launchCount = DefaultKey("launchCount", default: 0)
+}
+suite[.launchCount] += 1
+print("This is run \(suite[.launchCount]).")
+
+//: Changes are saved within a second and at exit; `synchronize()` waits for it and says what went wrong.
+try suite.synchronize()
+print("The settings are in \(suite.location ?? "the system's care").")

@@ -28,8 +28,8 @@ public struct InMemoryStore<Default: Sendable>: DefaultStoreType {
     public func get() -> Default? { setting.get() }
     public func set(_ value: Default) { setting.set(value) }
     public func remove() { setting.remove() }
-    public func load() throws(DefaultsError) -> Default? { try setting.load() }
-    public func save(_ value: Default) throws(DefaultsError) { try setting.save(value) }
+    public func load() throws -> Default? { try setting.load() }
+    public func save(_ value: Default) throws { try setting.save(value) }
 
     @discardableResult
     public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {

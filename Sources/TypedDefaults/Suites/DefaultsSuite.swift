@@ -7,8 +7,12 @@
 ///
 /// A suite is a handle: copies, and suites made of the same name or backend, share everything.
 ///
+/// What a suite or a store of this library throws is a ``DefaultsError``.
+///
 /// There is no registration of defaults. A default value lives in the declaration of its setting, see ``DefaultKey``, or in the
 /// properties of a config struct; a registration would be a second place that says what the first one already says.
+// Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a `catch where` can crash the
+// Swift 6.3 compiler, and the same code would compile for one store and warn for another.
 public struct DefaultsSuite: Sendable {
     let core: SuiteCore
 
@@ -39,7 +43,7 @@ public struct DefaultsSuite: Sendable {
     /// Returns once every change so far is where a loss of power does not reach it, or as close to that as the backend comes.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be written.
-    public func synchronize() throws(DefaultsError) { try core.backend.synchronize() }
+    public func synchronize() throws { try core.backend.synchronize() }
 }
 
 extension DefaultsSuite {
@@ -55,7 +59,7 @@ extension DefaultsSuite {
     }
 
     /// The keys that are stored, sorted.
-    public func keys() throws(DefaultsError) -> [String] { try core.backend.keys().sorted() }
+    public func keys() throws -> [String] { try core.backend.keys().sorted() }
 
     /// Removes what is stored under those keys, as one change.
     ///

@@ -12,7 +12,7 @@
         ///
         /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
         ///   does not begin with a dot.
-        public init(name: String) throws(DefaultsError) {
+        public init(name: String) throws {
             try Self.check(name: name)
             // The program's own settings under their other name: a second object would not see what the first one has not saved.
             if FoundationDomain.isStandard(name) {
@@ -36,7 +36,7 @@
         ///
         /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
         ///   does not begin with a dot.
-        public init(name: String) throws(DefaultsError) {
+        public init(name: String) throws {
             try Self.check(name: name)
             self.init(backend: UnavailableBackend())
         }

@@ -28,8 +28,10 @@
 
         /// Creates a backend on a `UserDefaults` object.
         ///
-        /// - Parameter suiteName: The name that the object was created with. Without it the keys of an object other than
-        ///   `UserDefaults.standard` cannot be listed, so not removed all at once.
+        /// - Parameters:
+        ///   - userDefaults: The object to read and write.
+        ///   - suiteName: The name that the object was created with. Without it the keys of an object other than
+        ///     `UserDefaults.standard` cannot be listed, so not removed all at once.
         public convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
             let domain = suiteName ?? (userDefaults === UserDefaults.standard ? FoundationDomain.standard : nil)
             self.init(userDefaults, domain: domain)

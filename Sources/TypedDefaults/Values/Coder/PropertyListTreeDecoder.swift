@@ -1,7 +1,9 @@
 extension PropertyList {
     /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type also accepts.
     ///
-    /// - Parameter userInfo: What the type's `init(from:)` finds in its decoder's `userInfo`.
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - userInfo: What the type's `init(from:)` finds in its decoder's `userInfo`.
     /// - Throws: A `DecodingError` with the coding path of the part at fault and no stored value in its text, or what the type's
     ///   own `init(from:)` throws.
     public func decode<Value: Decodable>(

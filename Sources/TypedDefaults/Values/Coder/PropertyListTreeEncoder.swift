@@ -7,7 +7,9 @@
 extension PropertyList {
     /// Encodes a value; `Data` and `Date` stay what they are, `URL` and `Decimal` become strings.
     ///
-    /// - Parameter userInfo: What the value's `encode(to:)` finds in its encoder's `userInfo`.
+    /// - Parameters:
+    ///   - value: The value to encode.
+    ///   - userInfo: What the value's `encode(to:)` finds in its encoder's `userInfo`.
     /// - Throws: An `EncodingError`, or what the value's own `encode(to:)` throws.
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
         self = try Self.encoding(value, userInfo: userInfo) ?? .nilMarker

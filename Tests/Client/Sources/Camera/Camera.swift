@@ -1,0 +1,65 @@
+import Observation
+import TypedDefaults
+
+public struct CameraConfig: DefaultConvertible, Codable, Equatable {
+    public static let key = "CameraConfig"
+    public enum Size: String, Codable, Sendable { case large, medium, small }
+    public struct Flash: Codable, Equatable, Sendable { public var isOn = false }
+    public var savesToCameraRoll = true
+    public var size = Size.medium
+    public var flash = Flash()
+    public init() {}
+}
+
+/// A hand-written conversion.
+public struct Zoom: DefaultConvertible, Equatable {
+    public static let key = "Zoom"
+    public var factor: Double
+    public init(factor: Double) { self.factor = factor }
+    public init?(_ object: Any) {
+        guard let factor = object as? Double else { return nil }
+        self.factor = factor
+    }
+    public func serialize() -> Any { factor }
+}
+
+/// A raw value.
+public enum Mode: String, DefaultConvertible {
+    public static let key = "Mode"
+    case photo, video
+}
+
+/// A class.
+public final class Owner: DefaultConvertible, Codable {
+    public static let key = "Owner"
+    public let name: String
+    public init(name: String) { self.name = name }
+}
+
+extension DefaultKey<Int> {
+    public static let launchCount = DefaultKey("launchCount", default: 0)
+}
+
+@MainActor @Observable public final class CameraModel {
+    public let config: AnyStore<CameraConfig>
+    public let zoom: AnyStore<Zoom>
+    public private(set) var shots = 0
+
+    public init(config: AnyStore<CameraConfig> = .persistent(), zoom: AnyStore<Zoom> = .persistent()) {
+        self.config = config
+        self.zoom = zoom
+    }
+
+    public func shoot() throws {
+        shots += 1
+        try zoom.update { $0 = Zoom(factor: ($0?.factor ?? 1) * 2) }
+    }
+}
+
+/// A store of three methods.
+public final class FixedStore: DefaultStoreType {
+    public init() {}
+    public func get() -> CameraConfig? { CameraConfig() }
+    public func set(_ value: CameraConfig) {}
+    public func remove() {}
+}

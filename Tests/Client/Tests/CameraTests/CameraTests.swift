@@ -1,0 +1,42 @@
+import Testing
+import TypedDefaults
+
+#if MainActorClient
+    import MainActorCamera
+#else
+    import Camera
+#endif
+
+@MainActor struct CameraTests {
+    @Test func theModelTakesAStoreInMemory() throws {
+        let model = CameraModel(config: .inMemory(CameraConfig()), zoom: .inMemory())
+        try model.shoot()
+        try model.shoot()
+        #expect(model.zoom.get() == Zoom(factor: 4))
+        #expect(model.shots == 2)
+        try model.config.update { $0?.flash.isOn = true }
+        #expect(model.config.get()?.flash.isOn == true)
+    }
+
+    @Test func aForeignStoreCanBeBoxed() {
+        let model = CameraModel(config: AnyStore(FixedStore()), zoom: .inMemory())
+        #expect(model.config.get() == CameraConfig())
+    }
+
+    @Test func everyKindOfDeclarationIsStored() async throws {
+        let suite = DefaultsSuite.inMemory(["Mode": "video"])
+        #expect(PersistentStore<Mode>(suite: suite).get() == .video)
+        PersistentStore<Owner>(suite: suite).set(Owner(name: "Kai"))
+        // Off the main actor, where an isolated conformance would not be found.
+        let name = await Task.detached { PersistentStore<Owner>(suite: suite).get()?.name }.value
+        #expect(name == "Kai")
+        let flash = await Task.detached {
+            let store = PersistentStore<CameraConfig>(suite: suite)
+            store.set(CameraConfig())
+            return store.get()?.flash
+        }.value
+        #expect(flash == CameraConfig().flash)
+        suite[.launchCount] += 1
+        #expect(suite[.launchCount] == 1)
+    }
+}
