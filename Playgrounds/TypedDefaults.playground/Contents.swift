@@ -1,9 +1,8 @@
-/*:
- # TypedDefaults
+//: # TypedDefaults
+//:
+//: Run it twice: the second run shows what the first one stored. In Xcode, open the playground from within the package; anywhere,
+//: `swift run Tour`.
 
- Run it twice: the second run shows what the first one stored. In Xcode, open the playground from within the package; anywhere,
- `swift run Tour`.
- */
 import TypedDefaults
 
 //: **Declare** a config struct. It names its own key, and its initial values are the defaults.

@@ -67,9 +67,8 @@ extension Conversion where Value: Codable {
         } catch {
             // Older helpers stored JSON, or a property list, as data. What is itself data is never taken for that. Whether these
             // fail, and how, is of no interest: the native form is the one that was expected.
-            if case .data(let data) = stored, !root.isData {
-                if let value = try? JSONDecoder().decode(Value.self, from: data) { return value }
-                if let value = try? PropertyListDecoder().decode(Value.self, from: data) { return value }
+            if case .data(let data) = stored, !root.isData, let value = EmbeddedData(data).decode(Value.self) {
+                return value
             }
             throw DefaultsError(decoding: Value.self, error)
         }
@@ -81,7 +80,12 @@ extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Se
         let raw = Conversion<Value.RawValue>.codable
         return Conversion(
             kind: .rawValue,
-            encode: { value throws(DefaultsError) in try raw.encode(value.rawValue) },
+            encode: { value throws(DefaultsError) in
+                guard let stored = try raw.encode(value.rawValue) else {
+                    throw .refused(path: [], type: Value.self, "a raw value that is nil would not read back")
+                }
+                return stored
+            },
             decode: { stored, readsArguments throws(DefaultsError) in
                 guard let value = Value(rawValue: try raw.decode(stored, readsArguments)) else {
                     throw DefaultsError(
@@ -109,7 +113,7 @@ extension Conversion where Value == PropertyList {
     static var propertyList: Conversion {
         Conversion(
             kind: .propertyList,
-            encode: { value throws(DefaultsError) in value },
+            encode: { value throws(DefaultsError) in try PropertyList(value) },
             decode: { stored, _ throws(DefaultsError) in stored })
     }
 }
@@ -146,13 +150,24 @@ extension Conversion {
 }
 
 extension PropertyList {
+    // Stands for the value itself, so all that tells two values apart goes in: the kind, the bytes, who is in which array.
     fileprivate var hashRegardlessOfOrder: Int {
+        var hasher = Hasher()
+        hasher.combine(kindName)
         switch self {
-        case .array(let elements): elements.reduce(elements.count) { $0 &+ $1.hashRegardlessOfOrder &* 31 }
+        case .string(let string): hasher.combine(Array(string.utf8))
+        case .array(let elements):
+            hasher.combine(elements.count)
+            hasher.combine(elements.reduce(0) { $0 &+ $1.hashRegardlessOfOrder })
         case .dictionary(let entries):
-            entries.reduce(entries.count) { $0 &+ ($1.key.hashValue ^ $1.value.hashRegardlessOfOrder) &* 37 }
-        default: hashValue
+            hasher.combine(entries.count)
+            hasher.combine(
+                entries.reduce(0) {
+                    $0 &+ PropertyList.array([.string($1.key), .array([$1.value])]).hashRegardlessOfOrder
+                })
+        default: hasher.combine(self)
         }
+        return hasher.finalize()
     }
 
     fileprivate func firstDifference(from other: PropertyList) -> [String] {

@@ -61,8 +61,8 @@ extension DefaultConvertible where Self: RawRepresentable, RawValue: Codable & S
     }
 }
 
-// A type that meets both constraints would be ambiguous. Its `Codable` form wins: for a raw value it is the same unless
-// the type encodes itself by hand.
+// A type that meets both constraints would be ambiguous. Its `Codable` form wins: for a raw value it is the same, unless
+// the type encodes itself by hand or the raw value looks like a nil ("$null").
 extension DefaultConvertible where Self: Codable & RawRepresentable, RawValue: Codable & Sendable {
     /// Decodes the value; nil if it cannot be decoded from that.
     public init?(_ object: Any) {

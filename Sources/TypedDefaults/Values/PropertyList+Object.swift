@@ -18,26 +18,10 @@ extension PropertyList {
     }
 
     private static func converting(_ object: Any, path: inout [String]) throws(DefaultsError) -> PropertyList {
-        guard path.count < depthLimit else {
-            throw .refused(path: path, "nested deeper than \(depthLimit) levels")
-        }
-        // Before the casts, to which a bridged number would answer several times.
-        if let number = foundationNumber(object) { return number }
-        switch object {
-        case let optional as any AnyOptional:
-            guard let value = optional.wrapped else {
-                throw .refused(path: path, type: type(of: object), "nil has no place in a property list")
-            }
-            return try converting(value, path: &path)
-        case let value as PropertyList: return value
-        case let value as String: return .string(value)
-        case let value as Bool: return .bool(value)
-        case let value as Int: return .integer(Integer(value))
-        case let value as Double: return .double(value)
-        case let value as Float: return value.propertyList
-        case let value as Data: return .data(value)
-        case let value as Date: return .date(value)
-        case let value as [Any]:
+        // Apart, or the room for all its casts would be taken on the stack at each level.
+        if let scalar = try converting(scalar: object, path: path) { return scalar }
+        if let value = object as? [Any] {
+            try check(path.count < depthLimit, path)
             var elements: [PropertyList] = []
             elements.reserveCapacity(value.count)
             for (index, element) in value.enumerated() {
@@ -46,7 +30,9 @@ extension PropertyList {
                 path.removeLast()
             }
             return .array(elements)
-        case let value as [String: Any]:
+        }
+        if let value = object as? [String: Any] {
+            try check(path.count < depthLimit, path)
             var entries: [String: PropertyList] = Dictionary(minimumCapacity: value.count)
             for (key, element) in value {
                 path.append(key)
@@ -54,6 +40,24 @@ extension PropertyList {
                 path.removeLast()
             }
             return .dictionary(entries)
+        }
+        throw .refused(path: path, type: type(of: object), "not a type that property lists hold")
+    }
+
+    private static func converting(scalar object: Any, path: [String]) throws(DefaultsError) -> PropertyList? {
+        // Before the casts: a bridged number would answer to several of them.
+        if let number = foundationNumber(object) { return number }
+        switch object {
+        case let value as PropertyList:
+            try check(!value.isNested(deeperThan: depthLimit - path.count), path)
+            return value
+        case let value as String: return .string(value)
+        case let value as Bool: return .bool(value)
+        case let value as Int: return .integer(Integer(value))
+        case let value as Double: return .double(value)
+        case let value as Float: return value.propertyList
+        case let value as Data: return .data(value)
+        case let value as Date: return .date(value)
         case let value as any FixedWidthInteger:
             guard let integer = Integer(exactly: value) else {
                 throw .refused(path: path, type: type(of: object), "an integer beyond 64 bits")
@@ -62,8 +66,19 @@ extension PropertyList {
         case let error as DefaultsError:
             // What the default `serialize()` returns for a value that could not be encoded.
             throw error
-        default:
-            throw .refused(path: path, type: type(of: object), "not a type that property lists hold")
+        default: return nil
+        }
+    }
+
+    private static func check(_ fits: Bool, _ path: [String]) throws(DefaultsError) {
+        guard fits else { throw .refused(path: path, "nested deeper than \(depthLimit) levels") }
+    }
+
+    private func isNested(deeperThan levels: Int) -> Bool {
+        switch self {
+        case .array(let value): levels == 0 || value.contains { $0.isNested(deeperThan: levels - 1) }
+        case .dictionary(let value): levels == 0 || value.values.contains { $0.isNested(deeperThan: levels - 1) }
+        default: false
         }
     }
 

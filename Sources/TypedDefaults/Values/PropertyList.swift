@@ -79,6 +79,26 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
     }
 }
 
+// What is stored does not show in logs. Whoever wants to see it asks for its `object`.
+extension PropertyList: CustomStringConvertible, CustomReflectable {
+    public var description: String { "PropertyList(\(kindName))" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// The kind with its article, for messages.
+    var kindName: String {
+        switch self {
+        case .bool: "a Boolean"
+        case .integer: "an integer"
+        case .double: "a double"
+        case .string: "a string"
+        case .data: "data"
+        case .date: "a date"
+        case .array: "an array"
+        case .dictionary: "a dictionary"
+        }
+    }
+}
+
 extension PropertyList {
     /// A whole number from `Int64.min` to `UInt64.max`, in one canonical form: a stored 5 has no width and no sign of its own.
     public struct Integer: Hashable, Sendable {

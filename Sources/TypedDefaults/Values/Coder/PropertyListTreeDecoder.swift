@@ -9,9 +9,7 @@ extension PropertyList {
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {
-        let isAbsentNil = isNilMarker && type is any AnyOptional.Type
-        return try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: !isAbsentNil)
-            .decode(type, from: self)
+        try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false).decode(type, from: self)
     }
 }
 
@@ -133,7 +131,8 @@ final class PropertyListTreeDecoder: Decoder {
 
     private func converted(_ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Any {
         if let value = type.init(node) {
-            if case .data = node, parent == nil { root.isData = true }
+            // In a tree whose root is no data this says nothing, and nobody asks.
+            if case .data = node { root.isData = true }
             return value
         }
         if root.readsArguments, case .string(let argument) = node, let value = type.init(argument: argument) {
@@ -184,6 +183,11 @@ extension PropertyListTreeDecoder {
         }
 
         func decodeNil(forKey key: Key) throws -> Bool { try node(key).isNilMarker }
+        func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+            guard let node = entries[key.stringValue], !node.isNilMarker else { return nil }
+            if type is any AnyOptional.Type { return try decoder.decode(Value?.self, from: node, key: key) }
+            return try decoder.decode(type, from: node, key: key)
+        }
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
             try decoder.decode(type, from: node(key), key: key)
         }
@@ -214,9 +218,12 @@ extension PropertyListTreeDecoder {
             return elements[currentIndex]
         }
 
-        /// The decoder of the next element, which then counts as read.
-        mutating func next(_ type: Any.Type) throws -> PropertyListTreeDecoder {
-            let next = try PropertyListTreeDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex))
+        /// What is made of the next element, which then counts as read.
+        mutating func next<Container>(
+            _ type: Any.Type, _ open: (PropertyListTreeDecoder) throws -> Container
+        ) throws -> Container {
+            let next = try open(
+                PropertyListTreeDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex)))
             currentIndex += 1
             return next
         }
@@ -235,11 +242,11 @@ extension PropertyListTreeDecoder {
 
         mutating func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type
-        ) throws -> KeyedDecodingContainer<Nested> { try next([String: Any].self).container(keyedBy: type) }
+        ) throws -> KeyedDecodingContainer<Nested> { try next([String: Any].self) { try $0.container(keyedBy: type) } }
         mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-            try next([Any].self).unkeyedContainer()
+            try next([Any].self) { try $0.unkeyedContainer() }
         }
-        mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) }
+        mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
     }
 
     private struct SingleValueContainer: SingleValueDecodingContainer {
@@ -249,22 +256,6 @@ extension PropertyListTreeDecoder {
         func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
         func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
             try decoder.decodeBare(type, from: decoder.isOptionalRoot ? decoder.node : decoder.node.unescapedFromNil)
-        }
-    }
-}
-
-extension PropertyList {
-    /// The kind with its article, for messages: what is stored, without the value.
-    var kindName: String {
-        switch self {
-        case .bool: "a Boolean"
-        case .integer: "an integer"
-        case .double: "a double"
-        case .string: "a string"
-        case .data: "data"
-        case .date: "a date"
-        case .array: "an array"
-        case .dictionary: "a dictionary"
         }
     }
 }

@@ -12,15 +12,23 @@ extension PropertyList {
     ///   - userInfo: What the value's `encode(to:)` finds in its encoder's `userInfo`.
     /// - Throws: An `EncodingError`, or what the value's own `encode(to:)` throws.
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
-        self = try Self.encoding(value, userInfo: userInfo) ?? .nilMarker
+        // No root is optional here: there is no place to be absent from, so nil and the string `$null` must differ.
+        self = try Self.encoding(value, userInfo: userInfo, isOptionalRoot: false) ?? .nilMarker
     }
 
     /// Encodes a value as a whole setting; nil for an optional that holds nothing.
     static func encoding<Value: Encodable>(
         _ value: Value, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> PropertyList? {
+        try encoding(value, userInfo: userInfo, isOptionalRoot: Value.self is any AnyOptional.Type)
+    }
+
+    private static func encoding<Value: Encodable>(
+        _ value: Value, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool
+    ) throws -> PropertyList? {
         if let native = try nativeForm(of: value) { return native }
-        let encoder = PropertyListTreeEncoder(userInfo: userInfo, isOptionalRoot: Value.self is any AnyOptional.Type)
+        let encoder = PropertyListTreeEncoder(userInfo: userInfo, isOptionalRoot: isOptionalRoot)
+        defer { encoder.close() }
         try value.encode(to: encoder)
         return try encoder.finish()
     }
@@ -127,6 +135,12 @@ final class PropertyListTreeEncoder: Encoder {
         }
     }
 
+    /// Lets go of the encoders that stayed open, which hold this one.
+    fileprivate func close() {
+        for (_, encoder) in open { encoder.close() }
+        open = []
+    }
+
     fileprivate func invalid(_ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
         // The type in place of the value: an error holds no value.
         let path = codingPath + (key.map { [$0] } ?? [])
@@ -139,13 +153,23 @@ final class PropertyListTreeEncoder: Encoder {
 
     /// The node of an entry or element; the types that have a form of their own carry the escape, others carry it inside.
     fileprivate func node<Value: Encodable>(for value: Value, key: any CodingKey) throws -> PropertyList {
+        try checkDepth(at: key)
         guard let native = try native(value, key: key) else { return try nested(value, key: key) }
         return native.escapedFromNil
     }
 
     /// The node without an escape of its own.
     fileprivate func bareNode<Value: Encodable>(for value: Value) throws -> PropertyList {
-        try native(value, key: nil) ?? nested(value, key: nil)
+        try checkDepth(at: nil)
+        return try native(value, key: nil) ?? nested(value, key: nil)
+    }
+
+    /// Throws if this encoder is one that was opened where the protocol has no `throws`.
+    @inline(__always)
+    private func checkDepth(at key: (any CodingKey)?) throws {
+        guard depth <= PropertyList.depthLimit else {
+            throw invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key)
+        }
     }
 
     @inline(__always)
@@ -158,17 +182,23 @@ final class PropertyListTreeEncoder: Encoder {
             throw invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key)
         }
         let encoder = PropertyListTreeEncoder(parent: self, key: key)
+        defer { encoder.close() }
         try value.encode(to: encoder)
         return try encoder.finish() ?? .nilMarker
     }
 
     /// An encoder for a part whose container stays open, put in place when this one finishes.
     private func opening(_ place: Place, key: any CodingKey) -> PropertyListTreeEncoder {
-        let encoder = PropertyListTreeEncoder(parent: self, key: key)
-        if encoder.depth > PropertyList.depthLimit, failure == nil {
-            failure = invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key)
+        if depth > PropertyList.depthLimit, let parent {
+            // Beside this one and not in it: a chain of any length would be as deep to release.
+            return PropertyListTreeEncoder(parent: parent, key: key)
         }
-        open.append((place, encoder))
+        let encoder = PropertyListTreeEncoder(parent: self, key: key)
+        if encoder.depth > PropertyList.depthLimit {
+            if failure == nil { failure = invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key) }
+        } else {
+            open.append((place, encoder))
+        }
         return encoder
     }
 
@@ -192,6 +222,16 @@ extension PropertyListTreeEncoder {
         func encodeNil(forKey key: Key) { encoder.entries[key.stringValue] = .nilMarker }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
             encoder.entries[key.stringValue] = try encoder.node(for: value, key: key)
+        }
+
+        func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+            guard let value else { return }
+            // Of an optional in an optional only the outer one is told by absence.
+            if Value.self is any AnyOptional.Type {
+                encoder.entries[key.stringValue] = try encoder.node(for: Optional(value), key: key)
+            } else {
+                try encode(value, forKey: key)
+            }
         }
 
         func nestedContainer<Nested: CodingKey>(

@@ -22,7 +22,15 @@ extension Double: NativeValue {
 /// range of `Float`, rounded; otherwise nil.
 extension Float: NativeValue {
     init?(_ stored: PropertyList) {
-        guard let double = Double(stored) else { return nil }
+        if case .integer(let value) = stored {
+            guard
+                let float = value.exactly(as: Int64.self).map(Float.init)
+                    ?? value.exactly(as: UInt64.self).map(Float.init)
+            else { return nil }
+            self = float
+            return
+        }
+        guard case .double(let double) = stored else { return nil }
         if double.isNaN {
             // By hand, since the processor's conversion would make a signalling NaN quiet.
             let payload = UInt32(truncatingIfNeeded: double.bitPattern >> 29) & 0x007F_FFFF

@@ -37,10 +37,8 @@ extension String {
 /// What tells at run time that a type is an optional, and of what.
 protocol AnyOptional {
     static var wrappedType: Any.Type { get }
-    var wrapped: Any? { get }
 }
 
 extension Optional: AnyOptional {
     static var wrappedType: Any.Type { Wrapped.self }
-    var wrapped: Any? { self }
 }

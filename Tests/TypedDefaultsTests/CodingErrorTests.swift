@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// Where decoding fails and what it says, and that depth is an error and never a crash.
+struct CodingErrorTests {
+    private struct Row: Codable, Equatable { var values: [String: Inner] }
+    private struct Inner: Codable, Equatable {
+        var number: Int
+        var text: String
+    }
+    private struct Document: Codable, Equatable { var rows: [Row] }
+
+    private func document(_ inner: PropertyList) -> PropertyList {
+        ["rows": [["values": [:]], ["values": ["a": inner]]]]
+    }
+
+    private func failure(_ stored: PropertyList) -> (kind: String, path: [String], text: String)? {
+        do {
+            _ = try stored.decode(Document.self)
+        } catch let DecodingError.typeMismatch(type, context) {
+            return ("typeMismatch \(type)", context.codingPath.map(\.stringValue), context.debugDescription)
+        } catch let DecodingError.keyNotFound(key, context) {
+            return ("keyNotFound \(key.stringValue)", context.codingPath.map(\.stringValue), context.debugDescription)
+        } catch let DecodingError.valueNotFound(type, context) {
+            return ("valueNotFound \(type)", context.codingPath.map(\.stringValue), context.debugDescription)
+        } catch let DecodingError.dataCorrupted(context) {
+            return ("dataCorrupted", context.codingPath.map(\.stringValue), context.debugDescription)
+        } catch {
+            return ("\(type(of: error))", [], "")
+        }
+        return nil
+    }
+
+    @Test func errorsSayWhatAndWhere() throws {
+        let inner = ["rows", "1", "values", "a"]
+        let table: [(PropertyList, String, [String])] = [
+            (document(["number": "secret", "text": "b"]), "typeMismatch Int", inner + ["number"]),
+            (document(["number": true, "text": "b"]), "typeMismatch Int", inner + ["number"]),
+            (document(["number": 1.25, "text": "b"]), "typeMismatch Int", inner + ["number"]),
+            (document(["number": 18_446_744_073_709_551_615, "text": "b"]), "dataCorrupted", inner + ["number"]),
+            (document(["number": 1, "text": 42]), "typeMismatch String", inner + ["text"]),
+            (document(["number": 1]), "keyNotFound text", inner),
+            (document(["number": "$null", "text": "b"]), "valueNotFound Int", inner + ["number"]),
+            (document("$null"), "valueNotFound Dictionary<String, Any>", inner),
+            (document("secret"), "typeMismatch Dictionary<String, Any>", inner),
+            (["rows": "secret"], "typeMismatch Array<Any>", ["rows"]),
+            (["rows": "$null"], "valueNotFound Array<Any>", ["rows"]),
+            (["rows": [5]], "typeMismatch Dictionary<String, Any>", ["rows", "0"]),
+            ([:], "keyNotFound rows", []),
+            ("secret", "typeMismatch Dictionary<String, Any>", []),
+        ]
+        for (stored, kind, path) in table {
+            let failure = try #require(self.failure(stored))
+            #expect(failure.kind == kind)
+            #expect(failure.path == path, "\(kind)")
+            for value in ["secret", "1.25", "18446744073709551615", "42", "$null"] {
+                #expect(!failure.text.contains(value))
+            }
+        }
+        #expect(failure(document(["number": 1, "text": "b"])) == nil)
+    }
+
+    private struct Short: Decodable {
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            _ = try container.decode(Int.self)
+            _ = try container.decode(Int.self)
+        }
+    }
+
+    @Test func readingPastTheEndSaysWhere() {
+        let error = #expect(throws: DecodingError.self) {
+            try (["a": [5]] as PropertyList).decode([String: Short].self)
+        }
+        guard case .valueNotFound(let type, let context)? = error else {
+            return #expect(Bool(false), "\(String(describing: error))")
+        }
+        #expect("\(type)" == "Int")
+        #expect(context.codingPath.map(\.stringValue) == ["a", "1"])
+        #expect(context.codingPath.last?.intValue == 1)
+    }
+
+    private struct Refusing: Encodable {
+        struct Anything: Error {}
+        var error: any Error
+        func encode(to encoder: any Encoder) throws { throw error }
+    }
+
+    @Test func errorsOfATypePassThrough() {
+        #expect(throws: Refusing.Anything.self) {
+            try PropertyList(encoding: ["a": [Refusing(error: Refusing.Anything())]])
+        }
+    }
+
+    @Test func encodingErrorsSayWhere() {
+        // The base of the base is lost in an absolute string, so such a URL does not read back equal.
+        let first = URL(string: "https://example.com/a/")!
+        let second = URL(string: "b/", relativeTo: first)!
+        let third = URL(string: "c", relativeTo: second)!
+        let stored = Result { try PropertyList(encoding: ["a": [third]]) }
+        switch stored {
+        case .success(let stored): #expect((try? stored.decode([String: [URL]].self)) == ["a": [third]])
+        case .failure(EncodingError.invalidValue(_, let context)):
+            #expect(context.codingPath.map(\.stringValue) == ["a", "0"])
+        case .failure(let error): #expect(Bool(false), "\(error)")
+        }
+    }
+
+    @Test func aStoreNamesTypeKeyAndPathButNoValue() throws {
+        let suite = DefaultsSuite.inMemory(["doc": document(["number": "secret", "text": "b"])])
+        let store = PersistentStore(DefaultKey<Document?>("doc", default: nil), suite: suite)
+        let error = #expect(throws: DefaultsError.self) { try store.load() }
+        #expect(error?.kind == .unreadable)
+        #expect(error?.key == "doc")
+        #expect(error?.path == ["rows", "1", "values", "a", "number"])
+        #expect(error?.description.contains("secret") == false)
+    }
+}
+
+extension CodingErrorTests {
+    /// That many arrays, one in the other, around a number.
+    private struct Chain: Codable {
+        var levels: Int
+        init(levels: Int) { self.levels = levels }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            if levels == 1 { try container.encode(5) } else { try container.encode(Chain(levels: levels - 1)) }
+        }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            levels = (try? container.decode(Int.self)) != nil ? 1 : try container.decode(Chain.self).levels + 1
+        }
+    }
+    private struct Tree: Codable { var children: [Tree] }
+    private final class Link: Codable, Sendable {
+        let next: Link?
+        init(next: Link?) { self.next = next }
+    }
+    private indirect enum Onion: Codable, Sendable {
+        case core
+        case layer(Onion)
+    }
+    /// Recursion by containers that nothing is thrown from.
+    private struct Opening: Codable {
+        enum Way: String, Codable { case array, dictionary, superEncoder, superEncoderForKey }
+        var levels: Int
+        var way: Way
+        enum Keys: String, CodingKey { case next, levels }
+        init(levels: Int, way: Way) {
+            self.levels = levels
+            self.way = way
+        }
+        init(from decoder: any Decoder) throws { throw CancellationError() }
+        func encode(to encoder: any Encoder) throws {
+            switch way {
+            case .array:
+                var container = encoder.unkeyedContainer()
+                for _ in 0..<levels { container = container.nestedUnkeyedContainer() }
+            case .dictionary:
+                var container = encoder.container(keyedBy: Keys.self)
+                for _ in 0..<levels { container = container.nestedContainer(keyedBy: Keys.self, forKey: .next) }
+            case .superEncoder:
+                var container = encoder.container(keyedBy: Keys.self)
+                try container.encode(levels, forKey: .levels)
+                if levels > 0 { try Opening(levels: levels - 1, way: way).encode(to: container.superEncoder()) }
+            case .superEncoderForKey:
+                var container = encoder.container(keyedBy: Keys.self)
+                try container.encode(levels, forKey: .levels)
+                if levels > 0 {
+                    try Opening(levels: levels - 1, way: way).encode(to: container.superEncoder(forKey: .next))
+                }
+            }
+        }
+    }
+
+    // Never released: the release of ten thousand levels is itself a recursion, and no concern of the coder.
+    private static let deepTree = (0..<10_000).reduce(Tree(children: [])) { tree, _ in Tree(children: [tree]) }
+    private static let deepLink = (0..<10_000).reduce(Link(next: nil)) { link, _ in Link(next: link) }
+    private static let deepOnion = (0..<10_000).reduce(Onion.core) { onion, _ in .layer(onion) }
+    private static let tenThousand = PropertyList.nested(10_000)
+    private static let tenThousandDictionaries: PropertyList = {
+        var list: PropertyList = [:]
+        for _ in 0..<10_000 { list = ["next": list, "children": [list], "layer": ["_0": list]] }
+        return list
+    }()
+
+    @Test(arguments: [1, 127, 128]) func theDepthLimitIsCoded(levels: Int) throws {
+        let stored = try PropertyList(encoding: Chain(levels: levels))
+        #expect(stored == .nested(levels, around: 5))
+        #expect(try stored.decode(Chain.self).levels == levels)
+        #expect(try PropertyList(stored.object) == stored)
+    }
+
+    @Test(arguments: [129, 130, 1000]) func deeperThanTheLimitIsNotCoded(levels: Int) throws {
+        let error = #expect(throws: EncodingError.self) { try PropertyList(encoding: Chain(levels: levels)) }
+        guard case .invalidValue(_, let context)? = error else { return }
+        #expect(context.codingPath.count == 128)
+        let decoding = Result { try PropertyList.nested(levels, around: 5).decode(Chain.self) }
+        guard case .failure(DecodingError.dataCorrupted(let context)) = decoding else {
+            return #expect(Bool(false), "no error of depth")
+        }
+        #expect(context.codingPath.count == 128)
+    }
+
+    private static func encodingThrows(_ value: some Encodable) -> Bool {
+        do {
+            _ = try PropertyList(encoding: value)
+            return false
+        } catch {
+            return error is EncodingError
+        }
+    }
+
+    private static func decodingThrows<Value: Decodable>(_ stored: PropertyList, _ type: Value.Type) -> Bool {
+        do {
+            _ = try stored.decode(type)
+            return false
+        } catch {
+            return error is DecodingError
+        }
+    }
+
+    @Test func encodingTooDeepOnASmallStackIsAnError() {
+        #expect(withSmallStack { Self.encodingThrows(Self.deepTree) })
+        #expect(withSmallStack { Self.encodingThrows(Self.deepLink) })
+        #expect(withSmallStack { Self.encodingThrows(Self.deepOnion) })
+        #expect(withSmallStack { Self.encodingThrows(Chain(levels: 10_000)) })
+    }
+
+    @Test(arguments: [Opening.Way.array, .dictionary, .superEncoder, .superEncoderForKey])
+    private func openContainersTooDeepAreAnError(way: Opening.Way) {
+        #expect(withSmallStack { Self.encodingThrows(Opening(levels: 128, way: way)) })
+        #expect(withSmallStack { Self.encodingThrows(Opening(levels: 10_000, way: way)) })
+        #expect(throws: Never.self) { try PropertyList(encoding: Opening(levels: 127, way: way)) }
+    }
+
+    @Test func decodingTooDeepOnASmallStackIsAnError() {
+        #expect(withSmallStack { Self.decodingThrows(Self.tenThousand, Chain.self) })
+        #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Tree.self) })
+        #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Link.self) })
+        #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Onion.self) })
+    }
+
+    @Test func aSmallStackHoldsTheDepthLimit() {
+        #expect(
+            withSmallStack {
+                let link = (0..<60).reduce(Link(next: nil)) { link, _ in Link(next: link) }
+                let tree = (0..<60).reduce(Tree(children: [])) { tree, _ in Tree(children: [tree]) }
+                do {
+                    let chain = try PropertyList(encoding: Chain(levels: 128)).decode(Chain.self)
+                    _ = try PropertyList(encoding: link).decode(Link.self)
+                    _ = try PropertyList(encoding: tree).decode(Tree.self)
+                    return chain.levels == 128
+                } catch {
+                    return false
+                }
+            })
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// JSON or a property list inside stored data, as older helpers wrote: read when the declared type is not data itself, and only
+/// when its own form was not found.
+struct EmbeddedDataTests {
+    private func read<Value: Codable & Sendable>(_ data: Data, as type: Value.Type = Value.self) throws -> Value? {
+        let suite = DefaultsSuite.inMemory(["value": .data(data)])
+        return try PersistentStore(DefaultKey<Value?>("value", default: nil), suite: suite).load() ?? nil
+    }
+
+    private struct Camera: Codable, Equatable {
+        var size = "large"
+        var icon = Data([1, 2])
+        var date: Date?
+    }
+
+    @Test func sixBytesAreReadAsTheTypeThatIsDeclared() throws {
+        let data = Data(#""AAAA""#.utf8)
+        #expect(data.count == 6)
+        #expect(try read(data) == data)
+        #expect(try read(data) == "AAAA")
+        #expect(try read(data) as Data?? == .some(.some(data)))
+    }
+
+    @Test func structsAreReadFromJSON() throws {
+        #expect(try read(JSONEncoder().encode(Camera())) == Camera())
+        let date = Date(timeIntervalSinceReferenceDate: 5)
+        #expect(try read(JSONEncoder().encode(Camera(date: date))) == Camera(date: date))
+        #expect(try read(Data("[1, 2]".utf8)) == [1, 2])
+        #expect(try read(Data("true".utf8)) == true)
+        #expect(try read(Data("5".utf8)) == 5)
+    }
+
+    @Test func structsAreReadFromBinaryPropertyLists() throws {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        let camera = Camera(date: Date(timeIntervalSinceReferenceDate: 5))
+        #expect(try read(encoder.encode(camera)) == camera)
+        #expect(try read(encoder.encode(["a": [1, nil]])) == ["a": [1, nil] as [Int?]])
+    }
+
+    @Test func structsAreReadFromXMLPropertyLists() throws {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        let camera = Camera(size: "<&>", date: Date(timeIntervalSinceReferenceDate: 5))
+        #expect(try read(encoder.encode(camera)) == camera)
+        #expect(try read(encoder.encode(["a": [1, nil]])) == ["a": [1, nil] as [Int?]])
+    }
+
+    @Test func otherDataIsUnreadable() {
+        for data in [Data(), Data([0xFF]), Data("{".utf8), Data("bplist00".utf8), Data(#"{"size": 5}"#.utf8)] {
+            let error = #expect(throws: DefaultsError.self) { try read(data, as: Camera.self) }
+            #expect(error?.kind == .unreadable)
+            #expect(error?.key == "value")
+        }
+    }
+
+    @Test func dataInsideTheValueIsNotLookedInto() {
+        let stored: PropertyList = ["size": .data(Data(#""large""#.utf8)), "icon": .data(Data())]
+        let suite = DefaultsSuite.inMemory(["value": stored])
+        let error = #expect(throws: DefaultsError.self) {
+            try PersistentStore(DefaultKey<Camera?>("value", default: nil), suite: suite).load()
+        }
+        #expect(error?.path == ["size"])
+    }
+
+    @Test func theCoderItselfDoesNotLookInto() {
+        #expect(throws: DecodingError.self) { try PropertyList.data(Data("5".utf8)).decode(Int.self) }
+    }
+
+    /// Its own form is data, or what JSON has in its place: a string.
+    private struct Sealed: Codable, Equatable {
+        var bytes: Data
+        struct Broken: Error {}
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            bytes = try container.decode(Data.self)
+            guard bytes.first == 0 else { throw Broken() }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(bytes)
+        }
+    }
+    private struct Around<Inner: Codable & Sendable>: Codable {
+        var inner: Inner
+        init(from decoder: any Decoder) throws { inner = try decoder.singleValueContainer().decode(Inner.self) }
+        func encode(to encoder: any Encoder) throws { try inner.encode(to: encoder) }
+    }
+
+    @Test func dataThatATypeRefusesIsNotTakenForSomethingElse() throws {
+        // As JSON these are the three bytes 0, 0, 0, which the type would accept.
+        let data = Data(#""AAAA""#.utf8)
+        #expect(try JSONDecoder().decode(Sealed.self, from: data).bytes == Data([0, 0, 0]))
+        func expectUnreadable<Value: Codable & Sendable>(_ type: Value.Type, _ comment: Comment) {
+            let suite = DefaultsSuite.inMemory(["value": .data(data)])
+            let key = DefaultKey<Value?>("value", default: nil)
+            #expect(throws: DefaultsError.self, comment) { try PersistentStore(key, suite: suite).load() }
+        }
+        expectUnreadable(Sealed.self, "itself")
+        expectUnreadable(Around<Sealed>.self, "in a wrapper")
+        expectUnreadable(Around<Around<Sealed>>.self, "in two wrappers")
+        expectUnreadable(Around<Sealed?>.self, "in an optional in a wrapper")
+        #expect(try read(Data([0, 1]), as: Around<Sealed>.self)?.inner.bytes == Data([0, 1]))
+    }
+
+    @Test func theFirstSetWritesTheNativeForm() throws {
+        let suite = try DefaultsSuite.inMemory(["value": .data(JSONEncoder().encode(Camera()))])
+        let store = PersistentStore(DefaultKey<Camera?>("value", default: nil), suite: suite)
+        try store.update { $0??.size = "small" }
+        #expect(suite[DefaultKey<PropertyList?>("value")] == ["size": "small", "icon": .data(Data([1, 2]))])
+        #expect(try suite.keys() == ["value"])
+    }
+}
+
+extension EmbeddedDataTests {
+    /// Arrays in arrays to any depth.
+    private struct Nest: Codable, Sendable {
+        var children: [Nest]
+        init(from decoder: any Decoder) throws { children = try decoder.singleValueContainer().decode([Nest].self) }
+        func encode(to encoder: any Encoder) throws { try children.encode(to: encoder) }
+    }
+
+    /// Property lists of arrays, each with one reference; the last one is empty, or refers to the first.
+    private static func binary(levels: Int, cyclic: Bool) -> Data {
+        func big(_ number: Int, _ count: Int) -> [UInt8] {
+            (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+        }
+        var data = Data("bplist00".utf8)
+        var offsets: [Int] = []
+        for level in 0..<levels {
+            offsets.append(data.count)
+            let isLast = level == levels - 1
+            data.append(isLast && !cyclic ? 0xA0 : 0xA1)
+            if !isLast || cyclic { data.append(contentsOf: big(isLast ? 0 : level + 1, 2)) }
+        }
+        let table = data.count
+        for offset in offsets { data.append(contentsOf: big(offset, 4)) }
+        data.append(contentsOf: [0, 0, 0, 0, 0, 0, 4, 2] + big(levels, 8) + big(0, 8) + big(table, 8))
+        return data
+    }
+
+    private static func isUnreadable(_ data: Data) -> Bool {
+        let suite = DefaultsSuite.inMemory(["value": .data(data)])
+        do {
+            _ = try PersistentStore(DefaultKey<Nest?>("value", default: nil), suite: suite).load()
+            return false
+        } catch {
+            return (error as? DefaultsError)?.kind == .unreadable
+        }
+    }
+
+    @Test func fewLevelsAreRead() {
+        #expect(!Self.isUnreadable(Self.binary(levels: 20, cyclic: false)))
+        #expect(!Self.isUnreadable(Data((String(repeating: "[", count: 20) + String(repeating: "]", count: 20)).utf8)))
+    }
+
+    // In processes of their own: what fails here is a stack overflow.
+    @Test func deepJSONIsAnError() async {
+        await #expect(processExitsWith: .success) {
+            for levels in [300, 511, 10_000] {
+                let text = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+                precondition(withSmallStack { Self.isUnreadable(Data(text.utf8)) })
+            }
+        }
+    }
+
+    @Test func deepBinaryPropertyListsAreAnError() async {
+        await #expect(processExitsWith: .success) {
+            precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 10_000, cyclic: false)) })
+        }
+    }
+
+    @Test func cyclicBinaryPropertyListsAreAnError() async {
+        await #expect(processExitsWith: .success) {
+            precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 1, cyclic: true)) })
+            precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 3, cyclic: true)) })
+        }
+    }
+
+    @Test func deepXMLPropertyListsAreAnError() async {
+        await #expect(processExitsWith: .success) {
+            let levels = 10_000
+            let text =
+                #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"#
+                + String(repeating: "<array>", count: levels) + String(repeating: "</array>", count: levels)
+                + "</plist>"
+            precondition(withSmallStack { Self.isUnreadable(Data(text.utf8)) })
+            // Closing tags in a comment do not close anything.
+            let hidden = text.replacing("<array>", with: "<array><!-- </array> -->")
+            precondition(withSmallStack { Self.isUnreadable(Data(hidden.utf8)) })
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// Nil where it cannot be left out, and the strings that could be taken for it.
+struct NilFormTests {
+    private static let strings = [
+        "$null", "$$null", "$$$null", "$$$$null", "$nullx", "x$null", "null", "$", "$$", "$Null", "",
+    ]
+    private static let optionals: [String?] = [nil] + strings
+    private static let twice: [String??] = [.none] + optionals.map { .some($0) }
+    private static let thrice: [String???] = [.none] + twice.map { .some($0) }
+
+    /// Each value reads back, in each position, and no two are stored the same.
+    private func expectDistinct<Value: Codable & Hashable & Sendable>(
+        _ values: [Value], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try expectDistinctThere(values, "as a whole", sourceLocation)
+        try expectDistinctThere(values.map { [$0] }, "in an array", sourceLocation)
+        try expectDistinctThere(values.map { [0: $0] }, "in a dictionary", sourceLocation)
+        try expectDistinctThere(values.map(Property.init), "as a property", sourceLocation)
+        try expectDistinctThere(values.map(Wrapper.init), "in a wrapper", sourceLocation)
+        try expectDistinctThere(values.map { Wrapper(value: Wrapper(value: $0)) }, "in two wrappers", sourceLocation)
+        try expectDistinctThere([nil] + values.map { Wrapper(value: $0) }, "in an optional wrapper", sourceLocation)
+        try expectDistinctThere(
+            [[nil] + values.map { Wrapper(value: $0) }], "in an array of optional wrappers", sourceLocation)
+        try expectDistinctThere(values.map(Payload.some) + [.none], "as a payload", sourceLocation)
+        try expectDistinctThere(values.map(Delegating.init), "by another's encode", sourceLocation)
+    }
+
+    private func expectDistinctThere<Value: Codable & Hashable & Sendable>(
+        _ values: [Value], _ place: Comment, _ sourceLocation: SourceLocation
+    ) throws {
+        var forms: [PropertyList: Value] = [:]
+        for value in values {
+            let stored = try PropertyList(encoding: value)
+            let read = try? stored.decode(Value.self)
+            #expect(read == value, place, sourceLocation: sourceLocation)
+            let other = forms.updateValue(value, forKey: stored)
+            #expect(other == nil, "two values with the form \(stored) \(place)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private struct Property<Value: Codable & Hashable & Sendable>: Codable, Hashable { var value: Value }
+    private enum Payload<Value: Codable & Hashable & Sendable>: Codable, Hashable {
+        case none
+        case some(Value)
+    }
+    private struct Wrapper<Value: Codable & Hashable & Sendable>: Codable, Hashable {
+        var value: Value
+        init(value: Value) { self.value = value }
+        init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Value.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
+    }
+    private struct Delegating<Value: Codable & Hashable & Sendable>: Codable, Hashable {
+        var value: Value
+        init(value: Value) { self.value = value }
+        init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
+        func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    }
+    private enum Raw: String, Codable, CaseIterable, CodingKeyRepresentable {
+        case null = "$null"
+        case escaped = "$$null"
+        case longer = "$nullx"
+        case plain = "null"
+    }
+    private struct Optionals: Codable, Hashable {
+        var string: String?
+        var raw: Raw?
+        var number: Int?
+    }
+
+    @Test func stringsAreDistinct() throws { try expectDistinct(Self.strings) }
+    @Test func optionalStringsAreDistinct() throws { try expectDistinct(Self.optionals) }
+    @Test func optionalsOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.twice) }
+    @Test func threeLayersOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.thrice) }
+    @Test func optionalNumbersAreDistinct() throws { try expectDistinct([nil, 0, 1]) }
+    @Test func optionalsOfOptionalNumbersAreDistinct() throws {
+        try expectDistinct([.none, .some(nil), 0, 1] as [Int??])
+    }
+    @Test func rawValuesAreDistinct() throws { try expectDistinct(Raw.allCases) }
+    @Test func optionalRawValuesAreDistinct() throws { try expectDistinct([nil] + Raw.allCases.map(Optional.some)) }
+    @Test func optionalArraysAreDistinct() throws {
+        try expectDistinct([nil, [], [nil], ["$null"], ["$$null"]] as [[String?]?])
+    }
+
+    @Test func optionalPropertiesAreDistinct() throws {
+        var values: [Optionals] = []
+        for string in Self.optionals {
+            for raw in [nil] + Raw.allCases {
+                values.append(Optionals(string: string, raw: raw, number: raw == nil ? 1 : nil))
+            }
+        }
+        try expectDistinct(values)
+    }
+
+    /// Written out, since the compiler encodes a property of optional type only if it is present.
+    private struct Layers: Codable, Hashable {
+        var two: String??
+        var three: Int???
+        var array: [Int]??
+    }
+
+    @Test func optionalsOfOptionalPropertiesAreDistinct() throws {
+        var values = Self.twice.map { Layers(two: $0, three: 1, array: []) }
+        values += [.none, .some(.none), .some(.some(.none)), 0].map { Layers(two: "a", three: $0, array: [1]) }
+        values += [.none, .some(.none), .some(.some([]))].map { Layers(two: "b", three: 2, array: $0) }
+        try expectDistinct(values)
+    }
+
+    @Test func nilAndStringsAreDistinctAsSettings() throws {
+        func check<Value: Codable & Hashable & Sendable>(_ values: [Value], _ missing: Value) throws {
+            for value in values {
+                let suite = DefaultsSuite.inMemory()
+                let key = DefaultKey("value", default: missing)
+                try PersistentStore(key, suite: suite).save(value)
+                #expect(suite[key] == value)
+            }
+        }
+        try check(Self.strings, "missing")
+        try check(Self.optionals, nil)
+        try check(Self.twice, .none)
+        try check(Self.thrice, .none)
+        try check(Raw.allCases, .plain)
+        try check([nil] + Raw.allCases.map(Optional.some), nil)
+        try check(Self.optionals.map(Property.init), Property(value: nil))
+        try check(Self.optionals.map(Wrapper.init), Wrapper(value: "missing"))
+    }
+
+    @Test func aSettingOfNilIsRemoved() throws {
+        let suite = DefaultsSuite.inMemory(["value": "a"])
+        try PersistentStore(DefaultKey<String?>("value", default: nil), suite: suite).save(nil)
+        #expect(try suite.keys() == [])
+        suite[DefaultKey<String?>("value", default: nil)] = "$null"
+        #expect(suite[DefaultKey<PropertyList?>("value")] == "$null")
+    }
+
+    @Test func theFormIsThatOfFoundation() throws {
+        #expect(try PropertyList(encoding: ["a", nil]) == ["a", "$null"])
+        #expect(try PropertyList(encoding: ["a": nil as Int?]) == ["a": "$null"])
+        #expect(try PropertyList(encoding: ["$null", "$$null"]) == ["$$null", "$$$null"])
+        #expect(try PropertyList(encoding: Optionals()) == [:])
+        #expect(try PropertyList(encoding: [nil, "$nullx"] as [String?]) == ["$null", "$nullx"])
+        let data = try PropertyListEncoder().encode([1, nil])
+        #expect(try PropertyListSerialization.propertyList(from: data, format: nil) as? [AnyHashable] == [1, "$null"])
+    }
+
+    @Test func keysAreNotEscaped() throws {
+        #expect(try PropertyList(encoding: ["$null": 1]) == ["$null": 1])
+        #expect(try PropertyList(encoding: [Raw.null: 1]).decode([Raw: Int].self) == [.null: 1])
+    }
+
+    private struct Explicit: Codable, Equatable {
+        var a: Int?
+        enum Keys: String, CodingKey { case a, b }
+        init(a: Int?) { self.a = a }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            if let a { try container.encode(a, forKey: .a) } else { try container.encodeNil(forKey: .a) }
+        }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            #expect(container.contains(.a))
+            #expect(!container.contains(.b))
+            #expect(try container.decodeIfPresent(Int.self, forKey: .b) == nil)
+            #expect(throws: DecodingError.self) { try container.decodeNil(forKey: .b) }
+            a = try container.decodeNil(forKey: .a) ? nil : container.decode(Int.self, forKey: .a)
+            #expect(try container.decodeIfPresent(Int.self, forKey: .a) == a)
+        }
+    }
+
+    @Test func nilMayBeWrittenUnderAKey() throws {
+        #expect(try PropertyList(encoding: Explicit(a: nil)) == ["a": "$null"])
+        #expect(try PropertyList(encoding: Explicit(a: nil)).decode() == Explicit(a: nil))
+        #expect(try PropertyList(encoding: Explicit(a: 5)).decode() == Explicit(a: 5))
+    }
+}

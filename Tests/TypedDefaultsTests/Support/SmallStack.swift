@@ -1,0 +1,16 @@
+import Foundation
+
+/// Runs `body` on a thread of its own with a stack of 512 KB, the size of secondary threads on Apple platforms.
+func withSmallStack<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
+    let done = DispatchSemaphore(value: 0)
+    // Safe: written before the signal, read after the wait.
+    nonisolated(unsafe) var result: Result?
+    let thread = Thread {
+        result = body()
+        done.signal()
+    }
+    thread.stackSize = 512 << 10
+    thread.start()
+    done.wait()
+    return result!
+}
