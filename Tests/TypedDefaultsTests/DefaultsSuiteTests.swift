@@ -101,6 +101,29 @@ struct DefaultsSuiteTests {
         #expect(other.get()?.size == .large)
     }
 
+    // Failures
+
+    @Test func aFailureHandlerMayUseTheSuite() {
+        let backend = SpyBackend(["n": "unreadable"])
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = { _ in suite[DefaultKey("failures", default: 0)] += 1 }
+        suite[DefaultKey("n", default: 0)] = 5
+        #expect(suite[DefaultKey("failures", default: 0)] == 1)
+        #expect(suite[DefaultKey("n", default: 0)] == 5)
+    }
+
+    @Test func aFailureHandlerThatFailsDoesNotCallItself() {
+        let suite = DefaultsSuite(backend: SpyBackend())
+        let calls = Guarded(0)
+        suite.onFailure = { _ in
+            calls.withLock { $0 += 1 }
+            suite[DefaultKey("n", default: 0)] = calls.withLock { $0 }
+        }
+        (suite.core.backend as? SpyBackend)?.fail(with: DefaultsError(.unavailable, reason: "a test"))
+        suite[DefaultKey("n", default: 0)] = 5
+        #expect(calls.withLock { $0 } == 1)
+    }
+
     // Durability
 
     @Test func aBackendThatAsksForItIsSynchronizedInTheBackgroundOnceForSeveralCommits() throws {

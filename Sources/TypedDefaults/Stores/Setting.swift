@@ -62,14 +62,16 @@ extension Setting {
             guard case .success = result else { return }
             var new: PropertyList?
             if let value { new = try encode(value) }
-            try core.replace(slot, with: new)
+            // What could not be read was an error before the body ran, so there is nothing to report.
+            _ = try core.replace(slot, with: new)
         }
         // Safe: write access was given, so the body ran.
         return try result!.get()
     }
 
     private func put(_ new: PropertyList?) throws(DefaultsError) {
-        try core.withWriteAccess { () throws(DefaultsError) in try core.replace(slot, with: new) }
+        let unreadable = try core.withWriteAccess { () throws(DefaultsError) in try core.replace(slot, with: new) }
+        if let unreadable { core.report(unreadable) }
     }
 
     private func value(of content: Slot.Content) throws(DefaultsError) -> Value? {

@@ -37,9 +37,11 @@ extension SuiteCore {
     }
 
     /// Commits a new value, inside write access, together with a copy of the old one if that cannot be read.
-    func replace(_ slot: Slot, with new: PropertyList?) throws(DefaultsError) {
+    ///
+    /// - Returns: What to report of the old value once write access has ended: no handler is called while others wait.
+    func replace(_ slot: Slot, with new: PropertyList?) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
-        guard old.stored != new else { return }
+        guard old.stored != new else { return nil }
         var edits = [(key: slot.key, value: new)]
         var unreadable: DefaultsError?
         if new != nil, let stored = old.stored, !old.isOwn, case .failure(var error) = content(of: slot, old) {
@@ -52,7 +54,7 @@ extension SuiteCore {
             throw error.key == nil ? error.about(key: slot.key) : error
         }
         withSlots { _ in slot.keepOwn(new) }
-        if let unreadable { report(unreadable) }
+        return unreadable
     }
 
     private func content(of slot: Slot, _ look: Slot.Knowledge) -> Slot.Content {

@@ -9,7 +9,7 @@ final class SuiteCore: Sendable {
         /// The generation up to which the slots are right; nil before the first look.
         var generation: UInt64?
         var slots: [ByteString: [Slot]] = [:]
-        var onFailure: @Sendable (DefaultsError) -> Void = { _ in }
+        var onFailure: @Sendable (DefaultsError) -> Void
 
         func slot(_ key: String, _ form: ConversionForm) -> Slot? {
             slots[ByteString(key)]?.first { $0.form == form }
@@ -20,12 +20,13 @@ final class SuiteCore: Sendable {
         }
     }
     private let state: Locked<State>
+    private let writeOncePerKind: @Sendable (DefaultsError) -> Void
 
     init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
         self.backend = backend
         self.patience = patience
-        state = Locked(State())
-        onFailure = Self.writingOncePerKind(place: backend.location)
+        writeOncePerKind = Self.writingOncePerKind(place: backend.location)
+        state = Locked(State(onFailure: writeOncePerKind))
     }
 
     var onFailure: @Sendable (DefaultsError) -> Void {
@@ -33,8 +34,12 @@ final class SuiteCore: Sendable {
         set { state.withLock { $0.onFailure = newValue } }
     }
 
-    /// Hands a failure that no caller can be told of to the failure handler.
-    func report(_ error: DefaultsError) { onFailure(error) }
+    /// Hands a failure that no caller can be told of to the failure handler; one that the handler itself meets is written.
+    func report(_ error: DefaultsError) {
+        guard !FailureHandling.isUnderWay else { return writeOncePerKind(error) }
+        let handler = onFailure
+        FailureHandling.$isUnderWay.withValue(true) { handler(error) }
+    }
 
     /// The default handler: at most one line per suite and kind, so that a setting read in a loop does not flood a log.
     private static func writingOncePerKind(place: String?) -> @Sendable (DefaultsError) -> Void {
@@ -44,7 +49,11 @@ final class SuiteCore: Sendable {
             writeToStandardError(line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)")
         }
     }
+}
 
+/// Whether a failure handler is running, so that one that fails itself does not call itself for ever.
+private enum FailureHandling {
+    @TaskLocal static var isUnderWay = false
 }
 
 extension SuiteCore {
@@ -98,7 +107,6 @@ extension SuiteCore {
             }
         }
     }
-
 }
 
 extension SuiteCore {
