@@ -9,7 +9,8 @@ final class Slot: Sendable {
         case missing
         /// A `Box` of the slot's type.
         case value(any AnyObject & Sendable)
-        case failure(DefaultsError)
+        /// Indirect, so that a content is one word: it is copied at every `get`.
+        indirect case failure(DefaultsError)
     }
 
     struct Knowledge {
@@ -43,8 +44,8 @@ final class Slot: Sendable {
     /// Class instances are never kept: whoever was handed one could change it.
     private let keepsValues: Bool
     private let makeBox: @Sendable (PropertyList, Bool) throws(DefaultsError) -> any AnyObject & Sendable
-    // Safe: touched only with the lock of the suite held.
-    nonisolated(unsafe) var knowledge = Knowledge()
+    // Safe: touched only with the lock of the suite held, so the runtime need not look for overlapping accesses.
+    @exclusivity(unchecked) nonisolated(unsafe) var knowledge = Knowledge()
 
     init<Value>(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
         self.key = key

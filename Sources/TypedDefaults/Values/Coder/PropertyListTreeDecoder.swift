@@ -34,8 +34,7 @@ final class PropertyListTreeDecoder: Decoder {
         func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
             let decoder = PropertyListTreeDecoder(
                 root: self, node: node, isOptionalRoot: isOptional && type is any AnyOptional.Type)
-            if let value = try decoder.native(type, from: node, key: nil) { return value }
-            return try Value(from: decoder)
+            return try decoder.value(type, from: node, key: nil, elseFrom: decoder)
         }
     }
 
@@ -112,10 +111,16 @@ final class PropertyListTreeDecoder: Decoder {
         .keyNotFound(key, context("nothing is stored under this name", at: nil))
     }
 
-    /// The value, where its type has a form of its own; nil if it has none.
+    /// The value, where its type has a form of its own; any other type decodes itself.
+    ///
+    /// - Parameters:
+    ///   - key: Where the value is found, made only if it is needed.
+    ///   - decoder: What a type without a form of its own decodes itself from.
     @inline(__always)
-    fileprivate func native<Value>(_ type: Value.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Value?
-    {
+    fileprivate func value<Value: Decodable>(
+        _ type: Value.Type, from node: PropertyList, key: @autoclosure () -> (any CodingKey)?,
+        elseFrom decoder: @autoclosure () throws -> PropertyListTreeDecoder
+    ) throws -> Value {
         // As in `nativeForm(of:)`: the commonest pairs by comparison. Safe: the bit casts are from the very type asked for.
         switch node {
         case .string(let value) where Value.self == String.self: return unsafeBitCast(value, to: Value.self)
@@ -125,8 +130,8 @@ final class PropertyListTreeDecoder: Decoder {
             if let value = value.exactly(as: Int.self) { return unsafeBitCast(value, to: Value.self) }
         default: break
         }
-        guard let type = Value.self as? any NativeValue.Type else { return nil }
-        return try converted(type, from: node, key: key) as? Value
+        guard let type = Value.self as? any NativeValue.Type else { return try Value(from: decoder()) }
+        return try converted(type, from: node, key: key()) as! Value  // Safe: `type` is `Value`.
     }
 
     private func converted(_ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Any {
@@ -145,21 +150,19 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     /// The value of an entry or element: the counterpart of the encoder's `node(for:key:)`.
-    fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: any CodingKey) throws
+    @inline(__always)
+    fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: some CodingKey) throws
         -> Value
     {
-        try native(type, from: node.unescapedFromNil, key: key) ?? nested(type, from: node, key: key)
+        try value(
+            type, from: node.unescapedFromNil, key: key,
+            elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key))
     }
 
     /// The counterpart of the encoder's `bareNode(for:)`.
     fileprivate func decodeBare<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
-        try native(type, from: node, key: nil) ?? nested(type, from: node, key: nil)
-    }
-
-    private func nested<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: (any CodingKey)?) throws
-        -> Value
-    {
-        try Value(from: PropertyListTreeDecoder(parent: self, node: node, key: key))
+        try value(
+            type, from: node, key: nil, elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: nil))
     }
 }
 

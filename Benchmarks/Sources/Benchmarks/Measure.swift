@@ -1,0 +1,89 @@
+import Foundation
+
+// Not a benchmark package: google/swift-benchmark reads the clock around each single call, which takes longer than a `get`, and
+// ordo-one/benchmark runs its subjects one after the other and hands the results to a tool of its own. Ratios need them interleaved.
+
+/// Several ways to do one thing, measured side by side. The first that is added is what the others are compared with.
+struct Comparison {
+    private struct Subject {
+        let name: String
+        let goal: Double?
+        let run: @Sendable (Int) -> Void
+    }
+    private let title: String
+    private let threads: Int
+    private var subjects: [Subject] = []
+
+    /// Creates a comparison of what so many threads do at once, each of them all of it.
+    init(_ title: String, threads: Int = 1) {
+        self.title = title
+        self.threads = threads
+    }
+
+    /// Adds a subject.
+    ///
+    /// - Parameters:
+    ///   - goal: The highest ratio to the first subject that the library promises.
+    ///   - run: Does it that many times. The loop is the subject's own, so that nothing stands between loop and call.
+    mutating func add(_ name: String, goal: Double? = nil, run: @escaping @Sendable (_ count: Int) -> Void) {
+        subjects.append(Subject(name: name, goal: goal, run: run))
+    }
+
+    /// Measures the subjects in turn, over several rounds, and prints each one's nanoseconds per call and its ratio to the first.
+    ///
+    /// A ratio is the median of the ratios of single rounds, so that a machine that slows down for a while does not count.
+    /// With an argument on the command line, only if the title begins with that.
+    func run(rounds: Int = 11, batch: Duration = .milliseconds(20)) {
+        guard title.hasPrefix(CommandLine.arguments.dropFirst().first ?? "") else { return }
+        let counts = subjects.map { count(for: batch, of: $0) }
+        let durations = (0..<rounds).map { _ in
+            zip(subjects, counts).map { duration(of: $0, count: $1) / .nanoseconds($1 * threads) }
+        }
+        print("\n" + row(title, "ns", "ratio", "goal"))
+        for (index, subject) in subjects.enumerated() {
+            let nanoseconds = durations.map { $0[index] }.median
+            let ratio = durations.map { $0[index] / $0[0] }.median
+            let goal = subject.goal.map { "≤ \($0)\(ratio <= $0 ? "" : " ✗")" } ?? ""
+            print(row("  " + subject.name, String(format: "%.1f", nanoseconds), String(format: "%.2f", ratio), goal))
+        }
+    }
+
+    private func count(for batch: Duration, of subject: Subject) -> Int {
+        var count = 1
+        // Twice, since the first may meet a cold cache.
+        while duration(of: subject, count: count) < batch || duration(of: subject, count: count) < batch { count *= 2 }
+        return count
+    }
+
+    private func duration(of subject: Subject, count: Int) -> Duration {
+        let start = ContinuousClock.now
+        if threads == 1 {
+            subject.run(count)
+        } else {
+            // Threads, since Dispatch and tasks never run more at once than there are cores.
+            let done = DispatchGroup()
+            for _ in 0..<threads {
+                done.enter()
+                Thread.detachNewThread {
+                    subject.run(count)
+                    done.leave()
+                }
+            }
+            done.wait()
+        }
+        return ContinuousClock.now - start
+    }
+}
+
+private func row(_ name: String, _ nanoseconds: String, _ ratio: String, _ goal: String) -> String {
+    func space(_ width: Int, _ text: String) -> String { String(repeating: " ", count: max(0, width - text.count)) }
+    return name + space(60, name) + space(10, nanoseconds) + nanoseconds + space(8, ratio) + ratio + "   " + goal
+}
+
+extension [Double] {
+    fileprivate var median: Double { sorted()[count / 2] }
+}
+
+/// Keeps the value alive, so that the optimiser cannot leave out what made it.
+@inline(never) @_optimize(none)
+func blackHole(_ value: borrowing some Any) {}
