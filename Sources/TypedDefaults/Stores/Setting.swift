@@ -23,7 +23,7 @@ extension Setting {
     /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the last two, of an unreadable value
     /// once.
     func get() -> Value? {
-        switch core.kept(slot) {
+        switch slot.kept(at: core.backend.generation) {
         case .value(let box): return unboxed(box)
         case .missing: return nil
         case .notDecoded, .failure: break

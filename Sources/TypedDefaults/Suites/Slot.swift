@@ -17,8 +17,9 @@ final class Slot: Sendable {
         /// What is stored, or was when last looked at.
         private(set) var stored: PropertyList?
         var content = Content.missing
-        /// Whether `stored` holds since the suite last caught up.
+        /// Whether `stored` holds at that generation of the backend.
         var isKnown = false
+        var generation: UInt64?
         /// Whether `stored` was written through this slot, by a type that was seen to read what it writes.
         private(set) var isOwn = false
         /// Whether the failure handler has heard of the failure.
@@ -34,6 +35,11 @@ final class Slot: Sendable {
             content = stored == nil ? .missing : .notDecoded
             isReported = false
         }
+
+        mutating func forget() {
+            version &+= 1
+            isKnown = false
+        }
     }
 
     let key: String
@@ -44,8 +50,7 @@ final class Slot: Sendable {
     /// Class instances are never kept: whoever was handed one could change it.
     private let keepsValues: Bool
     private let makeBox: @Sendable (PropertyList, Bool) throws(DefaultsError) -> any AnyObject & Sendable
-    // Safe: touched only with the lock of the suite held, so the runtime need not look for overlapping accesses.
-    @exclusivity(unchecked) nonisolated(unsafe) var knowledge = Knowledge()
+    private let knowledge = Locked(Knowledge())
 
     init<Value>(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
         self.key = key
@@ -72,39 +77,72 @@ final class Box<Value: Sendable>: Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-// All of these are called with the suite's lock held.
 extension Slot {
-    /// Somebody else may have changed the value.
-    func forget() {
-        knowledge.version &+= 1
-        knowledge.isKnown = false
+    /// The content that is right at that generation of the backend; not decoded if none is known to be.
+    @inline(__always)
+    func kept(at generation: UInt64?) -> Content {
+        guard let generation, launchArgument == nil else { return .notDecoded }
+        return knowledge.withLock { knowledge in
+            knowledge.isKnown && knowledge.generation == generation ? knowledge.content : .notDecoded
+        }
     }
 
-    /// A commit of this key begins: nothing that is read until it ends is kept.
-    func unsettle() {
-        forget()
-        knowledge.isUnsettled = true
-    }
-
-    /// The commit has ended.
-    func settle() {
-        forget()
-        knowledge.isUnsettled = false
+    /// What is known, right at that generation if it is known at all: whatever changed until then has been forgotten.
+    func known(at generation: UInt64?) -> Knowledge {
+        knowledge.withLock { knowledge in
+            if generation == nil { knowledge.isKnown = false }
+            knowledge.generation = generation
+            return knowledge
+        }
     }
 
     /// Takes over what a look found, unless something happened since it began.
     func keep(_ look: Knowledge) {
-        guard knowledge.version == look.version, !knowledge.isUnsettled else { return }
-        knowledge = look
-        knowledge.isKnown = true
-        if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
+        knowledge.withLock { knowledge in
+            guard knowledge.version == look.version, !knowledge.isUnsettled else { return }
+            knowledge = look
+            knowledge.isKnown = true
+            if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
+        }
     }
 
     /// Takes over what was just committed through this slot.
-    func keepOwn(_ stored: PropertyList?) {
-        knowledge.version &+= 1
-        knowledge.learn(stored, isOwn: true)
-        knowledge.isKnown = true
+    func keepOwn(_ stored: PropertyList?, at generation: UInt64?) {
+        knowledge.withLock { knowledge in
+            knowledge.version &+= 1
+            knowledge.learn(stored, isOwn: true)
+            knowledge.isKnown = true
+            knowledge.generation = generation
+        }
+    }
+
+    /// Somebody else may have changed the value.
+    func forget() {
+        knowledge.withLock { $0.forget() }
+    }
+
+    /// A commit of this key begins: nothing that is read until it ends is kept.
+    func unsettle() {
+        knowledge.withLock { knowledge in
+            knowledge.forget()
+            knowledge.isUnsettled = true
+        }
+    }
+
+    /// The commit has ended.
+    func settle() {
+        knowledge.withLock { knowledge in
+            knowledge.forget()
+            knowledge.isUnsettled = false
+        }
+    }
+
+    /// Whether nobody has been told of the failure to read what is stored; from now on somebody has.
+    func takeReport() -> Bool {
+        knowledge.withLock { knowledge in
+            defer { knowledge.isReported = true }
+            return !knowledge.isReported
+        }
     }
 }
 

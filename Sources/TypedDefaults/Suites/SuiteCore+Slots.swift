@@ -1,13 +1,5 @@
 // Reading and replacing what is stored under one key, whatever its type.
 extension SuiteCore {
-    /// What is known to be right without asking the backend for more than its generation; otherwise not decoded.
-    @inline(__always)
-    func kept(_ slot: Slot) -> Slot.Content {
-        withSlots { areCurrent in
-            areCurrent && slot.knowledge.isKnown && slot.launchArgument == nil ? slot.knowledge.content : .notDecoded
-        }
-    }
-
     /// What counts: the launch argument before what is stored.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
         guard let argument = slot.launchArgument else { return try stored(slot) }
@@ -19,20 +11,17 @@ extension SuiteCore {
         var look = try look(at: slot)
         guard case .notDecoded = look.content else { return look.content }
         look.content = slot.decode(look.stored)
-        withSlots { _ in slot.keep(look) }
+        slot.keep(look)
         return look.content
     }
 
     /// What is stored, and what is known of it.
     private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
-        try catchUp()
-        var (look, isKnown) = withSlots { areCurrent in
-            (slot.knowledge, areCurrent && slot.knowledge.isKnown)
-        }
-        guard !isKnown else { return look }
+        var look = slot.known(at: try catchUp())
+        guard !look.isKnown else { return look }
         let stored = try value(forKey: slot.key)
         if stored != look.stored { look.learn(stored) }
-        withSlots { _ in slot.keep(look) }
+        slot.keep(look)
         return look
     }
 
@@ -53,7 +42,7 @@ extension SuiteCore {
         do throws(DefaultsError) { try commit(edits) } catch {
             throw error.key == nil ? error.about(key: slot.key) : error
         }
-        withSlots { _ in slot.keepOwn(new) }
+        slot.keepOwn(new, at: backend.generation)
         return unreadable
     }
 
@@ -63,13 +52,7 @@ extension SuiteCore {
 
     /// Reports a failure to read, of an unreadable value only once.
     func reportOnce(_ error: DefaultsError, of slot: Slot) {
-        let isNew =
-            error.kind != .unreadable
-            || withSlots { _ in
-                defer { slot.knowledge.isReported = true }
-                return !slot.knowledge.isReported
-            }
-        if isNew { report(error) }
+        if error.kind != .unreadable || slot.takeReport() { report(error) }
     }
 
     /// The first of `<key>.unreadable`, `<key>.unreadable-2`, … that is free or holds that very value.

@@ -81,30 +81,24 @@ extension SuiteCore {
         }
     }
 
-    /// Runs `body` with the lock that guards all slots, and whether what they know is up to date.
-    @inline(__always)
-    func withSlots<Result>(_ body: (_ areCurrent: Bool) -> Result) -> Result {
-        state.withLock { state in
-            guard let generation = backend.generation else { return body(false) }
-            return body(generation == state.generation)
-        }
-    }
-
-    /// Marks what others changed since the last look.
-    func catchUp() throws(DefaultsError) {
-        guard let now = backend.generation else { return }
+    /// Makes the slots forget what others changed since the last look.
+    ///
+    /// - Returns: The generation up to which what slots know is right; nil if that cannot be known.
+    func catchUp() throws(DefaultsError) -> UInt64? {
+        guard let now = backend.generation else { return nil }
         let seen = state.withLock { $0.generation }
-        guard now != seen else { return }
+        guard now != seen else { return seen }
         let (keys, generation) = seen == nil ? (nil, now) : try backend.changes(since: seen ?? now)
-        state.withLock { state in
+        return state.withLock { state in
             // Another thread may have been faster; looking again is harmless, going back is not.
-            guard state.generation == seen else { return }
+            guard state.generation == seen else { return state.generation }
             state.generation = generation
             if let keys {
                 for slot in state.slots(of: keys) { slot.forget() }
             } else {
                 for slot in state.slots.values.joined() { slot.forget() }
             }
+            return generation
         }
     }
 }
@@ -126,7 +120,7 @@ extension SuiteCore {
         var outcome: Result<Outcome, DefaultsError>?
         try backend.withWriteAccess {
             outcome = Result { () throws(DefaultsError) in
-                try catchUp()
+                _ = try catchUp()
                 return try body()
             }
         }
