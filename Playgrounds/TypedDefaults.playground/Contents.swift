@@ -5,7 +5,7 @@
 
 import TypedDefaults
 
-//: **Declare** a config struct. It names its own key, and its initial values are the defaults.
+//: **Declare** a config struct. It names its own key.
 struct CameraConfig: DefaultConvertible, Codable {
     static let key = "CameraConfig"
     enum Size: String, Codable { case large, medium, small }

@@ -15,7 +15,7 @@ struct GridTests {
         #expect(cell.reads(suite))
         // Not by way of what was kept when it was written: another suite that holds the same.
         let contents = try Dictionary(
-            uniqueKeysWithValues: suite.keys().map { ($0, try #require(suite[DefaultKey($0)])) })
+            uniqueKeysWithValues: suite.keys().map { ($0, try #require(suite[DefaultKey<PropertyList?>($0)])) })
         #expect(cell.reads(.inMemory(contents)))
     }
 

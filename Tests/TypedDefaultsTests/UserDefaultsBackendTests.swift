@@ -181,7 +181,39 @@
                 }
             }
 
-            @Test(arguments: ["", "garbage", "<plist><dict><key>cut"])
+            /// Which Foundation leaves behind when it is killed while it writes: there is nothing left to lose.
+            @Test func anEmptyFileIsAnEmptySuite() throws {
+                let name = makeSuiteName()
+                let path = try #require(DefaultsSuite(name: name).location)
+                try Data().write(to: URL(filePath: path))
+                let suite = try DefaultsSuite(name: name)
+                suite[DefaultKey("n", default: 0)] = 5
+                try suite.synchronize()
+                let data = try #require(FileManager.default.contents(atPath: path))
+                #expect(try PropertyListDecoder().decode([String: Int].self, from: data) == ["n": 5])
+                suite.removeAll()
+                try suite.synchronize()
+            }
+
+            /// Foundation would look at another file for good. The settings are those of the test runner, and the key is removed.
+            @Test func theProgramsOwnKeysCanBeListedFirst() async throws {
+                await #expect(processExitsWith: .success) {
+                    DefaultsSuite.standard[DefaultKey("TypedDefaultsTests", default: 0)] = 5
+                    try DefaultsSuite.standard.synchronize()
+                }
+                await #expect(processExitsWith: .success) {
+                    #expect(try DefaultsSuite.standard.keys().contains("TypedDefaultsTests"))
+                    #expect(DefaultsSuite.standard[DefaultKey("TypedDefaultsTests", default: 0)] == 5)
+                    DefaultsSuite.standard.remove(["TypedDefaultsTests"])
+                    try DefaultsSuite.standard.synchronize()
+                }
+                await #expect(processExitsWith: .success) {
+                    let keys = try DefaultsSuite.standard.keys()
+                    #expect(!keys.contains("TypedDefaultsTests"))
+                }
+            }
+
+            @Test(arguments: ["garbage", "<plist><dict><key>cut"])
             func aDamagedFileIsUnavailableAndUntouched(contents: String) throws {
                 let name = makeSuiteName()
                 let path = try #require(DefaultsSuite(name: name).location)

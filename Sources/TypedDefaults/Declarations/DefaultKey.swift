@@ -12,7 +12,9 @@
 /// the code holds from the first launch on, and changes with the code.
 ///
 /// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of such a type; then nil is stored by
-/// removing the key.
+/// removing the key, and where the default is not nil, that is what reads again.
+///
+/// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// The key under which the value is stored. Any string will do; it is compared by its bytes.
     public let name: String
@@ -67,6 +69,21 @@ extension DefaultKey {
     public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(name, value, Conversion<Wrapped>.convertible.optional)
+    }
+
+    /// Creates a key of optional type whose default is nil.
+    public init<Wrapped: Codable>(_ name: String) where Value == Wrapped? {
+        self.init(name, nil, .codable)
+    }
+
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message:
+            "the value must be Codable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+    )
+    public init(_ name: String, default value: Value) {
+        fatalError("the compiler lets nobody call this")
     }
 
     /// Creates a key for whatever is stored, as it is.

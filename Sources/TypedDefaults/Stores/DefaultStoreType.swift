@@ -1,9 +1,9 @@
 /// A place for one value: what a view model holds, and what a test swaps.
 ///
 /// ``PersistentStore`` and ``InMemoryStore`` conform; ``AnyStore`` hides which one it is. A type of your own needs `get`, `set`
-/// and `remove` only.
+/// and `remove` only. Then its `update` is a read and a write that other threads can come between: with several writers, write that too.
 ///
-/// Every store keeps these laws:
+/// The stores of this library keep these laws, and others should:
 ///
 /// 1. An empty store reads nil; the last write wins; removing twice is harmless; a value reads back equal.
 /// 2. Missing, unreadable and unavailable are three answers of ``load()``. What could not be read is never overwritten
@@ -32,6 +32,8 @@ public protocol DefaultStoreType<Default>: Sendable {
 
     /// Stores the value, as durably as ``set(_:)``, and says what went wrong.
     ///
+    /// Where a suite saves in the background, a disk that cannot be written shows later: ``DefaultsSuite/synchronize()`` waits for it.
+    ///
     /// - Throws: A ``DefaultsError``; then the old value stays.
     func save(_ value: Default) throws
 
@@ -41,6 +43,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// try store.update { $0?.size = .large }
     /// ```
     ///
+    /// On Linux, `UserDefaults` gives no way to keep other processes out, only other threads.
+    ///
     /// - Parameter body: Gets the value, nil if it is missing, and leaves the new one, nil to remove it. It runs once, and nothing is
     ///   written if it throws. Keep it short: other writers wait, and those that wait too long get an error.
     /// - Returns: What `body` returns.
@@ -49,7 +53,7 @@ public protocol DefaultStoreType<Default>: Sendable {
     func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
 }
 
-// What three methods give. A store of one's own that several threads write should bring its own `update`.
+// What three methods give.
 extension DefaultStoreType {
     public func load() throws -> Default? { get() }
 

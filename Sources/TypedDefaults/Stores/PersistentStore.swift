@@ -5,7 +5,8 @@
 /// store.set(CameraConfig(savesToCameraRoll: false))
 /// ```
 ///
-/// The value is decoded when it is first asked for and kept until it changes. Copies, and other stores for the same key of the
+/// The value is decoded when it is first asked for and kept until it changes; over `UserDefaults`, which anybody may write, the stored
+/// object is read and compared each time. Copies, and other stores for the same key of the
 /// same suite, share what is stored.
 public struct PersistentStore<Default: Sendable>: DefaultStoreType {
     private let setting: Setting<Default>

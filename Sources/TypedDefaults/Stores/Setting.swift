@@ -55,7 +55,7 @@ extension Setting {
 
     func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
         var result: Swift.Result<Result, any Error>?
-        try core.withWriteAccess { () throws(DefaultsError) in
+        try withWriteAccess { () throws(DefaultsError) in
             // What is stored, never the launch argument: writing that back would make it permanent.
             var value = try value(of: core.stored(slot))
             do { result = .success(try body(&value)) } catch { result = .failure(error) }
@@ -70,8 +70,14 @@ extension Setting {
     }
 
     private func put(_ new: PropertyList?) throws(DefaultsError) {
-        let unreadable = try core.withWriteAccess { () throws(DefaultsError) in try core.replace(slot, with: new) }
+        let unreadable = try withWriteAccess { () throws(DefaultsError) in try core.replace(slot, with: new) }
         if let unreadable { core.report(unreadable) }
+    }
+
+    private func withWriteAccess<Outcome>(
+        _ body: () throws(DefaultsError) -> Outcome
+    ) throws(DefaultsError) -> Outcome {
+        do throws(DefaultsError) { return try core.withWriteAccess(body) } catch { throw error.about(key: slot.key) }
     }
 
     private func value(of content: Slot.Content) throws(DefaultsError) -> Value? {
@@ -87,4 +93,9 @@ extension Setting {
         // Safe: a slot makes boxes of its own type only, and is found by that type.
         unsafeDowncast(box, to: Box<Value>.self).value
     }
+}
+
+extension Setting: CustomReflectable {
+    /// Empty: how a setting is kept is nobody's business.
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

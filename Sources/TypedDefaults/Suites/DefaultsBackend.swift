@@ -9,7 +9,10 @@
 /// 4. A commit that throws has changed nothing.
 /// 5. What cannot be read is ``DefaultsError/Kind/unavailable``, never nil and never overwritten.
 ///
-/// Any thread may call at any time; ``commit(_:)`` is called inside ``withWriteAccess(_:)`` only.
+/// Any thread may call at any time; ``commit(_:)`` is called inside ``withWriteAccess(_:)`` only. A value that the place cannot
+/// hold exactly is refused by ``commit(_:)`` with a ``DefaultsError`` of kind ``DefaultsError/Kind/refused``.
+///
+/// The first four requirements must be written. Without the others each value is read each time it is asked for.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// The stored value; nil if the key is missing.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
@@ -51,6 +54,9 @@ public protocol DefaultsBackend: AnyObject, Sendable {
 }
 
 extension DefaultsBackend {
+    public var generation: UInt64? { nil }
+    public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
+    public func synchronize() {}
     public var synchronizationDelay: Duration? { nil }
     public func launchArgument(forKey key: String) -> PropertyList? { nil }
     public var location: String? { nil }

@@ -14,7 +14,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let unavailable = Kind(description: "unavailable")
         /// The value cannot be stored as it is: it would not read back the same. Nothing was written.
         public static let refused = Kind(description: "refused")
-        /// Another writer held the suite for longer than a writer waits. Nothing was written.
+        /// Another writer held the suite for longer than a writer waits, which is two seconds. Nothing was written.
         public static let timedOut = Kind(description: "timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind(description: "nested write")
@@ -40,9 +40,10 @@ public struct DefaultsError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
+    /// The error with that key, unless it names one already.
     func about(key: String) -> DefaultsError {
         var error = self
-        error.key = key
+        error.key = self.key ?? key
         return error
     }
 }

@@ -9,8 +9,8 @@
 ///
 /// What a suite or a store of this library throws is a ``DefaultsError``.
 ///
-/// There is no registration of defaults. A default value lives in the declaration of its setting, see ``DefaultKey``, or in the
-/// properties of a config struct; a registration would be a second place that says what the first one already says.
+/// There is no registration of defaults. A default value lives in the declaration of its setting, see ``DefaultKey``, or is a new
+/// instance of a config struct; a registration would be a second place that says what the first one already says.
 // Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a `catch where` can crash the
 // Swift 6.3 compiler, and the same code would compile for one store and warn for another.
 public struct DefaultsSuite: Sendable {
@@ -30,8 +30,8 @@ public struct DefaultsSuite: Sendable {
 
     /// What is called with each failure that no caller can be told of, as those of `get` and `set`.
     ///
-    /// At first a handler that writes to standard error, at most one line for each kind of failure. It is called on the
-    /// thread that met the failure, under no lock.
+    /// At first a handler that writes to standard error, at most one line for each kind of failure. Setting it replaces the handler for
+    /// all handles on the suite. It is called on the thread that met the failure, under no lock.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { core.onFailure }
         nonmutating set { core.onFailure = newValue }
@@ -91,6 +91,9 @@ extension DefaultsSuite {
 
 extension DefaultsSuite {
     /// The value of a key; its default where nothing is stored, or where what is stored cannot be read, which the failure handler hears.
+    ///
+    /// `suite[.count] += 1` is a read and then a write, and another thread can come between: ``DefaultStoreType/update(_:)`` of
+    /// `PersistentStore(.count, suite: suite)` is one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { Setting(self, key: key.name, key.conversion).get() ?? key.defaultValue }
         nonmutating set { Setting(self, key: key.name, key.conversion).set(newValue) }

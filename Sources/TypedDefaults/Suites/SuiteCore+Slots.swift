@@ -2,7 +2,9 @@
 extension SuiteCore {
     /// What counts: the launch argument before what is stored.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
-        guard let argument = slot.launchArgument else { return try stored(slot) }
+        guard let argument = slot.launchArgument else {
+            do throws(DefaultsError) { return try stored(slot) } catch { throw error.about(key: slot.key) }
+        }
         return slot.decode(argument, asArgument: true)
     }
 
@@ -19,7 +21,7 @@ extension SuiteCore {
     private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
         var look = slot.known(at: try catchUp())
         guard !look.isKnown else { return look }
-        let stored = try value(forKey: slot.key)
+        let stored = try backend.value(forKey: slot.key)
         if stored != look.stored { look.learn(stored) }
         slot.keep(look)
         return look
@@ -39,9 +41,7 @@ extension SuiteCore {
             error.reason += "; it is kept under “\(name)”"
             unreadable = error
         }
-        do throws(DefaultsError) { try commit(edits) } catch {
-            throw error.key == nil ? error.about(key: slot.key) : error
-        }
+        try commit(edits)
         slot.keepOwn(new, at: backend.generation)
         return unreadable
     }
@@ -64,9 +64,5 @@ extension SuiteCore {
             name = "\(key).unreadable-\(count)"
         }
         return name
-    }
-
-    private func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        do throws(DefaultsError) { return try backend.value(forKey: key) } catch { throw error.about(key: key) }
     }
 }

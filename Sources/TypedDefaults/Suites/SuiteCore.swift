@@ -46,7 +46,9 @@ final class SuiteCore: Sendable {
         let written = Locked<Set<DefaultsError.Kind>>([])
         return { error in
             guard written.withLock({ $0.insert(error.kind).inserted }) else { return }
-            writeToStandardError(line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)")
+            writeToStandardError(
+                line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)"
+                    + " [reported once; DefaultsSuite.onFailure hears all that are \(error.kind)]")
         }
     }
 }

@@ -145,7 +145,8 @@ extension Conversion {
         guard again?.hashRegardlessOfOrder != written.hashRegardlessOfOrder else { return }
         throw DefaultsError(
             .refused, type: "\(Value.self)", path: again.map(written.firstDifference) ?? [],
-            reason: "the type does not read back the same value that it writes")
+            reason:
+                "the type does not read back the same value that it writes (a number in an Any is an Int or a Double)")
     }
 }
 

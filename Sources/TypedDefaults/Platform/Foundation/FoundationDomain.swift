@@ -54,6 +54,8 @@
                     guard FileManager.default.fileExists(atPath: path) else { return nil }
                     return DefaultsError(.unavailable, reason: "the file \(path) cannot be read")
                 }
+                // A file of no bytes has nothing to lose. It is what a kill while Foundation is writing leaves behind.
+                if data.isEmpty { return nil }
                 // Why it cannot be parsed is of no use to anybody; that it cannot is told below.
                 if (try? PropertyListSerialization.propertyList(from: data, format: nil)) is [String: Any] {
                     return nil
@@ -96,7 +98,7 @@
                     throw refusing("a date that is not finite makes the whole file unreadable")
                 }
                 guard seconds.rounded() == seconds, seconds.bitPattern != (-0.0).bitPattern else {
-                    throw refusing("a date loses its fraction of a second")
+                    throw refusing("a date loses its fraction of a second, so round it")
                 }
                 guard seconds.magnitude <= 3e16 else { throw refusing("a date so far away comes back as another one") }
             case .string(let string): try check(string: string, "a string")

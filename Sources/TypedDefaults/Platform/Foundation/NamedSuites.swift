@@ -4,11 +4,12 @@
     extension DefaultsSuite {
         /// The program's own settings.
         ///
-        /// On Apple platforms `UserDefaults.standard`. On Linux the same for now, with the package trait `UserDefaults`; see
+        /// On Apple platforms `UserDefaults.standard`. On Linux the same for now, with the package trait `UserDefaults`, in
+        /// `~/.config/<executable>.plist`: programs of one file name share it, so prefer a suite of your own name. See
         /// ``UserDefaultsBackend`` for what that cannot promise there.
         public static let standard = DefaultsSuite(userDefaults: .standard)
 
-        /// The settings of that name, shared by all programs that may reach them; on Apple platforms an app group or the like.
+        /// The settings of that name; on Apple platforms an app group or the like.
         ///
         /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
         ///   does not begin with a dot.
@@ -52,8 +53,6 @@
         func keys() throws(DefaultsError) -> [String] { throw error }
         func withWriteAccess(_ body: () -> Void) { body() }
         func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { throw error }
-        var generation: UInt64? { nil }
-        func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
         func synchronize() throws(DefaultsError) { throw error }
     }
 #endif

@@ -42,6 +42,9 @@
             self.domain = domain
             location = domain.flatMap(FoundationDomain.path)
             obstacle = domain.flatMap { FoundationDomain.obstacle(domain: $0) }
+            // On Linux a look at the persistent domain before the first look at a value would bind the object to a file of the domain's
+            // name for good, and the program's own settings would be neither found nor written.
+            _ = userDefaults.object(forKey: "")
             var arguments: [String: PropertyList] = [:]
             for (key, object) in userDefaults.volatileDomain(forName: UserDefaults.argumentDomain) {
                 // An argument that is no property list could not have been asked for by any typed key either.
@@ -105,11 +108,6 @@
                 }
             }
         }
-
-        /// Nil: anybody may write at any time.
-        public var generation: UInt64? { nil }
-
-        public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
 
         public var synchronizationDelay: Duration? { FoundationDomain.synchronizationDelay }
 

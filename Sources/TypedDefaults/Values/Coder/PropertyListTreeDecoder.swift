@@ -108,7 +108,7 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     fileprivate func absent(_ key: any CodingKey) -> DecodingError {
-        .keyNotFound(key, context("nothing is stored under this name", at: nil))
+        .keyNotFound(key, context("“\(key.stringValue)” is missing in what is stored", at: nil))
     }
 
     /// The value, where its type has a form of its own; any other type decodes itself.
