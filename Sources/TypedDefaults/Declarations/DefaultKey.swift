@@ -14,6 +14,8 @@
 /// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of such a type; then nil is stored by
 /// removing the key, and where the default is not nil, that is what reads again.
 ///
+/// Of a `Codable` struct a stored property that is missing, because a later version of the program has added it, reads as in the default.
+///
 /// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// The key under which the value is stored. Any string will do; it is compared by its bytes.
@@ -33,7 +35,7 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 // `DefaultConvertible` convert itself.
 extension DefaultKey {
     public init(_ name: String, default value: Value) where Value: Codable {
-        self.init(name, value, .codable)
+        self.init(name, value, .codable(fallback: value))
     }
 
     @_disfavoredOverload

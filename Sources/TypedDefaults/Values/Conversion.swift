@@ -33,8 +33,12 @@ struct ConversionForm: Hashable {
 }
 
 extension Conversion where Value: Codable {
+    static var codable: Conversion { codable(fallback: nil) }
+
     /// By `Codable`, unless the type, or the type that the optional holds, is ``DefaultConvertible`` and has its own say.
-    static var codable: Conversion {
+    ///
+    /// - Parameter fallback: What properties are read as that are missing in what is stored.
+    static func codable(fallback: Value?) -> Conversion {
         if let type = Value.self as? any DefaultConvertible.Type {
             return ofConvertible(type) as! Conversion  // Safe: `type` is `Value`.
         }
@@ -43,7 +47,11 @@ extension Conversion where Value: Codable {
         {
             return ofOptionalConvertible(type) as! Conversion  // Safe: `type` is what `Value` is the optional of.
         }
-        return Conversion(kind: .codable, encode: encodingByCodable, decode: decodingByCodable)
+        return Conversion(
+            kind: .codable, encode: encodingByCodable,
+            decode: { stored, readsArguments throws(DefaultsError) in
+                try decodingByCodable(stored, readsArguments, fallback: fallback)
+            })
     }
 
     private static func ofConvertible<Other: DefaultConvertible>(_ type: Other.Type) -> Any {
@@ -59,19 +67,45 @@ extension Conversion where Value: Codable {
         do { return try PropertyList.encoding(value) } catch { throw DefaultsError(encoding: Value.self, error) }
     }
 
-    @Sendable
-    static func decodingByCodable(_ stored: PropertyList, readsArguments: Bool) throws(DefaultsError) -> Value {
+    static func decodingByCodable(
+        _ stored: PropertyList, _ readsArguments: Bool, fallback: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> Value {
         let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments)
-        do {
-            return try root.decode(Value.self, from: stored)
-        } catch {
-            // Older helpers stored JSON, or a property list, as data. What is itself data is never taken for that. Whether these
-            // fail, and how, is of no interest: the native form is the one that was expected.
-            if case .data(let data) = stored, !root.isData, let value = EmbeddedData(data).decode(Value.self) {
-                return value
+        var filled = stored
+        while true {
+            do {
+                return try root.decode(Value.self, from: filled)
+            } catch DecodingError.keyNotFound(let key, let context) {
+                let path = context.codingPath.map(\.stringValue) + [key.stringValue]
+                guard let value = fallback(), let other = try encodingByCodable(value),
+                    let more = filled.filled(path[...], from: other)
+                else { throw DefaultsError(decoding: Value.self, DecodingError.keyNotFound(key, context)) }
+                filled = more
+            } catch {
+                // What is itself data is never taken for something else.
+                if case .data(let data) = stored, !root.isData, let value = EmbeddedData(data).decode(Value.self) {
+                    return value
+                }
+                throw DefaultsError(decoding: Value.self, error)
             }
-            throw DefaultsError(decoding: Value.self, error)
         }
+    }
+}
+
+extension PropertyList {
+    /// The dictionary with one missing entry, which may be deeper inside, taken from another one; nil if that has none either.
+    fileprivate func filled(_ path: ArraySlice<String>, from other: PropertyList) -> PropertyList? {
+        guard let key = path.first, case .dictionary(var entries) = self, case .dictionary(let others) = other,
+            let value = others[key]
+        else { return nil }
+        if path.count == 1 {
+            guard entries[key] == nil else { return nil }
+            entries[key] = value
+        } else {
+            guard let inner = entries[key]?.filled(path.dropFirst(), from: value) else { return nil }
+            entries[key] = inner
+        }
+        return .dictionary(entries)
     }
 }
 

@@ -35,6 +35,21 @@ public protocol DefaultConvertible: Sendable {
 
     /// The value as a property list object, of the kinds that ``init(_:)`` is given.
     func serialize() -> Any
+
+    /// What properties are read as that are missing in what is stored, because a later version of the program has added them; nil
+    /// to find such a value unreadable, which is the default.
+    ///
+    /// Of use to `Codable` types, whose compiler-made `init(from:)` asks for every property that is not optional, initial value or
+    /// not:
+    ///
+    /// ```swift
+    /// static var fallback: CameraConfig? { CameraConfig() }
+    /// ```
+    static var fallback: Self? { get }
+}
+
+extension DefaultConvertible {
+    public static var fallback: Self? { nil }
 }
 
 extension DefaultConvertible where Self: Codable {

@@ -58,9 +58,13 @@ extension DefaultConvertible where Self: Codable {
     /// What the default `init?(_:)` does.
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        probe?.found.withLock { $0.decode = Conversion<Self>.decodingByCodable }
+        probe?.found.withLock { found in
+            found.decode = { stored, readsArguments throws(DefaultsError) in
+                try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.fallback)
+            }
+        }
         // An initialiser that returns nil has no place for the reason; stores ask the coder, which has.
-        return try? Conversion<Self>.decodingByCodable(PropertyList(object), readsArguments: false)
+        return try? Conversion<Self>.decodingByCodable(PropertyList(object), false, fallback: Self.fallback)
     }
 
     /// What the default `serialize()` does.
