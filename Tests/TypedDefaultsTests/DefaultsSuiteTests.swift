@@ -63,6 +63,117 @@ struct DefaultsSuiteTests {
         #expect(first.get() == 20_000 && second.get() == 20_000)
     }
 
+    @Test func aReaderThatIsOvertakenSeesWhatItKnowsToHaveChanged() {
+        let backend = SpyBackend(["first": 1, "second": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let first = PersistentStore(DefaultKey("first", default: 0), suite: suite)
+        let second = PersistentStore(DefaultKey("second", default: 0), suite: suite)
+        #expect(first.get() == 1 && second.get() == 1)
+        let calls = Guarded(0)
+        let hasLooked = DispatchSemaphore(value: 0)
+        let goesOn = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        // The other thread looks before the second change, and takes over what it found while this one has seen both.
+        backend.interrupt { call in
+            guard call == .changes else { return }
+            switch calls.withLock({ calls in
+                calls += 1
+                return calls
+            }) {
+            case 1:
+                hasLooked.signal()
+                goesOn.wait()
+            case 2:
+                goesOn.signal()
+                ended.wait()
+            default: break
+            }
+        }
+        backend.write(2, forKey: "first")
+        Thread {
+            #expect(first.get() == 2)
+            ended.signal()
+        }.start()
+        hasLooked.wait()
+        backend.write(2, forKey: "second")
+        #expect(second.get() == 2)
+    }
+
+    @Test func whatWasReadDuringACommitIsNotKept() {
+        let backend = SpyBackend(["n": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        let hasRead = DispatchSemaphore(value: 0)
+        let goesOn = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        backend.interrupt { call in
+            guard call == .commit else { return }
+            backend.interrupt { _ in
+                hasRead.signal()
+                goesOn.wait()
+            }
+            Thread {
+                #expect(store.get() == 1)
+                ended.signal()
+            }.start()
+            hasRead.wait()
+            backend.interrupt(nil)
+        }
+        suite.remove(["n"])
+        goesOn.signal()
+        ended.wait()
+        #expect(store.get() == nil)
+    }
+
+    @Test func aCommitHidesNoChangeOfOthers() {
+        let backend = SpyBackend(["mine": 1, "theirs": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let theirs = PersistentStore(DefaultKey("theirs", default: 0), suite: suite)
+        #expect(theirs.get() == 1)
+        backend.write(2, forKey: "theirs")
+        suite.remove(["mine"])
+        #expect(theirs.get() == 2)
+    }
+
+    @Test func anOwnCommitIsNoNews() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        backend.interrupt { call in
+            switch call {
+            case .commit: backend.state.withLock { $0.generation += 1 }
+            case .changes: Issue.record("the suite asked for its own changes")
+            case .value: break
+            }
+        }
+        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        for number in 1...3 {
+            store.set(number)
+            #expect(store.get() == number)
+        }
+    }
+
+    @Test func aChangeOfOneKeyIsNoReasonToReadAnother() {
+        let backend = SpyBackend(["one": 1, "other": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let one = PersistentStore(DefaultKey("one", default: 0), suite: suite)
+        #expect(one.get() == 1)
+        let reads = backend.reads
+        backend.write(2, forKey: "other")
+        #expect(one.get() == 1)
+        #expect(backend.reads == reads)
+    }
+
+    @Test func whatIsReadAfterACommitIsKept() {
+        let backend = SpyBackend(["n": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        suite[DefaultKey("n", default: 0.0)] = 2.0
+        #expect(store.get() == 2)
+        let reads = backend.reads
+        #expect(store.get() == 2)
+        #expect(backend.reads == reads)
+    }
+
     // Law 6
 
     @Test func aWriterThatWaitsTooLongGetsAnError() throws {
@@ -122,6 +233,29 @@ struct DefaultsSuiteTests {
         (suite.core.backend as? SpyBackend)?.fail(with: DefaultsError(.unavailable, reason: "a test"))
         suite[DefaultKey("n", default: 0)] = 5
         #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test func aTaskOfAFailureHandlerIsNotTheHandler() async {
+        let suite = DefaultsSuite.inMemory(["a": "unreadable", "b": "unreadable"])
+        let heard = Guarded<[String?]>([])
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let (tasks, start) = AsyncStream<Task<Void, Never>>.makeStream()
+        suite.onFailure = { error in
+            heard.withLock { $0.append(error.key) }
+            guard error.key == "a" else { return }
+            start.yield(
+                Task {
+                    for await _ in ends { break }
+                    _ = suite[DefaultKey("b", default: 0)]
+                })
+        }
+        _ = suite[DefaultKey("a", default: 0)]
+        end.yield()
+        for await task in tasks {
+            await task.value
+            break
+        }
+        #expect(heard.withLock { $0 } == ["a", "b"])
     }
 
     // Durability

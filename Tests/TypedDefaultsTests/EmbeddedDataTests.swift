@@ -123,8 +123,8 @@ extension EmbeddedDataTests {
         func encode(to encoder: any Encoder) throws { try children.encode(to: encoder) }
     }
 
-    /// Property lists of arrays, each with one reference; the last one is empty, or refers to the first.
-    private static func binary(levels: Int, cyclic: Bool) -> Data {
+    /// Property lists of arrays, each with that many references to the next; the last one is empty, or refers to the first.
+    private static func binary(levels: Int, cyclic: Bool, references: Int = 1) -> Data {
         func big(_ number: Int, _ count: Int) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
         }
@@ -133,8 +133,9 @@ extension EmbeddedDataTests {
         for level in 0..<levels {
             offsets.append(data.count)
             let isLast = level == levels - 1
-            data.append(isLast && !cyclic ? 0xA0 : 0xA1)
-            if !isLast || cyclic { data.append(contentsOf: big(isLast ? 0 : level + 1, 2)) }
+            let count = isLast && !cyclic ? 0 : references
+            data.append(0xA0 | UInt8(count))
+            for _ in 0..<count { data.append(contentsOf: big(isLast ? 0 : level + 1, 2)) }
         }
         let table = data.count
         for offset in offsets { data.append(contentsOf: big(offset, 4)) }
@@ -178,6 +179,11 @@ extension EmbeddedDataTests {
             precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 1, cyclic: true)) })
             precondition(withSmallStack { Self.isUnreadable(Self.binary(levels: 3, cyclic: true)) })
         }
+    }
+
+    // 2^24 arrays in 200 bytes.
+    @Test(.timeLimit(.minutes(1))) func sharedContainersAreNotWalkedOneByOne() {
+        #expect(Self.isUnreadable(Self.binary(levels: 24, cyclic: false, references: 2)))
     }
 
     @Test func deepXMLPropertyListsAreAnError() async {

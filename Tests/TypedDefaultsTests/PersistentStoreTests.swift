@@ -150,6 +150,7 @@ struct PersistentStoreTests {
         #expect(backend.commits.count == 1)
         #expect(backend.contents["CameraConfig.unreadable"] == "precious")
         #expect(failures.kinds == [.unreadable])
+        #expect(failures.all.first?.reason.contains("CameraConfig.unreadable") == true)
         // A second one does not take the place of the first.
         backend.write("precious too", forKey: "CameraConfig")
         store.set(CameraConfig())
@@ -159,6 +160,109 @@ struct PersistentStoreTests {
         backend.write("precious", forKey: "CameraConfig")
         store.set(CameraConfig(size: .large))
         #expect(backend.contents.count == 3)
+    }
+
+    /// A type that reads back what it writes for some values only.
+    struct Positive: DefaultConvertible {
+        static let key = "positive"
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            guard let number = object as? Int, number > 0 else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { number }
+    }
+
+    @Test func anOwnValueThatCouldNotBeReadIsKeptAsideToo() throws {
+        let backend = SpyBackend()
+        let store = PersistentStore<Positive>(suite: DefaultsSuite(backend: backend))
+        for number in [1, -1] { try store.save(Positive(number: number)) }
+        #expect(fails(with: .unreadable) { _ = try store.load() })
+        try store.save(Positive(number: 2))
+        #expect(backend.contents == ["positive": 2, "positive.unreadable": -1])
+    }
+
+    @Test func anOwnValueIsNotDecodedToBeOverwritten() {
+        struct Written: DefaultConvertible {
+            static let key = "written"
+            static let decodings = Guarded(0)
+            var number: Int
+            init(number: Int) { self.number = number }
+            init?(_ object: Any) {
+                Self.decodings.withLock { $0 += 1 }
+                guard let number = object as? Int else { return nil }
+                self.number = number
+            }
+            func serialize() -> Any { number }
+        }
+        let store = InMemoryStore<Written>()
+        store.set(Written(number: 0))
+        let afterFirst = Written.decodings.withLock { $0 }
+        for number in 1...3 { store.set(Written(number: number)) }
+        #expect(Written.decodings.withLock { $0 } == afterFirst)
+    }
+
+    @Test func whatIsUnavailableIsNoReportOfWhatIsUnreadable() {
+        let backend = SpyBackend(["CameraConfig": "unreadable"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        for _ in 0..<2 { #expect(store.get() == nil) }
+        backend.fail(with: nil)
+        for _ in 0..<2 { #expect(store.get() == nil) }
+        #expect(failures.kinds == [.unavailable, .unavailable, .unreadable])
+        #expect(failures.all.allSatisfy { $0.key == "CameraConfig" })
+    }
+
+    @Test func anUnreadableValueIsKeptAsideFromNilButNotFromRemoving() {
+        let backend = SpyBackend(["nickname": 5])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let nickname = DefaultKey<String?>("nickname", default: nil)
+        suite[nickname] = nil
+        #expect(backend.contents == ["nickname.unreadable": 5])
+        #expect(failures.kinds == [.unreadable])
+        backend.write(6, forKey: "nickname")
+        PersistentStore(nickname, suite: suite).remove()
+        #expect(backend.contents == ["nickname.unreadable": 5])
+    }
+
+    @Test func anUnreadableValueIsReportedOnceByTwoThreads() {
+        let suite = DefaultsSuite.inMemory(["hesitant": "unreadable"])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Hesitant>(suite: suite)
+        Thread {
+            _ = store.get()
+            Hesitant.ended.signal()
+        }.start()
+        Hesitant.isInside.wait()
+        #expect(store.get() == nil)
+        Hesitant.goesOn.signal()
+        Hesitant.ended.wait()
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    /// A type whose first decoding waits until it is told to go on.
+    struct Hesitant: DefaultConvertible {
+        static let key = "hesitant"
+        static let isInside = DispatchSemaphore(value: 0)
+        static let goesOn = DispatchSemaphore(value: 0)
+        static let ended = DispatchSemaphore(value: 0)
+        static let isFirst = Guarded(true)
+        init?(_ object: Any) {
+            let waits = Self.isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if waits {
+                Self.isInside.signal()
+                Self.goesOn.wait()
+            }
+            return nil
+        }
+        func serialize() -> Any { 1 }
     }
 
     @Test func anUpdateOfAnUnreadableValueIsAnErrorBeforeItsBody() {
@@ -212,6 +316,8 @@ struct PersistentStoreTests {
         #expect(suite[DefaultKey("flag", default: false)])
         #expect(suite[DefaultKey("ratio", default: 0.0)] == 0.5)
         #expect(suite[DefaultKey<[Int]>("list", default: [])] == [1, 2])
+        try PersistentStore(number, suite: suite).update { #expect($0 == 5) }
+        #expect(suite[number] == 7)
         try PersistentStore(number, suite: suite).update { $0? += 1 }
         #expect(backend.contents["number"] == 6)
         #expect(suite[number] == 7)

@@ -226,7 +226,110 @@
                 #expect(fails(with: .unavailable) { _ = try store.load() })
                 #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 #expect(fails(with: .unavailable) { try suite.synchronize() })
+                let failures = Failures(of: suite)
+                suite.remove(["CameraConfig"])
+                #expect(failures.kinds == [.unavailable])
                 #expect(FileManager.default.contents(atPath: path) == Data(contents.utf8))
+            }
+
+            @Test func aFileThatCannotBeReadIsUnavailable() throws {
+                let name = makeSuiteName()
+                let path = try #require(DefaultsSuite(name: name).location)
+                // A folder, since tests may run as root, who can read any file.
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
+                let suite = try DefaultsSuite(name: name)
+                let store = PersistentStore<CameraConfig>(suite: suite)
+                #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
+            }
+
+            @Test func standardErrorNamesThePlace() async throws {
+                let name = makeSuiteName()
+                let path = try #require(DefaultsSuite(name: name).location)
+                let result = try await #require(
+                    processExitsWith: .success, observing: [\.standardErrorContent]
+                ) { [name = name as String] in
+                    let suite = try DefaultsSuite(name: name)
+                    suite[DefaultKey("CF$UID", default: 0)] = 1
+                }
+                #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("(\(path))"))
+            }
+
+            @Test func aFileThatIsDamagedMeanwhileIsUnavailableAndUntouched() throws {
+                let suite = try DefaultsSuite(name: makeSuiteName())
+                suite.onFailure = { _ in }
+                let number = DefaultKey("number", default: 0)
+                suite[number] = 5
+                try suite.synchronize()
+                let path = try #require(suite.location)
+                try Data("garbage".utf8).write(to: URL(filePath: path))
+                defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
+                suite[number] = 6
+                #expect(fails(with: .unavailable) { try suite.synchronize() })
+                #expect(FileManager.default.contents(atPath: path) == Data("garbage".utf8))
+                #expect(suite[number] == 6)
+            }
+
+            @Test func halfACommitIsNeverSaved() throws {
+                let name = makeSuiteName()
+                let userDefaults = try #require(UserDefaults(suiteName: name))
+                let backend = UserDefaultsBackend(userDefaults, suiteName: name)
+                let path = try #require(backend.location)
+                let keys = (0..<100).map { "k\($0)" }
+                let rounds = 50
+                onThreads(2) { index in
+                    do {
+                        for round in 0..<rounds {
+                            if index == 0 {
+                                try backend.commit(keys.map { ($0, .integer(.init(round))) })
+                            } else {
+                                try backend.synchronize()
+                                guard let data = FileManager.default.contents(atPath: path) else { continue }
+                                let root = try PropertyListSerialization.propertyList(from: data, format: nil)
+                                let saved = root as? [String: Int] ?? [:]
+                                if Set(keys.map { saved[$0] }).count > 1 { Issue.record("half a commit was saved") }
+                            }
+                        }
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+                userDefaults.removePersistentDomain(forName: name)
+                _ = userDefaults.synchronize()
+            }
+
+            @Test func foundationsNameForTheProgramIsTheStandardSuite() throws {
+                let key = DefaultKey("never stored", default: 0)
+                let suite = try DefaultsSuite(name: "kCFPreferencesCurrentApplication")
+                try PersistentStore(key, suite: .standard).update { _ in
+                    let isNested = fails(with: .nestedWrite) { try PersistentStore(key, suite: suite).save(1) }
+                    #expect(isNested)
+                }
+            }
+
+            @Test func whatWaitsIsSavedWhenAFailureHandlerExits() async throws {
+                let name = makeSuiteName()
+                await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
+                    let suite = try DefaultsSuite(name: name)
+                    let failing = SpyBackend(synchronizationDelay: .milliseconds(10))
+                    let other = DefaultsSuite(backend: failing)
+                    other.onFailure = { _ in
+                        suite[DefaultKey("number", default: 0)] = 5
+                        exit(7)
+                    }
+                    failing.interrupt { call in
+                        guard call == .commit else { return }
+                        failing.fail(with: DefaultsError(.unavailable, reason: "a test"))
+                    }
+                    other[DefaultKey("n", default: 0)] = 1
+                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 10)
+                }
+                await #expect(processExitsWith: .success) { [name = name as String] in
+                    let suite = try DefaultsSuite(name: name)
+                    #expect(suite[DefaultKey("number", default: 0)] == 5)
+                    suite.removeAll()
+                    try suite.synchronize()
+                }
             }
 
             @Test func withoutAHomeSettingsAreUnavailable() async {

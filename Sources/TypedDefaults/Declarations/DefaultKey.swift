@@ -14,6 +14,9 @@
 /// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of such a type; then nil is stored by
 /// removing the key, and where the default is not nil, that is what reads again.
 ///
+/// In a module that is isolated to the main actor by default, a `Codable` type of one's own needs `nonisolated` to be a value here, and
+/// so does an enum that holds keys.
+///
 /// Of a `Codable` struct a stored property that is missing, because a later version of the program has added it, reads as in the default.
 ///
 /// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write.

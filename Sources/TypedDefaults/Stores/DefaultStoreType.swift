@@ -10,7 +10,8 @@
 ///    without being kept aside first.
 /// 3. The body of ``update(_:)`` runs once, alone among the writers of its suite. Reading inside it is fine, writing the same
 ///    suite is an error.
-/// 4. No conversion is called under a lock that a read needs, so reading and writing inside one is safe.
+/// 4. No conversion is called under a lock that a read needs, so reading inside one is safe. Writing the same suite inside one is
+///    an error where a write has called it.
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
     associatedtype Default: Sendable
@@ -21,7 +22,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// Stores the value. A failure goes to the failure handler of the suite, and the old value stays; ``save(_:)`` throws it.
     func set(_ value: Default)
 
-    /// Removes the value. Removing what is missing is harmless. `update { $0 = nil }` is the same and throws a failure.
+    /// Removes what is stored, an unreadable value as well, which is not kept. Removing what is missing is harmless.
+    /// `update { $0 = nil }` throws a failure, and also where the value is unreadable.
     func remove()
 
     /// The value; nil if it is missing.

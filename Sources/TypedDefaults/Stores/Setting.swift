@@ -46,7 +46,7 @@ extension Setting {
     }
 
     func remove() {
-        do throws(DefaultsError) { try put(nil) } catch { core.report(error) }
+        do throws(DefaultsError) { try put(nil, keepsUnreadable: false) } catch { core.report(error) }
     }
 
     func save(_ value: Value) throws(DefaultsError) {
@@ -55,6 +55,7 @@ extension Setting {
 
     func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
         var result: Swift.Result<Result, any Error>?
+        var unreadable: DefaultsError?
         try withWriteAccess { () throws(DefaultsError) in
             // What is stored, never the launch argument: writing that back would make it permanent.
             var value = try value(of: core.stored(slot))
@@ -62,15 +63,18 @@ extension Setting {
             guard case .success = result else { return }
             var new: PropertyList?
             if let value { new = try encode(value) }
-            // What could not be read was an error before the body ran, so there is nothing to report.
-            _ = try core.replace(slot, with: new)
+            // An error before the body ran, unless somebody who takes no turns has written meanwhile.
+            unreadable = try core.replace(slot, with: new)
         }
+        if let unreadable { core.report(unreadable) }
         // Safe: write access was given, so the body ran.
         return try result!.get()
     }
 
-    private func put(_ new: PropertyList?) throws(DefaultsError) {
-        let unreadable = try withWriteAccess { () throws(DefaultsError) in try core.replace(slot, with: new) }
+    private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
+        let unreadable = try withWriteAccess { () throws(DefaultsError) in
+            try core.replace(slot, with: new, keepsUnreadable: keepsUnreadable)
+        }
         if let unreadable { core.report(unreadable) }
     }
 

@@ -100,8 +100,11 @@ extension Slot {
     func keep(_ look: Knowledge) {
         knowledge.withLock { knowledge in
             guard knowledge.version == look.version, !knowledge.isUnsettled else { return }
+            // Somebody may have been told while this look was under way.
+            let isReported = knowledge.isReported && knowledge.stored == look.stored
             knowledge = look
             knowledge.isKnown = true
+            knowledge.isReported = isReported
             if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
         }
     }

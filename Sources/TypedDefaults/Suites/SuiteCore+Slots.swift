@@ -29,13 +29,16 @@ extension SuiteCore {
 
     /// Commits a new value, inside write access, together with a copy of the old one if that cannot be read.
     ///
+    /// - Parameter keepsUnreadable: False if the caller asked for just this, that whatever is stored goes.
     /// - Returns: What to report of the old value once write access has ended: no handler is called while others wait.
-    func replace(_ slot: Slot, with new: PropertyList?) throws(DefaultsError) -> DefaultsError? {
+    func replace(
+        _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
+    ) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
         guard old.stored != new else { return nil }
         var edits = [(key: slot.key, value: new)]
         var unreadable: DefaultsError?
-        if new != nil, let stored = old.stored, !old.isOwn, case .failure(var error) = content(of: slot, old) {
+        if keepsUnreadable, let stored = old.stored, case .failure(var error) = content(of: slot, old) {
             let name = try keyToKeepAside(slot.key, stored)
             edits.append((key: name, value: stored))
             error.reason += "; it is kept under “\(name)”"
@@ -46,8 +49,10 @@ extension SuiteCore {
         return unreadable
     }
 
+    /// What would be lost. One's own value is taken for readable until a read has failed.
     private func content(of slot: Slot, _ look: Slot.Knowledge) -> Slot.Content {
-        if case .notDecoded = look.content { slot.decode(look.stored) } else { look.content }
+        guard case .notDecoded = look.content, !look.isOwn else { return look.content }
+        return slot.decode(look.stored)
     }
 
     /// Reports a failure to read, of an unreadable value only once.

@@ -36,9 +36,12 @@ final class SuiteCore: Sendable {
 
     /// Hands a failure that no caller can be told of to the failure handler; one that the handler itself meets is written.
     func report(_ error: DefaultsError) {
-        guard !FailureHandling.isUnderWay else { return writeOncePerKind(error) }
+        guard FailureHandling.isUnderWay?.withLock({ $0 }) != true else { return writeOncePerKind(error) }
         let handler = onFailure
-        FailureHandling.$isUnderWay.withValue(true) { handler(error) }
+        let isUnderWay = Locked(true)
+        // A task that the handler starts inherits this, and lives on when the handler has ended.
+        defer { isUnderWay.withLock { $0 = false } }
+        FailureHandling.$isUnderWay.withValue(isUnderWay) { handler(error) }
     }
 
     /// The default handler: at most one line per suite and kind, so that a setting read in a loop does not flood a log.
@@ -55,7 +58,7 @@ final class SuiteCore: Sendable {
 
 /// Whether a failure handler is running, so that one that fails itself does not call itself for ever.
 private enum FailureHandling {
-    @TaskLocal static var isUnderWay = false
+    @TaskLocal static var isUnderWay: Locked<Bool>?
 }
 
 extension SuiteCore {
@@ -64,44 +67,49 @@ extension SuiteCore {
         if let slot = state.withLock({ $0.slot(key, conversion.form) }) { return slot }
         // Made outside the lock: conversions are not called under it.
         var argument = backend.launchArgument(forKey: key)
+        var unreadable: DefaultsError?
         if let given = argument {
             do throws(DefaultsError) {
                 _ = try conversion.decode(given, true)
             } catch {
                 argument = nil
-                report(
-                    DefaultsError(
-                        .unreadable, key: key, type: "\(Value.self)",
-                        reason: "the launch argument is not of this type and is passed over"))
+                unreadable = DefaultsError(
+                    .unreadable, key: key, type: "\(Value.self)",
+                    reason: "the launch argument is not of this type and is passed over")
             }
         }
         let made = Slot(key, conversion, launchArgument: argument)
-        return state.withLock { state in
+        let slot = state.withLock { state in
             if let slot = state.slot(key, conversion.form) { return slot }
             state.slots[ByteString(key), default: []].append(made)
             return made
         }
+        if slot === made, let unreadable { report(unreadable) }
+        return slot
     }
 
     /// Makes the slots forget what others changed since the last look.
     ///
     /// - Returns: The generation up to which what slots know is right; nil if that cannot be known.
     func catchUp() throws(DefaultsError) -> UInt64? {
-        guard let now = backend.generation else { return nil }
-        let seen = state.withLock { $0.generation }
-        guard now != seen else { return seen }
-        let (keys, generation) = seen == nil ? (nil, now) : try backend.changes(since: seen ?? now)
-        return state.withLock { state in
-            // Another thread may have been faster; looking again is harmless, going back is not.
-            guard state.generation == seen else { return state.generation }
-            state.generation = generation
-            if let keys {
-                for slot in state.slots(of: keys) { slot.forget() }
-            } else {
-                for slot in state.slots.values.joined() { slot.forget() }
+        while let now = backend.generation {
+            let seen = state.withLock { $0.generation }
+            guard now != seen else { return seen }
+            let (keys, generation) = seen == nil ? (nil, now) : try backend.changes(since: seen ?? now)
+            let isCaughtUp = state.withLock { state in
+                // Another thread was faster, but may have looked before the change that this one saw: look again.
+                guard state.generation == seen else { return false }
+                state.generation = generation
+                if let keys {
+                    for slot in state.slots(of: keys) { slot.forget() }
+                } else {
+                    for slot in state.slots.values.joined() { slot.forget() }
+                }
+                return true
             }
-            return generation
+            if isCaughtUp { return generation }
         }
+        return nil
     }
 }
 

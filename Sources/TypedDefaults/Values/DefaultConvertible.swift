@@ -16,8 +16,9 @@
 /// refuses a type that does not come back the same.
 ///
 /// The requirement `Sendable` is met by structs and enums of such values, and by final classes with `let` properties. A class
-/// that can change needs a lock and `@unchecked Sendable`; an open class would ask that of each subclass, so keep it final. Class
-/// instances are never kept by a store: each `get()` makes a new one.
+/// that can change needs a lock and `@unchecked Sendable`; an open class would ask that of each subclass, so keep it final. A class
+/// instance that is the whole setting is never kept by a store: each `get()` makes a new one. Instances inside an array or a
+/// struct are shared by what is read until the setting changes.
 ///
 /// Name the protocol in the type's own declaration. In a module isolated to the main actor by default, a conformance in
 /// an extension needs `nonisolated` on both the type and the extension.

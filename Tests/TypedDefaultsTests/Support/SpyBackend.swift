@@ -11,7 +11,10 @@ final class SpyBackend: DefaultsBackend {
         var changes: [(generation: UInt64, key: String)] = []
         var generation: UInt64 = 1
         var arguments: [String: PropertyList] = [:]
+        /// Called when the suite has been given an answer and before it gets it, or before a commit takes effect.
+        var interruption: (@Sendable (Call) -> Void)?
     }
+    enum Call { case value, commit, changes }
     let state: Guarded<State>
     private let tellsGenerations: Bool
     let synchronizationDelay: Duration?
@@ -32,6 +35,11 @@ final class SpyBackend: DefaultsBackend {
 
     func fail(with failure: DefaultsError?) { state.withLock { $0.failure = failure } }
 
+    /// Lets other threads come between the suite and its backend.
+    func interrupt(_ body: (@Sendable (Call) -> Void)?) { state.withLock { $0.interruption = body } }
+
+    private func interrupted(_ call: Call) { state.withLock { $0.interruption }?(call) }
+
     /// Changes a value as another process would.
     func write(_ value: PropertyList?, forKey key: String) {
         state.withLock { state in
@@ -46,6 +54,7 @@ final class SpyBackend: DefaultsBackend {
             state.reads += 1
             return (state.contents[key], state.failure)
         }
+        interrupted(.value)
         if let failure { throw failure }
         return value
     }
@@ -59,6 +68,7 @@ final class SpyBackend: DefaultsBackend {
 
     func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
         if let failure = state.withLock({ $0.failure }) { throw failure }
+        interrupted(.commit)
         state.withLock { state in
             for edit in edits { state.contents[edit.key] = edit.value }
             state.commits.append(Dictionary(uniqueKeysWithValues: edits.map { ($0.key, $0.value) }))
@@ -68,9 +78,11 @@ final class SpyBackend: DefaultsBackend {
     var generation: UInt64? { tellsGenerations ? state.withLock { $0.generation } : nil }
 
     func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
-        state.withLock { state in
+        let changes = state.withLock { state in
             (state.changes.filter { $0.generation > generation }.map(\.key), state.generation)
         }
+        interrupted(.changes)
+        return changes
     }
 
     func synchronize() throws(DefaultsError) {

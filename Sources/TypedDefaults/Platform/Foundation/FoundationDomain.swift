@@ -6,6 +6,7 @@
         static var standard: String? { Bundle.main.bundleIdentifier }
         static func isStandard(_ name: String) -> Bool { name == standard }
         static let synchronizationDelay: Duration? = nil
+        static let skipsEqualValues = false
         static func path(domain: String) -> String? { nil }
         static func obstacle(domain: String) -> DefaultsError? { nil }
         static func check(key: String) throws(DefaultsError) {}
@@ -20,10 +21,13 @@
         /// The name under which the program's own values are found even before they are saved.
         static let standard: String? = "kCFPreferencesCurrentApplication"
 
-        static func isStandard(_ name: String) -> Bool { name == CommandLine.executableName }
+        static func isStandard(_ name: String) -> Bool { name == standard || name == CommandLine.executableName }
 
         /// Nothing is saved there unless one asks.
         static let synchronizationDelay: Duration? = .milliseconds(300)
+
+        /// A value that Foundation calls equal to the stored one, as 2.0 to 2, is not written.
+        static let skipsEqualValues = true
 
         /// The file of a domain; nil without a home, when Foundation would write to `/.config`.
         static func path(domain: String) -> String? {
@@ -48,22 +52,24 @@
                         "neither XDG_CONFIG_HOME nor HOME is an absolute path, so there is no place for settings; set one of them"
                         + " or use DefaultsSuite.inMemory()")
             }
-            // Another process may be rewriting the file just now, and for that moment it is empty or cut off.
+            var reason = ""
+            // Another process may be making or rewriting the file just now, and for that moment it is empty or cut off.
             for _ in 0..<5 {
-                guard let data = FileManager.default.contents(atPath: path) else {
+                if let data = FileManager.default.contents(atPath: path) {
+                    // A file of no bytes has nothing to lose. It is what a kill while Foundation is writing leaves behind.
+                    if data.isEmpty { return nil }
+                    // Why it cannot be parsed is of no use to anybody; that it cannot is told below.
+                    if (try? PropertyListSerialization.propertyList(from: data, format: nil)) is [String: Any] {
+                        return nil
+                    }
+                    reason = "is damaged, and UserDefaults would overwrite it; move it away"
+                } else {
                     guard FileManager.default.fileExists(atPath: path) else { return nil }
-                    return DefaultsError(.unavailable, reason: "the file \(path) cannot be read")
-                }
-                // A file of no bytes has nothing to lose. It is what a kill while Foundation is writing leaves behind.
-                if data.isEmpty { return nil }
-                // Why it cannot be parsed is of no use to anybody; that it cannot is told below.
-                if (try? PropertyListSerialization.propertyList(from: data, format: nil)) is [String: Any] {
-                    return nil
+                    reason = "cannot be read"
                 }
                 usleep(20_000)
             }
-            return DefaultsError(
-                .unavailable, reason: "the file \(path) is damaged, and UserDefaults would overwrite it; move it away")
+            return DefaultsError(.unavailable, reason: "the file \(path) \(reason)")
         }
 
         static func check(key: String) throws(DefaultsError) {

@@ -68,8 +68,9 @@
             }
         }
 
-        /// The arguments of this object are put away for the moment of the read: there is no other way to see what is behind them.
+        /// Without a name the arguments of this object are put away for the moment of the read: nothing else shows what is behind them.
         private func storedObject(behindArgument key: String) -> Any? {
+            if let domain { return defaults.persistentDomain(forName: domain)?[key] }
             let given = defaults.volatileDomain(forName: UserDefaults.argumentDomain)
             defaults.removeVolatileDomain(forName: UserDefaults.argumentDomain)
             defer { defaults.setVolatileDomain(given, forName: UserDefaults.argumentDomain) }
@@ -102,8 +103,9 @@
             }
             access.withLock { _ in
                 for edit in edits {
-                    // Always removed first: on Linux a value that Foundation calls equal, as 2.0 to 2, would not be written.
-                    defaults.removeObject(forKey: edit.key)
+                    if edit.value == nil || FoundationDomain.skipsEqualValues {
+                        defaults.removeObject(forKey: edit.key)
+                    }
                     if let value = edit.value { defaults.set(value.object, forKey: edit.key) }
                 }
             }
@@ -113,7 +115,13 @@
 
         public func synchronize() throws(DefaultsError) {
             if let obstacle { throw obstacle }
-            guard !defaults.synchronize() else { return }
+            // Guarded, or half a commit could be saved.
+            let isSaved = try access.withLock { _ throws(DefaultsError) in
+                // Foundation overwrites a file that was damaged meanwhile as well.
+                if let obstacle = domain.flatMap({ FoundationDomain.obstacle(domain: $0) }) { throw obstacle }
+                return defaults.synchronize()
+            }
+            guard !isSaved else { return }
             throw DefaultsError(
                 .unavailable,
                 reason: "UserDefaults could not be saved\(location.map { " to \($0)" } ?? ""), or not all of it")

@@ -50,7 +50,8 @@ enum DeferredWork {
         do throws(TurnLock.Refusal) {
             try running.acquire(patience: patience)
         } catch {
-            // The work itself ended the program, or hangs: waiting longer would not help. What waits is run at exit.
+            // Work that itself ended the program has the turn already. If it hangs, waiting longer would not help.
+            if case .heldByCaller = error { for work in take() { work() } }
             return
         }
         defer { running.release() }

@@ -36,6 +36,18 @@ public final class Owner: DefaultConvertible, Codable {
     public init(name: String) { self.name = name }
 }
 
+/// Nothing but `Codable`: under main-actor isolation the conformance would belong to the main actor.
+public nonisolated struct Grid: Codable, Equatable, Sendable {
+    public var columns = 3
+    public init() {}
+}
+
+public nonisolated enum Keys {
+    public static let grid = DefaultKey("grid", default: Grid())
+    public static let theme = DefaultKey("theme", default: Theme.light)
+    public enum Theme: String, Codable, Sendable { case light, dark }
+}
+
 extension DefaultKey<Int> {
     public static let launchCount = DefaultKey("launchCount", default: 0)
 }

@@ -36,6 +36,12 @@ import TypedDefaults
             return store.get()?.flash
         }.value
         #expect(flash == CameraConfig().flash)
+        let columns = await Task.detached {
+            suite[Keys.grid].columns += 1
+            suite[Keys.theme] = .dark
+            return suite[Keys.grid].columns
+        }.value
+        #expect(columns == Grid().columns + 1)
         suite[.launchCount] += 1
         #expect(suite[.launchCount] == 1)
     }
