@@ -23,6 +23,17 @@ struct GridTests {
         for cell in Grid.cells { #expect(!cell.reads(.inMemory()), "\(cell)") }
     }
 
+    @Test func everyValueReadsBackFromAFileInAFreshProcess() async throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        for cell in Grid.cells { try cell.write(suite) }
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            let suite = try DefaultsSuite(file: URL(filePath: path))
+            for cell in Grid.cells { #expect(cell.reads(suite), "\(cell)") }
+        }
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
     #if canImport(Darwin) || UserDefaults
         @Test func everyValueReadsBackFromUserDefaultsInAFreshProcess() async throws {
             let name = makeSuiteName()

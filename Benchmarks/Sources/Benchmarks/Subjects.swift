@@ -31,8 +31,16 @@ struct CameraConfig: DefaultConvertible, Codable {
     /// One line for each backend. On Linux 10 000 keys take `UserDefaults` half a minute: each is sought among all unsaved ones.
     static let all = [
         Place(name: "memory", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { .inMemory($0) },
+        Place(name: "file", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { contents in
+            let suite = try! DefaultsSuite(file: folder.appending(path: "\(UUID().uuidString).defaults"))
+            for (key, value) in contents { suite[DefaultKey(key)] = value as PropertyList? }
+            return suite
+        },
         Place(name: "UserDefaults", keyCounts: [10, 1_000]) { try! DefaultsSuite(name: UserDefaults.makeDomain($0)) },
     ]
+
+    /// Where the settings files are, removed at the end.
+    static let folder = FileManager.default.temporaryDirectory.appending(path: "typed-defaults-\(UUID().uuidString)")
 
     /// Stores for that many configs in one new suite.
     func makeStores(count: Int) -> [PersistentStore<CameraConfig>] {

@@ -42,12 +42,16 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns once every commit so far is where a loss of power does not reach it, or as close to that as the place comes.
     func synchronize() throws(DefaultsError)
 
-    /// How long after a commit the suite calls ``synchronize()`` in the background; nil if that is of no use.
+    /// How long after a commit the suite calls ``synchronize()`` in the background; zero to have it called before a write returns, and
+    /// nil if it is of no use.
     var synchronizationDelay: Duration? { get }
 
     /// What the program was launched with for the key, as in `-volume 7`; nil, unless the place is one that puts
     /// launch arguments in front of stored values.
     func launchArgument(forKey key: String) -> PropertyList?
+
+    /// Takes what to call with failures that the backend meets on its own, such as damage that it has mended. Called once, by the suite.
+    func attach(report: @escaping @Sendable (DefaultsError) -> Void)
 
     /// Where the values are stored, for people to read; nil where that is no place that one can name.
     var location: String? { get }
@@ -58,6 +62,7 @@ extension DefaultsBackend {
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
     public func synchronize() {}
     public var synchronizationDelay: Duration? { nil }
+    public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
     public func launchArgument(forKey key: String) -> PropertyList? { nil }
     public var location: String? { nil }
 }

@@ -27,6 +27,7 @@ final class SuiteCore: Sendable {
         self.patience = patience
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
+        backend.attach { [weak self] error in self?.report(error) }
     }
 
     var onFailure: @Sendable (DefaultsError) -> Void {
@@ -95,12 +96,12 @@ extension SuiteCore {
         while let now = backend.generation {
             let seen = state.withLock { $0.generation }
             guard now != seen else { return seen }
-            let (keys, generation) = seen == nil ? (nil, now) : try backend.changes(since: seen ?? now)
+            let (keys, generation) = try backend.changes(since: seen ?? 0)
             let isCaughtUp = state.withLock { state in
                 // Another thread was faster, but may have looked before the change that this one saw: look again.
                 guard state.generation == seen else { return false }
                 state.generation = generation
-                if let keys {
+                if seen != nil, let keys {
                     for slot in state.slots(of: keys) { slot.forget() }
                 } else {
                     for slot in state.slots.values.joined() { slot.forget() }
@@ -116,6 +117,25 @@ extension SuiteCore {
 extension SuiteCore {
     /// Runs `body` alone among the writers of the suite, after catching up with the others.
     func withWriteAccess<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
+        let outcome = try inTurn { () throws(DefaultsError) in
+            var outcome: Result<Outcome, DefaultsError>?
+            try backend.withWriteAccess {
+                outcome = Result { () throws(DefaultsError) in
+                    _ = try catchUp()
+                    return try body()
+                }
+            }
+            guard let outcome else {
+                throw DefaultsError(.unavailable, reason: "the backend gave no write access and no reason")
+            }
+            return try outcome.get()
+        }
+        // After the turn, so that several writers share one flush.
+        if backend.synchronizationDelay == .zero { try backend.synchronize() }
+        return outcome
+    }
+
+    private func inTurn<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
         do throws(TurnLock.Refusal) {
             try turns.acquire(patience: patience)
         } catch {
@@ -127,17 +147,7 @@ extension SuiteCore {
             }
         }
         defer { turns.release() }
-        var outcome: Result<Outcome, DefaultsError>?
-        try backend.withWriteAccess {
-            outcome = Result { () throws(DefaultsError) in
-                _ = try catchUp()
-                return try body()
-            }
-        }
-        guard let outcome else {
-            throw DefaultsError(.unavailable, reason: "the backend gave no write access and no reason")
-        }
-        return try outcome.get()
+        return try body()
     }
 
     /// Commits edits, inside ``withWriteAccess(_:)``.
@@ -155,7 +165,7 @@ extension SuiteCore {
             for slot in state.slots(of: edits.lazy.map(\.key)) { slot.settle() }
         }
         if let failure { throw failure }
-        guard let delay = backend.synchronizationDelay else { return }
+        guard let delay = backend.synchronizationDelay, delay > .zero else { return }
         // The work holds the suite: what was set is saved even if nobody holds the suite any more.
         DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
             do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }

@@ -1,9 +1,11 @@
 import Foundation
+import Testing
 import TypedDefaults
 
 /// Every backend of this build: a law that is checked on all of them is checked on the next one too.
 enum Backend: String, CaseIterable, Sendable {
     case memory
+    case file
     #if canImport(Darwin) || UserDefaults
         case userDefaults
     #endif
@@ -11,13 +13,17 @@ enum Backend: String, CaseIterable, Sendable {
     /// A new suite on this backend, emptied when `body` returns.
     func withSuite<Result>(_ body: (DefaultsSuite) throws -> Result) throws -> Result {
         let suite = try makeSuite()
-        defer { suite.clear() }
+        defer {
+            suite.clear()
+            if self == .file { removeFolder(of: suite) }
+        }
         return try body(suite)
     }
 
     private func makeSuite() throws -> DefaultsSuite {
         switch self {
         case .memory: .inMemory()
+        case .file: try DefaultsSuite(file: makeFile())
         #if canImport(Darwin) || UserDefaults
             case .userDefaults: try DefaultsSuite(name: makeSuiteName())
         #endif
@@ -27,7 +33,7 @@ enum Backend: String, CaseIterable, Sendable {
     /// Whether the backend takes the value; where it refuses one, the table in the documentation says so.
     func accepts(_ value: PropertyList, key: String = "") -> Bool {
         switch self {
-        case .memory: return true
+        case .memory, .file: return true
         #if canImport(Darwin)
             case .userDefaults: return true
         #elseif UserDefaults
@@ -59,6 +65,22 @@ extension DefaultsSuite {
         // A test that made the place unavailable leaves nothing to clear.
         try? synchronize()
     }
+}
+
+private func removeFolder(of suite: DefaultsSuite) {
+    guard let path = suite.location else { return }
+    do {
+        try FileManager.default.removeItem(at: URL(filePath: path).deletingLastPathComponent())
+    } catch {
+        Issue.record(error)
+    }
+}
+
+/// A settings file in a new folder of its own.
+func makeFile() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "TypedDefaultsTests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder.appending(path: "test.defaults")
 }
 
 /// A name that no other test and no program of the user's has. Foundation looks for its folder once, before any test runs, so

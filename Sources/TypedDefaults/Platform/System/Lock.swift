@@ -34,6 +34,10 @@ final class Locked<State>: Sendable {
         state.deallocate()
     }
 
+    /// For what must stay locked across a fork; everything else uses ``withLock(_:)``.
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
+
     @inline(__always)
     func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)

@@ -1,0 +1,281 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#else
+    #error("TypedDefaults needs POSIX files")
+#endif
+
+/// Why a file cannot be used, in words that follow its path.
+struct FileFailure: Error {
+    let reason: String
+    /// The number of the system's error, where a call has failed.
+    var code: Int32 = 0
+
+    /// Whether nothing is wrong with the file, but what was asked for is too much.
+    var isLimit = false
+
+    init(_ reason: String) { self.reason = reason }
+
+    init(limit reason: String) {
+        self.reason = reason
+        isLimit = true
+    }
+
+    fileprivate init(call: String, code: Int32) {
+        reason = "\(call): \(String(cString: strerror(code)))"
+        self.code = code
+    }
+
+    var isMissing: Bool { code == ENOENT }
+    var isForbidden: Bool { code == EACCES || code == EPERM || code == EROFS }
+    var isOther: Bool { code == EEXIST }
+}
+
+/// An open file or directory, closed with the last reference.
+final class File: Sendable {
+    struct Status {
+        let device: UInt64
+        let inode: UInt64
+        let size: Int
+        let links: Int
+        let owner: UInt32
+        let mode: UInt32
+
+        fileprivate init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(truncatingIfNeeded: status.st_ino)
+            size = Int(status.st_size)
+            links = Int(status.st_nlink)
+            owner = UInt32(status.st_uid)
+            mode = UInt32(status.st_mode)
+        }
+
+        var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+        var isOwn: Bool { owner == UInt32(geteuid()) }
+        /// Whether others may put files of their own into this directory in place of ours.
+        var isOpenToAll: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
+        func isSame(as other: Status) -> Bool { device == other.device && inode == other.inode }
+    }
+
+    enum Access { case readOnly, readWrite, createExclusively }
+
+    private let descriptor: Int32
+    /// Which of the processes that came from each other by a fork has opened it.
+    let process: Int
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        process = Forks.add(descriptor)
+    }
+
+    deinit { Forks.close(descriptor, of: process) }
+
+    /// Opens a directory, after making it and those above it where they are missing.
+    static func directory(_ path: String) throws(FileFailure) -> File {
+        do throws(FileFailure) {
+            return try opening("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        } catch let error where error.isMissing {
+            if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+                _ = try directory(String(path[..<slash]))
+            }
+            if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
+            return try opening("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        }
+    }
+
+    /// Opens a file in this directory, never through a link, and never waiting for a pipe.
+    func file(_ name: String, _ access: Access) throws(FileFailure) -> File {
+        let flags =
+            switch access {
+            case .readOnly: O_RDONLY
+            case .readWrite: O_RDWR
+            case .createExclusively: O_RDWR | O_CREAT | O_EXCL
+            }
+        return try Self.opening("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+    }
+
+    private static func opening(_ call: String, _ body: () -> Int32) throws(FileFailure) -> File {
+        File(try Self.checking(call, body))
+    }
+
+    /// The result of a call, made again as long as a signal interrupts it.
+    @discardableResult
+    private static func checking<Result: SignedInteger>(_ call: String, _ body: () -> Result) throws(FileFailure)
+        -> Result
+    {
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            if errno != EINTR { throw FileFailure(call: call, code: errno) }
+        }
+    }
+}
+
+/// Keeps the lock of a file from living on in a child process: a child closes what it inherits, and opens it again when it needs it.
+enum Forks {
+    private static let state = Locked<(count: Int, descriptors: Set<Int32>)>((0, []))
+    private static let watches: Void = {
+        _ = pthread_atfork(
+            { Forks.state.lock() }, { Forks.state.unlock() },
+            {
+                Forks.state.unlock()
+                Forks.state.withLock { state in
+                    for descriptor in state.descriptors { _ = closeDescriptor(descriptor) }
+                    state = (state.count + 1, [])
+                }
+            })
+    }()
+
+    /// How often this process, or one that it comes from, was forked into another one.
+    static var count: Int { state.withLock { $0.count } }
+
+    fileprivate static func add(_ descriptor: Int32) -> Int {
+        _ = watches
+        return state.withLock { state in
+            state.descriptors.insert(descriptor)
+            return state.count
+        }
+    }
+
+    /// Closes a descriptor unless a fork has done that; then its number may be somebody else's by now.
+    fileprivate static func close(_ descriptor: Int32, of process: Int) {
+        state.withLock { state in
+            guard state.count == process, state.descriptors.remove(descriptor) != nil else { return }
+            _ = closeDescriptor(descriptor)
+        }
+    }
+}
+
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+extension File {
+    func status() throws(FileFailure) -> Status {
+        var status = stat()
+        try Self.checking("fstat") { fstat(descriptor, &status) }
+        return Status(status)
+    }
+
+    /// The status of what the name stands for in this directory; nil if there is nothing.
+    func status(of name: String) throws(FileFailure) -> Status? {
+        var status = stat()
+        do throws(FileFailure) {
+            try Self.checking("stat") { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
+        } catch let error where error.isMissing {
+            return nil
+        }
+        return Status(status)
+    }
+
+    /// The bytes from that place on, fewer where the file ends.
+    func read(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+        var failure: FileFailure?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FileFailure) {
+                while filled < count {
+                    let start = filled
+                    let read = try Self.checking("read") {
+                        pread(descriptor, buffer.baseAddress! + start, count - start, off_t(offset + start))
+                    }
+                    if read == 0 { break }
+                    filled += read
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes all the bytes; how many were written shows in `written` even if a call fails.
+    func write(_ bytes: [UInt8], at offset: Int, written: inout Int) throws(FileFailure) {
+        while written < bytes.count {
+            let start = written
+            written += try Self.checking("write") {
+                bytes.withUnsafeBytes {
+                    pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(offset + start))
+                }
+            }
+        }
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
+        var written = 0
+        try write(bytes, at: offset, written: &written)
+    }
+
+    /// Waits until what was written is where a loss of power does not reach it.
+    func flush() throws(FileFailure) { try Self.checking("fdatasync") { flushData(descriptor) } }
+
+    /// The same for the names in a directory.
+    func flushNames() throws(FileFailure) { try Self.checking("fsync") { fsync(descriptor) } }
+
+    /// Takes the file's lock; false if another process has it.
+    func tryLock() throws(FileFailure) -> Bool {
+        do throws(FileFailure) {
+            try Self.checking("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+            return true
+        } catch let error where error.code == EWOULDBLOCK {
+            return false
+        }
+    }
+
+    func unlock() {
+        // Fails for a descriptor that is not open only, and this one is.
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    func rename(_ name: String, to newName: String) throws(FileFailure) {
+        try Self.checking("rename") { renameat(descriptor, name, descriptor, newName) }
+    }
+
+    func remove(_ name: String) throws(FileFailure) {
+        try Self.checking("unlink") { unlinkat(descriptor, name, 0) }
+    }
+}
+
+/// A view of a file's bytes that shows what other processes write, as far as the file reaches.
+final class FileWindow: Sendable {
+    // Safe: the mapping is only read, and lives as long as this object.
+    private nonisolated(unsafe) let start: UnsafeMutableRawPointer
+    private let length: Int
+
+    init(_ file: File, length: Int) throws(FileFailure) {
+        self.length = length
+        start = try file.map(length: length)
+    }
+
+    deinit { munmap(start, length) }
+
+    /// The eight bytes at that place, which must lie within the file: beyond its end the process would die.
+    @inline(__always)
+    func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
+}
+
+extension File {
+    fileprivate func map(length: Int) throws(FileFailure) -> UnsafeMutableRawPointer {
+        guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, 0), start != MAP_FAILED else {
+            throw FileFailure(call: "mmap", code: errno)
+        }
+        return start
+    }
+}
+
+#if canImport(Darwin)
+    /// On Apple platforms `fsync` stops at the drive's own cache.
+    private func flushData(_ descriptor: Int32) -> Int32 {
+        fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
+    }
+#else
+    private func flushData(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
+#endif
+
+enum SystemClock {
+    static func sleep(microseconds: UInt32) { usleep(microseconds) }
+    static func yield() { sched_yield() }
+}

@@ -1,0 +1,24 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension DefaultsSuite {
+    /// A suite in a settings file of its own, which any number of processes may use at once. Suites on one file share everything.
+    ///
+    /// The file is made when it is first used. One that cannot be read is *unavailable* when a setting is asked for, not here.
+    ///
+    /// - Parameters:
+    ///   - file: Where the file is, or shall be.
+    ///   - durability: When a change is safe from a loss of power; of several suites on one file the first one's counts.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/invalidName`` if the URL is not that of a file.
+    public init(file: URL, durability: FileBackend.Durability = .process) throws {
+        guard file.isFileURL, !file.hasDirectoryPath, file.path.utf8.first == UInt8(ascii: "/") else {
+            throw DefaultsError(.invalidName, reason: "a settings file needs the URL of a file")
+        }
+        let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
+        let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent
+        core = SuiteCore.shared(id: path) { FileBackend(path: path, durability: durability) }
+    }
+}

@@ -1,0 +1,155 @@
+/// Where a settings file is: its folder and its name, which may come to mean another file.
+struct FilePlace {
+    let path: String
+    private let folder: String
+    private let name: String
+
+    init(path: String) {
+        self.path = path
+        let slash = path.lastIndex(of: "/")
+        folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        name = String(path[(slash.map(path.index(after:)) ?? path.startIndex)...])
+    }
+
+    private func directory() throws(FileFailure) -> File {
+        let directory = try File.directory(folder)
+        guard try !directory.status().isOpenToAll else {
+            throw FileFailure("its folder can be written by everybody, so anybody could put another file there")
+        }
+        return directory
+    }
+
+    /// Opens the file, after making it if it is missing; nil if it is missing and cannot be made.
+    func open(patience: Duration, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            let directory = try directory()
+            let file: File
+            var isWritable = true
+            do throws(FileFailure) {
+                file = try directory.file(name, .readWrite)
+            } catch let error where error.isMissing {
+                do throws(FileFailure) {
+                    _ = try directory.file(name, .createExclusively)
+                } catch let error where error.isForbidden {
+                    return nil
+                } catch let error where error.isOther {
+                    // Another process was faster.
+                }
+                continue
+            } catch let error where error.isForbidden {
+                file = try directory.file(name, .readOnly)
+                isWritable = false
+            }
+            if let (opened, progress) = try FileLog.opening(file, in: directory, isWritable: isWritable) {
+                var log = opened
+                if progress.isStopped, isWritable, try file.tryLock() {
+                    defer { file.unlock() }
+                    // Good now means that somebody has just written it.
+                    if try log.readOn().isStopped { try repair(&log, reports: &reports) }
+                }
+                return log
+            }
+            guard isWritable else { return nil }
+            // Just made, and a placeholder only: whoever gets its lock first puts a file with a header in its place.
+            if try file.tryLock() {
+                defer { file.unlock() }
+                let isPlaceholder = try directory.status(of: name)?.isSame(as: file.status()) == true
+                if isPlaceholder {
+                    _ = try install(in: directory, epoch: 0) { _ in
+                    } renaming: { rename throws(FileFailure) in
+                        try rename()
+                    }
+                }
+            } else if ContinuousClock.now > deadline {
+                throw FileFailure("another process is making it, and does not finish")
+            } else {
+                SystemClock.sleep(microseconds: 200)
+            }
+        }
+    }
+
+    /// Writes a header and zeros behind it.
+    private static func begin(_ file: File, epoch: UInt64) throws(FileFailure) {
+        let header = RecordFormat.header(salt: .random(in: 0 ... .max), epoch: epoch)
+        // The zeros first: a header that is there says that they are.
+        try file.write([UInt8](repeating: 0, count: RecordFormat.step - header.count), at: header.count)
+        try file.write(header, at: 0)
+    }
+
+    /// Whether the name means another file than this one, or none.
+    func isElsewhere(_ log: FileLog) throws(FileFailure) -> Bool {
+        try log.directory.status(of: name)?.isSame(as: log.status) != true
+    }
+
+    /// Writes what is live to a new file and gives it the name; with the lock of the old file, and then with that of the new one.
+    func replace(_ log: inout FileLog) throws(FileFailure) {
+        var old = log
+        log = try install(in: log.directory, epoch: log.epoch + 1) { successor throws(FileFailure) in
+            for key in old.keys {
+                guard let value = try old.bytes(forKey: key) else { continue }
+                try successor.append([FileEdit(key: key, value: value)])
+            }
+        } renaming: { rename throws(FileFailure) in
+            // Before the rename: whoever has the old file open finds out that another one comes.
+            try old.seal()
+            do throws(FileFailure) {
+                try rename()
+            } catch {
+                try old.unseal()
+                throw error
+            }
+        }
+    }
+
+    /// Makes a file under another name, flushes it, and gives it the name; returned with its lock.
+    private func install(
+        in directory: File, epoch: UInt64, writing: (inout FileLog) throws(FileFailure) -> Void,
+        renaming: (_ rename: () throws(FileFailure) -> Void) throws(FileFailure) -> Void
+    ) throws(FileFailure) -> FileLog {
+        // Always the same, since nobody else does this now: what a process left that died at it is found and removed.
+        let temporaryName = ".\(name).new"
+        do throws(FileFailure) { try directory.remove(temporaryName) } catch let error where error.isMissing {}
+        let file = try directory.file(temporaryName, .createExclusively)
+        do throws(FileFailure) {
+            guard try file.tryLock() else { throw FileFailure("its successor is locked") }
+            try Self.begin(file, epoch: epoch)
+            guard var log = try FileLog.opening(file, in: directory, isWritable: true)?.log else {
+                throw FileFailure("its successor has no header")
+            }
+            try writing(&log)
+            try file.flush()
+            try renaming { () throws(FileFailure) in try directory.rename(temporaryName, to: name) }
+            try directory.flushNames()
+            return log
+        } catch {
+            // Gone if it has got its name already, and of no use otherwise.
+            try? directory.remove(temporaryName)
+            throw error
+        }
+    }
+
+    /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
+    func repair(_ log: inout FileLog, reports: inout [DefaultsError]) throws(FileFailure) {
+        let rest = try log.rest()
+        guard !rest.isEmpty else { return try replace(&log) }
+        let directory = log.directory
+        let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
+        let copyName = "\(name).damaged-\(String(crc, radix: 16))"
+        do throws(FileFailure) {
+            let copy = try directory.file(copyName, .createExclusively)
+            try copy.write(rest, at: 0)
+            try copy.flush()
+            try directory.flushNames()
+        } catch let error where error.isOther {
+            // The very same damage was kept already.
+        }
+        try replace(&log)
+        reports.append(
+            DefaultsError(
+                .unreadable,
+                reason:
+                    "the last \(rest.count) bytes of \(path) were damaged or never finished; they are kept in \(copyName)"
+            ))
+    }
+}

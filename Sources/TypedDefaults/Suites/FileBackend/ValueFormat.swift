@@ -1,0 +1,159 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The bytes of values in a settings file: a tag, then what the tag says. Numbers are little-endian, counts are LEB128.
+///
+/// | tag | value |
+/// |---|---|
+/// | 0, 1 | false, true |
+/// | 2, 3 | an integer: 8 bytes, as `Int64`; above `Int64.max` as `UInt64` |
+/// | 4, 5 | a double; a date as the double of its seconds since 2001-01-01 UTC |
+/// | 6, 7 | a string, data: count, bytes |
+/// | 8 | an array: count, values |
+/// | 9 | a dictionary: count, and for each entry the key as count and bytes, then the value |
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(byte: UInt8) { bytes.append(byte) }
+
+    mutating func append(contentsOf other: [UInt8]) { bytes.append(contentsOf: other) }
+
+    mutating func append(count: Int) {
+        var rest = UInt64(count)
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    mutating func append(word: UInt64) {
+        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(_ string: String) {
+        append(count: string.utf8.count)
+        bytes.append(contentsOf: string.utf8)
+    }
+
+    mutating func append(_ value: PropertyList) {
+        switch value {
+        case .bool(let value): append(byte: value ? 1 : 0)
+        case .integer(let value):
+            if let signed = value.exactly(as: Int64.self) {
+                append(byte: 2)
+                append(word: UInt64(bitPattern: signed))
+            } else {
+                append(byte: 3)
+                append(word: value.exactly(as: UInt64.self) ?? 0)
+            }
+        case .double(let value):
+            append(byte: 4)
+            append(word: value.bitPattern)
+        case .date(let value):
+            append(byte: 5)
+            append(word: value.timeIntervalSinceReferenceDate.bitPattern)
+        case .string(let value):
+            append(byte: 6)
+            append(value)
+        case .data(let value):
+            append(byte: 7)
+            append(count: value.count)
+            bytes.append(contentsOf: value)
+        case .array(let elements):
+            append(byte: 8)
+            append(count: elements.count)
+            for element in elements { append(element) }
+        case .dictionary(let entries):
+            append(byte: 9)
+            append(count: entries.count)
+            for (key, value) in entries {
+                append(key)
+                append(value)
+            }
+        }
+    }
+}
+
+/// Reads what ``ByteWriter`` wrote, and nil from anything else.
+struct ByteReader {
+    private let bytes: UnsafeRawBufferPointer
+    private(set) var position: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func byte() -> UInt8? {
+        guard position < bytes.count else { return nil }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    /// A count of things that take at least a byte each, so that a wrong one cannot ask for more room than there are bytes.
+    mutating func count() -> Int? {
+        var count: UInt64 = 0
+        for shift in stride(from: 0, to: 63, by: 7) {
+            guard let byte = byte() else { return nil }
+            count |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte & 0x80 == 0 { return count <= UInt64(bytes.count - position) ? Int(count) : nil }
+        }
+        return nil
+    }
+
+    mutating func word() -> UInt64? {
+        guard bytes.count - position >= 8 else { return nil }
+        defer { position += 8 }
+        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+    }
+
+    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count <= bytes.count - position else { return nil }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + count)])
+    }
+
+    mutating func string() -> String? {
+        guard let count = count(), let bytes = bytes(count) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    mutating func value(depth: Int = 1) -> PropertyList? {
+        guard let tag = byte() else { return nil }
+        switch tag {
+        case 0, 1: return .bool(tag == 1)
+        case 2: return word().flatMap { PropertyList.Integer(exactly: Int64(bitPattern: $0)) }.map(PropertyList.integer)
+        case 3: return word().flatMap { PropertyList.Integer(exactly: $0) }.map(PropertyList.integer)
+        case 4: return word().map { .double(Double(bitPattern: $0)) }
+        case 5: return word().map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+        case 6: return string().map(PropertyList.string)
+        case 7:
+            guard let count = count(), let bytes = bytes(count) else { return nil }
+            return .data(Data(bytes))
+        case 8:
+            guard depth <= PropertyList.depthLimit, let count = count() else { return nil }
+            var elements: [PropertyList] = []
+            elements.reserveCapacity(count)
+            for _ in 0..<count {
+                guard let element = value(depth: depth + 1) else { return nil }
+                elements.append(element)
+            }
+            return .array(elements)
+        case 9:
+            guard depth <= PropertyList.depthLimit, let count = count() else { return nil }
+            var entries: [String: PropertyList] = Dictionary(minimumCapacity: count)
+            for _ in 0..<count {
+                guard let key = string(), let value = value(depth: depth + 1) else { return nil }
+                entries[key] = value
+            }
+            return .dictionary(entries)
+        default: return nil
+        }
+    }
+}

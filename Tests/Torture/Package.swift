@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The program that the torture scripts kill, trace and starve; a package of its own, since nobody else needs it.
+let package = Package(
+    name: "Torture",
+    platforms: [.macOS(.v14)],
+    dependencies: [.package(name: "TypedDefaults", path: "../..", traits: [])],
+    targets: [
+        .executableTarget(
+            name: "torture", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)])
+    ]
+)

@@ -1,0 +1,254 @@
+import Foundation
+import Testing
+
+@testable import TypedDefaults
+
+/// The settings file. Two backends on one file stand for two processes: nothing is shared between them but the file.
+struct FileBackendTests {
+    private func withFile(_ body: (URL) throws -> Void) throws {
+        let file = try makeFile()
+        try body(file)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    private func open(_ file: URL, _ durability: FileBackend.Durability = .process) -> DefaultsSuite {
+        DefaultsSuite(backend: FileBackend(path: file.path, durability: durability))
+    }
+
+    private let number = DefaultKey("number", default: 0)
+
+    // Several processes
+
+    @Test func whatOneWritesTheOtherReadsAtTheNextGet() throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            for value in 1...100 {
+                first[number] = value
+                #expect(second[number] == value)
+                second[number] = -value
+                #expect(first[number] == -value)
+            }
+            first.removeAll()
+            #expect(second[number] == 0)
+        }
+    }
+
+    @Test func twoSuitesOnOneFileShareOneCore() throws {
+        try withFile { file in
+            let path = file.deletingLastPathComponent().appending(path: "./test.defaults")
+            let (first, second) = (try DefaultsSuite(file: file), try DefaultsSuite(file: path))
+            #expect(first.core === second.core)
+        }
+    }
+
+    @Test(arguments: [FileBackend.Durability.process, .immediate])
+    func updatesOfSeveralProcessesAreExactWhileTheFileIsReplacedAllTheTime(durability: FileBackend.Durability) throws {
+        let rounds = durability == .process ? 500 : 50
+        try withFile { file in
+            let filler = DefaultKey("filler", default: "")
+            onThreads(8) { index in
+                let suite = DefaultsSuite(
+                    core: SuiteCore(
+                        FileBackend(path: file.path, durability: durability, patience: .seconds(60)),
+                        patience: .seconds(60)))
+                let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+                for round in 0..<rounds {
+                    do {
+                        try store.update { $0 = ($0 ?? 0) + 1 }
+                        // A replacement every few rounds.
+                        suite[filler] = String(repeating: "x", count: 6_000 + index + round)
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+            let suite = open(file)
+            #expect(suite[number] == 8 * rounds)
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size <= 128 << 10)
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names == ["test.defaults"])
+        }
+    }
+
+    @Test func aReplacementByRenameIsSeen() throws {
+        try withFile { file in
+            let other = file.deletingLastPathComponent().appending(path: "other.defaults")
+            open(other)[number] = 7
+            let suite = open(file)
+            suite[number] = 5
+            let path = file.path
+            #expect(rename(other.path, path) == 0)
+            // A file that was not replaced by us has no seal, so it is the next writer who finds out.
+            suite[DefaultKey("another", default: 0)] = 1
+            #expect(suite[number] == 7)
+        }
+    }
+
+    /// The lock of a file belongs to an open descriptor, which a forked child shares with its parent.
+    @Test func aForkedChildTakesTurnsWithItsParent() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            // Swift hides it, since a child of a process with threads may do little; here nobody else is at work.
+            let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+            let store = PersistentStore(
+                DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+            store.set(0)
+            let children = (0..<4).map { _ in
+                let child = fork()
+                if child == 0 {
+                    for _ in 0..<250 { _ = try? store.update { $0? += 1 } }
+                    _exit(0)
+                }
+                return child
+            }
+            for _ in 0..<250 { try store.update { $0? += 1 } }
+            for child in children {
+                var status: Int32 = -1
+                #expect(waitpid(child, &status, 0) == child)
+                #expect(status == 0)
+            }
+            #expect(store.get() == 1_250)
+        }
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    /// A process that died between the seal and the rename: whoever has read the seal goes on with the old file.
+    @Test func aSealWhoseWriterDiedIsTakenBack() throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            first[number] = 1
+            #expect(second[number] == 1)
+            let directory = try File.directory(file.deletingLastPathComponent().path)
+            var log = try #require(
+                FileLog.opening(directory.file(file.lastPathComponent, .readWrite), in: directory, isWritable: true)?
+                    .log)
+            try log.seal()
+            #expect(second[number] == 1)
+            first[number] = 2
+            #expect(second[number] == 2)
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    // What a kill leaves
+
+    @Test func whatWasSetIsThereAfterAKill() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+            let suite = try DefaultsSuite(file: URL(filePath: path))
+            for value in 1...1_000 { suite[DefaultKey("number", default: 0)] = value }
+            kill(getpid(), SIGKILL)
+        }
+        #expect(open(file)[number] == 1_000)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func everyTruncationKeepsTheWholeRecordsBeforeIt() throws {
+        try withFile { file in
+            let suite = open(file)
+            for value in 1...20 { suite[number] = value }
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            let end = RecordFormat.headerLength + 20 * record
+            for length in RecordFormat.headerLength...end {
+                let copy = file.deletingLastPathComponent().appending(path: "cut-\(length).defaults")
+                try bytes.prefix(length).write(to: copy)
+                let cut = open(copy)
+                let failures = Failures(of: cut)
+                let (whole, part) = (length - RecordFormat.headerLength).quotientAndRemainder(dividingBy: record)
+                #expect(cut[number] == whole, "\(length)")
+                #expect(failures.kinds == (part == 0 ? [] : [.unreadable]), "\(length)")
+                cut[number] = 99
+                #expect(open(copy)[number] == 99)
+            }
+        }
+    }
+
+    @Test func everyBitFlipOfARecordIsDetectedAndKeptAside() throws {
+        try withFile { file in
+            let suite = open(file)
+            for value in 1...4 { suite[number] = value }
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            let end = RecordFormat.headerLength + 4 * record
+            for bit in (RecordFormat.headerLength * 8)..<(end * 8) {
+                let folder = file.deletingLastPathComponent().appending(path: "\(bit)")
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+                let copy = folder.appending(path: "flip.defaults")
+                var flipped = bytes
+                flipped[bit / 8] ^= 1 << (bit % 8)
+                try flipped.write(to: copy)
+                let damaged = open(copy)
+                let failures = Failures(of: damaged)
+                #expect(damaged[number] == (bit / 8 - RecordFormat.headerLength) / record)
+                #expect(failures.kinds == [.unreadable], "bit \(bit)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+            }
+        }
+    }
+
+    // What cannot be used
+
+    @Test func whatIsNoSettingsFileIsUnavailableAndUntouched() throws {
+        try withFile { file in
+            var newer = RecordFormat.header(salt: 1, epoch: 0)
+            newer[8] = 2
+            for bytes in [
+                Data("not a settings file, but longer than a header of one would be, really".utf8), Data(newer),
+            ] {
+                try bytes.write(to: file)
+                let store = PersistentStore<CameraConfig>(suite: open(file))
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
+                #expect(isRefused)
+                #expect(FileManager.default.contents(atPath: file.path) == bytes)
+            }
+        }
+    }
+
+    @Test func linksPipesAndFoldersAreRefused() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent()
+            try Data().write(to: folder.appending(path: "target"))
+            for make in [
+                { symlink(folder.appending(path: "target").path, file.path) },
+                { link(folder.appending(path: "target").path, file.path) },
+                { mkfifo(file.path, 0o600) },
+                { mkdir(file.path, 0o700) },
+            ] {
+                #expect(make() == 0)
+                let store = PersistentStore<CameraConfig>(suite: open(file))
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
+                #expect(isRefused)
+                try FileManager.default.removeItem(at: file)
+            }
+        }
+    }
+
+    @Test func limitsAreErrorsBeforeAnythingIsWritten() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            suite[DefaultKey("k", default: Data())] = Data(count: 17 << 20)
+            suite[DefaultKey(String(repeating: "k", count: 4_097), default: 0)] = 1
+            #expect(failures.kinds == [.refused, .refused])
+            let none = try suite.keys()
+            #expect(none == [])
+            suite[DefaultKey(String(repeating: "k", count: 4_096), default: 0)] = 1
+            let one = try suite.keys()
+            #expect(one.count == 1)
+        }
+    }
+
+    @Test func aMillionBytesInOneKeyDoNotMakeTheFileGrow() throws {
+        try withFile { file in
+            let suite = open(file)
+            for value in 0..<20_000 { suite[number] = value }
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size <= 64 << 10)
+            #expect(open(file)[number] == 19_999)
+        }
+    }
+}
