@@ -131,6 +131,29 @@ struct FileBackendTests {
         }
     }
 
+    /// Whoever repairs a file gets the lock of its successor, and must not keep it.
+    @Test(arguments: [true, false])
+    func aReaderThatRepairsTheFileDoesNotKeepOthersFromWriting(isOpenBefore: Bool) throws {
+        try withFile { file in
+            let reader = open(file)
+            let writer = open(file)
+            writer[number] = 1
+            if isOpenBefore { #expect(reader[number] == 1) }
+            let handle = try FileHandle(forUpdating: file)
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let end = RecordFormat.headerLength + RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            try handle.seek(toOffset: UInt64(end))
+            try handle.write(contentsOf: Data([1, 2, 3]))
+            try handle.close()
+            let failures = Failures(of: reader)
+            #expect(reader[number] == 1)
+            #expect(reader[DefaultKey("other", default: 5)] == 5)
+            #expect(failures.kinds == [.unreadable])
+            try PersistentStore(number, suite: writer).save(2)
+            #expect(reader[number] == 2)
+        }
+    }
+
     // What a kill leaves
 
     @Test func whatWasSetIsThereAfterAKill() async throws {

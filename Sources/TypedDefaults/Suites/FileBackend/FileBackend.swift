@@ -27,11 +27,6 @@ public final class FileBackend: DefaultsBackend {
         var generation: UInt64 = 1
         /// The keys that they changed, by generation; nil for all.
         var news: [(generation: UInt64, keys: [String]?)] = []
-        /// How far the log was flushed, and whether its name was.
-        var flushed = 0
-        var isNameFlushed = false
-        /// Whether a flush has failed, so that nobody knows what is on the disk, and the file must be written anew.
-        var isDoubtful = false
         /// Whether a writer of this process has the file's lock.
         var isLocked = false
         /// What was found damaged and is to be told when no lock is held.
@@ -43,7 +38,6 @@ public final class FileBackend: DefaultsBackend {
             guard let log, log.file.process != Forks.count else { return }
             self.log = nil
             isLocked = false
-            (flushed, isNameFlushed) = (0, false)
             generation &+= 1
             news.append((generation, nil))
         }
@@ -143,7 +137,6 @@ extension FileBackend {
         if !progress.changed.isEmpty { announce(progress.changed, &state) }
         if log!.isSealed, try place.isElsewhere(log!) {
             log = try place.open(patience: patience, reports: &state.reports)
-            (state.flushed, state.isNameFlushed, state.isDoubtful) = (0, false, false)
             announce(nil, &state)
         }
     }
@@ -155,14 +148,20 @@ extension FileBackend {
         guard !isLocked else { return try body(&log) }
         let file = log.file
         guard try file.tryLock() else { return }
-        defer { file.unlock() }
+        defer {
+            file.unlock()
+            // A successor comes with its lock.
+            log.file.unlock()
+        }
         try body(&log)
     }
 
     public func attach(report: @escaping @Sendable (DefaultsError) -> Void) { state.withLock { $0.report = report } }
 
     private func deliverReports() {
-        let (reports, report) = state.withLock { state in
+        let (reports, report) = state.withLock { state -> ([DefaultsError], @Sendable (DefaultsError) -> Void) in
+            // Not while others wait for this process: whoever comes next delivers them.
+            guard !state.isLocked else { return ([], state.report) }
             defer { state.reports = [] }
             return (state.reports, state.report)
         }
@@ -232,7 +231,7 @@ extension FileBackend {
             try catchUp(&log, &state)
             // Whoever sealed it died before the other file got its name, or would have the lock.
             if log!.isSealed { try log!.unseal() }
-            if state.isDoubtful { try replace(&log!, &state) }
+            if log!.isDoubtful { try place.replace(&log!) }
             isDone = true
             return .locked
         }
@@ -253,9 +252,9 @@ extension FileBackend {
             count += RecordFormat.length(ofSetting: key, valueCount: edit.value?.count ?? 0)
             encoded.append(edit)
         }
-        try withLog { log, state throws(FileFailure) in
+        try withLog { log, _ throws(FileFailure) in
             guard log?.isWritable == true else { throw FileFailure("it is read-only") }
-            if log!.isDueForReplacement(appending: count) { try replace(&log!, &state) }
+            if log!.isDueForReplacement(appending: count) { try place.replace(&log!) }
             try log!.append(encoded)
         }
     }
@@ -273,12 +272,6 @@ extension FileBackend {
         return FileEdit(key: key, value: writer.bytes)
     }
 
-    private func replace(_ log: inout FileLog, _ state: inout State) throws(FileFailure) {
-        try place.replace(&log)
-        // The new file was flushed before it got its name, and so was the name.
-        (state.flushed, state.isNameFlushed, state.isDoubtful) = (log.end, true, false)
-    }
-
     public var synchronizationDelay: Duration? { durability == .immediate ? .zero : .milliseconds(300) }
 
     /// One caller flushes for all who wait: whoever comes while a flush is under way finds that the next one did it for them.
@@ -288,22 +281,28 @@ extension FileBackend {
         let failure = flushing.withLock { _ -> FileFailure? in
             // Those who are about to write are let through first, so that this flush is theirs as well.
             SystemClock.yield()
-            let (log, needsName) = state.withLock { state in
-                let isFlushed = state.flushed >= target && state.isNameFlushed && !state.isDoubtful
-                return (isFlushed ? nil : state.log, !state.isNameFlushed)
-            }
-            guard let log else { return nil }
-            do throws(FileFailure) {
-                try log.file.flush()
-                if needsName { try log.directory.flushNames() }
-                state.withLock { state in
-                    guard state.log?.file === log.file, !state.isDoubtful else { return }
-                    state.flushed = max(state.flushed, log.end)
-                    state.isNameFlushed = true
+            // Its parts, since a copy of the log would be a copy of its index as soon as somebody writes.
+            let due = state.withLock { state -> (file: File, end: Int, directory: File?)? in
+                guard let log = state.log, log.flushed < target || !log.isNameFlushed || log.isDoubtful else {
+                    return nil
                 }
-                return nil
+                return (log.file, log.end, log.isNameFlushed ? nil : log.directory)
+            }
+            guard let due else { return nil }
+            do throws(FileFailure) {
+                try due.file.flush()
+                try due.directory?.flushNames()
+                // Another flush of it has failed before, and this one says nothing of what was lost then.
+                let isDoubtful = state.withLock { state in
+                    guard state.log?.file === due.file else { return false }
+                    state.log?.noteFlush(to: due.end)
+                    return state.log?.isDoubtful ?? false
+                }
+                return isDoubtful ? FileFailure("an earlier flush has failed") : nil
             } catch {
-                state.withLock { $0.isDoubtful = true }
+                state.withLock { state in
+                    if state.log?.file === due.file { state.log?.isDoubtful = true }
+                }
                 return error
             }
         }

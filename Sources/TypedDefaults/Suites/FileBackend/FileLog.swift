@@ -20,6 +20,13 @@ struct FileLog {
     /// Whether another file is to take the place of this one, or has.
     private(set) var isSealed = false
 
+    // Kept here, with the file: what was flushed of another file says nothing of this one.
+    /// How far the file was flushed, and whether its name was.
+    private(set) var flushed = 0
+    private(set) var isNameFlushed = false
+    /// Whether a flush has failed, so that nobody knows what is on the disk, and the file must be written anew.
+    var isDoubtful = false
+
     /// What reading on came to.
     struct Progress {
         var changed: [String] = []
@@ -30,6 +37,11 @@ struct FileLog {
 
     /// Whether something stands where the next record goes. A file that was cut off there is one to look at as well.
     var hasMore: Bool { end + 8 > size || window.word(at: end) != 0 }
+
+    mutating func noteFlush(to end: Int) {
+        flushed = max(flushed, end)
+        isNameFlushed = true
+    }
 
     var keys: [String] { index.keys.map(\.string) }
 }

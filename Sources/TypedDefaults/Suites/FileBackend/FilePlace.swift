@@ -46,7 +46,11 @@ struct FilePlace {
                 if progress.isStopped, isWritable, try file.tryLock() {
                     defer { file.unlock() }
                     // Good now means that somebody has just written it.
-                    if try log.readOn().isStopped { try repair(&log, reports: &reports) }
+                    if try log.readOn().isStopped {
+                        try repair(&log, reports: &reports)
+                        // The successor comes with its lock.
+                        log.file.unlock()
+                    }
                 }
                 return log
             }
@@ -121,6 +125,7 @@ struct FilePlace {
             try file.flush()
             try renaming { () throws(FileFailure) in try directory.rename(temporaryName, to: name) }
             try directory.flushNames()
+            log.noteFlush(to: log.end)
             return log
         } catch {
             // Gone if it has got its name already, and of no use otherwise.
