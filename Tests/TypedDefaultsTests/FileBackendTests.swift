@@ -230,6 +230,43 @@ struct FileBackendTests {
         }
     }
 
+    @Test func aFileThatBeginsWithZerosIsNotOverwritten() throws {
+        try withFile { file in
+            let bytes = Data(count: 4_096) + Data("an image of a disk".utf8)
+            try bytes.write(to: file)
+            #expect(fails(with: .unavailable) { try PersistentStore(number, suite: open(file)).save(1) })
+            #expect(FileManager.default.contents(atPath: file.path) == bytes)
+        }
+    }
+
+    /// A loss of power can leave the second half of a record behind zeros.
+    @Test func whatStandsBehindZerosIsKeptAsideAtOpening() throws {
+        try withFile { file in
+            open(file)[number] = 1
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: 8_192)
+            try handle.write(contentsOf: Data([1, 2, 3]))
+            try handle.close()
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            #expect(suite[number] == 1)
+            suite[number] = 2
+            #expect(failures.kinds == [.unreadable])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names.count == 2)
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    @Test func aLargeValueCanBeSetOverAndOver() throws {
+        try withFile { file in
+            let suite = open(file)
+            let store = PersistentStore(DefaultKey("large", default: Data()), suite: suite)
+            for byte in 0..<6 { try store.save(Data(repeating: UInt8(byte), count: 15 << 20)) }
+            #expect(open(file)[DefaultKey("large", default: Data())].first == 5)
+        }
+    }
+
     @Test func linksPipesAndFoldersAreRefused() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
@@ -256,6 +293,11 @@ struct FileBackendTests {
             let failures = Failures(of: suite)
             suite[DefaultKey("k", default: Data())] = Data(count: 17 << 20)
             suite[DefaultKey(String(repeating: "k", count: 4_097), default: 0)] = 1
+            var deep: PropertyList = 1
+            for _ in 0..<129 { deep = [deep] }
+            let backend = FileBackend(path: file.path)
+            let isRefused = fails(with: .refused) { try backend.commit([("deep", deep)]) }
+            #expect(isRefused)
             #expect(failures.kinds == [.refused, .refused])
             let none = try suite.keys()
             #expect(none == [])

@@ -161,7 +161,7 @@ extension SuiteCore {
         var failure: DefaultsError?
         do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
         state.withLock { state in
-            state.generation = backend.generation
+            if failure == nil { state.generation = backend.generation }
             for slot in state.slots(of: edits.lazy.map(\.key)) { slot.settle() }
         }
         if let failure { throw failure }

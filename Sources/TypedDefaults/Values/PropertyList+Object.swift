@@ -74,7 +74,7 @@ extension PropertyList {
         guard fits else { throw .refused(path: path, "nested deeper than \(depthLimit) levels") }
     }
 
-    private func isNested(deeperThan levels: Int) -> Bool {
+    func isNested(deeperThan levels: Int) -> Bool {
         switch self {
         case .array(let value): levels == 0 || value.contains { $0.isNested(deeperThan: levels - 1) }
         case .dictionary(let value): levels == 0 || value.values.contains { $0.isNested(deeperThan: levels - 1) }

@@ -88,7 +88,8 @@ extension FileBackend {
         state.withLock { state in
             // By optional chaining, which does not copy the log.
             guard let hasMore = state.log?.hasMore else { return nil }
-            return hasMore ? state.generation &+ 1 : state.generation
+            // Whoever has the lock has caught up, and what else stands there is nobody's news.
+            return hasMore && !state.isLocked ? state.generation &+ 1 : state.generation
         }
     }
 
@@ -110,7 +111,9 @@ extension FileBackend {
         do throws(FileFailure) {
             return try state.withLock { state throws(FileFailure) in
                 state.leaveParent()
-                if state.log == nil { state.log = try place.open(patience: patience, reports: &state.reports) }
+                if state.log == nil {
+                    state.log = try place.open(patience: patience, reports: &state.reports)
+                }
                 // Taken out, so that the log is changed in place.
                 var log = state.log
                 state.log = nil
@@ -125,16 +128,24 @@ extension FileBackend {
     /// Reads what others have written, in this file and in one that has taken its place.
     private func catchUp(_ log: inout FileLog?, _ state: inout State) throws(FileFailure) {
         guard log?.hasMore == true else { return }
-        var progress = try log!.readOn()
+        let progress = try log!.readOn()
+        // At once: it is applied, whatever fails after it.
+        if !progress.changed.isEmpty { announce(progress.changed, &state) }
         if progress.isStopped {
             // Nothing to do while another process has the lock: it is writing what is only half there.
-            try withLock(&log!, state.isLocked) { log throws(FileFailure) in
+            let isLocked = state.isLocked
+            try withLock(&log!, isLocked) { log throws(FileFailure) in
                 let again = try log.readOn()
-                progress.changed += again.changed
-                if again.isStopped, log.isWritable { try place.repair(&log, reports: &state.reports) }
+                if !again.changed.isEmpty { announce(again.changed, &state) }
+                guard again.isStopped, log.isWritable, try !place.isElsewhere(log) else { return }
+                do throws(FileFailure) {
+                    try place.repair(&log, reports: &state.reports)
+                } catch {
+                    // What is good can be read; a writer cannot go on.
+                    if isLocked { throw error }
+                }
             }
         }
-        if !progress.changed.isEmpty { announce(progress.changed, &state) }
         if log!.isSealed, try place.isElsewhere(log!) {
             log = try place.open(patience: patience, reports: &state.reports)
             announce(nil, &state)
@@ -194,7 +205,9 @@ extension FileBackend {
                 // A commit will say why.
                 return body()
             case .replaced:
-                continue
+                guard ContinuousClock.now < deadline else {
+                    throw DefaultsError(.timedOut, reason: "\(place.path) was replaced for more than \(patience)")
+                }
             case .busy:
                 guard ContinuousClock.now < deadline else {
                     throw DefaultsError(
@@ -222,6 +235,7 @@ extension FileBackend {
             }
             // The name may mean another file by now, and what is written to this one would be lost.
             guard try !place.isElsewhere(log!) else {
+                log?.file.unlock()
                 log = nil
                 state.isLocked = false
                 isDone = true
@@ -242,6 +256,7 @@ extension FileBackend {
             state.log?.file.unlock()
             state.isLocked = false
         }
+        deliverReports()
     }
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
@@ -252,8 +267,10 @@ extension FileBackend {
             count += RecordFormat.length(ofSetting: key, valueCount: edit.value?.count ?? 0)
             encoded.append(edit)
         }
-        try withLog { log, _ throws(FileFailure) in
+        try withLog { log, state throws(FileFailure) in
             guard log?.isWritable == true else { throw FileFailure("it is read-only") }
+            // Not so in a child that was forked inside a write, and where the file came up only now.
+            guard state.isLocked else { throw FileFailure("its lock is not held") }
             if log!.isDueForReplacement(appending: count) { try place.replace(&log!) }
             try log!.append(encoded)
         }
@@ -264,6 +281,9 @@ extension FileBackend {
             throw DefaultsError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
         }
         guard let value else { return FileEdit(key: key, value: nil) }
+        guard !value.isNested(deeperThan: PropertyList.depthLimit) else {
+            throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+        }
         var writer = ByteWriter()
         writer.append(value)
         guard writer.bytes.count <= RecordFormat.valueLimit else {

@@ -59,28 +59,34 @@ extension FileLog {
             throw FileFailure("it is larger than 64 MiB")
         }
         let header = try file.read(at: 0, count: RecordFormat.headerLength)
-        if header.allSatisfy({ $0 == 0 }) { return nil }
+        // Zeros in front of something are damage, or a file of another kind.
+        if header.allSatisfy({ $0 == 0 }), try file.read(at: 0, count: status.size).allSatisfy({ $0 == 0 }) {
+            return nil
+        }
         let fields = try RecordFormat.fields(ofHeader: header)
         var log = FileLog(
             file: file, directory: directory, status: status, isWritable: isWritable, epoch: fields.epoch,
             window: try FileWindow(file, length: RecordFormat.sizeLimit + RecordFormat.step),
             end: RecordFormat.headerLength, crc: fields.crc, size: status.size)
-        let progress = try log.readOn()
+        let progress = try log.readOn(isOpening: true)
         return (log, progress)
     }
 
     /// Applies the records that have been added since. At a seal it stays: what comes next is in another file.
-    mutating func readOn() throws(FileFailure) -> Progress {
+    ///
+    /// - Parameter isOpening: Whether what stands behind zeros counts as well: a loss of power can leave the second half of a record.
+    mutating func readOn(isOpening: Bool = false) throws(FileFailure) -> Progress {
         var progress = Progress()
         // A seal whose writer died is taken back by the next writer, so it is looked at anew.
         isSealed = false
         size = try file.status().size
         let base = end
-        let bytes = try file.read(at: base, count: size - base)
+        let bytes = try file.read(at: base, count: max(size - base, 0))
         bytes.withUnsafeBytes { bytes in
             while true {
                 switch RecordFormat.find(in: bytes, at: end - base, after: crc) {
                 case .nothing:
+                    progress.isStopped = isOpening && bytes[(end - base)...].contains { $0 != 0 }
                     return
                 case .bad:
                     progress.isStopped = true
@@ -144,20 +150,24 @@ extension FileLog {
 
     /// Takes the seal back: no other file has come.
     mutating func unseal() throws(FileFailure) {
-        try file.write([UInt8](repeating: 0, count: RecordFormat.length(ofPayload: RecordFormat.seal.count)), at: end)
+        // And with it damage that was to be replaced, of which a copy was made before.
+        let count = max(RecordFormat.length(ofPayload: RecordFormat.seal.count), try rest().count)
+        try file.write([UInt8](repeating: 0, count: count), at: end)
         isSealed = false
     }
 
     /// What stands behind the last good record, up to the zeros.
     func rest() throws(FileFailure) -> [UInt8] {
-        let bytes = try file.read(at: end, count: size - end)
+        let bytes = try file.read(at: end, count: max(size - end, 0))
         return Array(bytes[..<((bytes.lastIndex { $0 != 0 } ?? -1) + 1)])
     }
 
     private mutating func append(payload: [UInt8]) throws(FileFailure) {
         let record = RecordFormat.record(payload, after: crc)
         // The word behind the record must be there, and must be zero, before the record is.
-        if end + record.bytes.count + 8 > size { try extend(to: end + record.bytes.count + 8) }
+        if end + record.bytes.count + 8 > size {
+            try extend(to: end + record.bytes.count + 8, isSeal: payload == RecordFormat.seal)
+        }
         var written = 0
         do throws(FileFailure) {
             try file.write(record.bytes, at: end, written: &written)
@@ -170,9 +180,12 @@ extension FileLog {
         crc = record.crc
     }
 
-    private mutating func extend(to length: Int) throws(FileFailure) {
+    private mutating func extend(to length: Int, isSeal: Bool) throws(FileFailure) {
         let newSize = RecordFormat.size(for: length)
-        guard newSize <= RecordFormat.sizeLimit else { throw FileFailure(limit: "it would be larger than 64 MiB") }
+        // A full file can still be replaced.
+        guard newSize <= RecordFormat.sizeLimit + (isSeal ? RecordFormat.step : 0) else {
+            throw FileFailure(limit: "it would be larger than 64 MiB")
+        }
         try file.write([UInt8](repeating: 0, count: newSize - size), at: size)
         size = newSize
     }
@@ -180,7 +193,9 @@ extension FileLog {
     /// Whether a record of that length would leave more behind than is worth keeping.
     func isDueForReplacement(appending count: Int) -> Bool {
         let needed = end + count + 8
-        return needed > size && RecordFormat.size(for: needed) > max(RecordFormat.step, 4 * (live + count))
+        let newSize = RecordFormat.size(for: needed)
+        return needed > size
+            && (newSize > max(RecordFormat.step, 4 * (live + count)) || newSize > RecordFormat.sizeLimit)
     }
 }
 

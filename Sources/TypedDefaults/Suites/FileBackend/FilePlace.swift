@@ -46,8 +46,9 @@ struct FilePlace {
                 if progress.isStopped, isWritable, try file.tryLock() {
                     defer { file.unlock() }
                     // Good now means that somebody has just written it.
-                    if try log.readOn().isStopped {
-                        try repair(&log, reports: &reports)
+                    if try log.readOn(isOpening: true).isStopped, try !isElsewhere(log) {
+                        // If that fails, what is good can be read, and a writer will say why it cannot go on.
+                        try? repair(&log, reports: &reports)
                         // The successor comes with its lock.
                         log.file.unlock()
                     }
@@ -141,13 +142,18 @@ struct FilePlace {
         let directory = log.directory
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
         let copyName = "\(name).damaged-\(String(crc, radix: 16))"
+        // Whole or not there: what a full disk or a kill left would pass for a copy. The same damage takes the same name.
+        let temporaryName = ".\(name).new"
+        do throws(FileFailure) { try directory.remove(temporaryName) } catch let error where error.isMissing {}
+        let copy = try directory.file(temporaryName, .createExclusively)
         do throws(FileFailure) {
-            let copy = try directory.file(copyName, .createExclusively)
             try copy.write(rest, at: 0)
             try copy.flush()
+            try directory.rename(temporaryName, to: copyName)
             try directory.flushNames()
-        } catch let error where error.isOther {
-            // The very same damage was kept already.
+        } catch {
+            try? directory.remove(temporaryName)
+            throw error
         }
         try replace(&log)
         reports.append(
