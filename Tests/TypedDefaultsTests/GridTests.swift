@@ -130,7 +130,7 @@ enum Grid {
                 refused: false, isEqual: ==),
         ]
 
-    /// The nine shapes; the second value stands beside the first where there is room.
+    /// The nine shapes, and arrays with nil in them; the second value stands beside the first where there is room.
     private static func shapes<Value: Codable & Hashable & Sendable>(
         _ kind: String, _ first: Value, _ second: Value, refusedByFoundation refused: Bool = false
     ) -> [Cell] {
@@ -144,6 +144,7 @@ enum Grid {
             cell("value", first),
             cell("optional", Optional(first)),
             cell("array", [first, second]),
+            cell("optional array", Optional([first, second])),
             cell("array of optionals", [first, nil, second]),
             cell("nested array", [[first], [], [first, second]]),
             cell("dictionary", ["a": first, "b.c": second]),

@@ -88,6 +88,7 @@ extension DefaultKey {
             "the value must be Codable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
     public init(_ name: String, default value: Value) {
+        // There is no conversion to make a key of; the attribute above turns every call into its message.
         fatalError("the compiler lets nobody call this")
     }
 
