@@ -49,7 +49,9 @@ struct FileBackendTests {
             onThreads(8) { index in
                 let suite = DefaultsSuite(
                     core: SuiteCore(
-                        FileBackend(path: file.path, durability: durability, patience: .seconds(60)),
+                        // A small window, since ThreadSanitizer clears the shadow memory of each one.
+                        FileBackend(
+                            path: file.path, durability: durability, patience: .seconds(60), sizeLimit: 1 << 20),
                         patience: .seconds(60)))
                 let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
                 for round in 0..<rounds {
@@ -85,6 +87,22 @@ struct FileBackendTests {
         }
     }
 
+    @Test func synchronizeFollowsTheName() throws {
+        try withFile { file in
+            let other = file.deletingLastPathComponent().appending(path: "other.defaults")
+            open(other)[number] = 7
+            let suite = open(file)
+            suite[number] = 5
+            #expect(rename(other.path, file.path) == 0)
+            try suite.synchronize()
+            #expect(suite[number] == 7)
+            // What was removed is not made anew by that.
+            try FileManager.default.removeItem(at: file)
+            try suite.synchronize()
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
     /// The lock of a file belongs to an open descriptor, which a forked child shares with its parent.
     @Test func aForkedChildTakesTurnsWithItsParent() async throws {
         let file = try makeFile()
@@ -113,6 +131,29 @@ struct FileBackendTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
+    /// What a child inherits must not keep the lock: neither the descriptor nor the mapping.
+    @Test func theLockOfAKilledParentDoesNotLiveOnInItsChild() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+            let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+            let store = PersistentStore(
+                DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+            try store.save(1)
+            try store.update { _ in
+                if fork() == 0 {
+                    // Nobody waits for the output of this one.
+                    for descriptor in 0..<1_024 as Range<Int32> { close(descriptor) }
+                    sleep(6)
+                    _exit(0)
+                }
+                kill(getpid(), SIGKILL)
+            }
+        }
+        try PersistentStore(number, suite: open(file)).save(2)
+        #expect(open(file)[number] == 2)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
     /// A process that died between the seal and the rename: whoever has read the seal goes on with the old file.
     @Test func aSealWhoseWriterDiedIsTakenBack() throws {
         try withFile { file in
@@ -121,8 +162,9 @@ struct FileBackendTests {
             #expect(second[number] == 1)
             let directory = try File.directory(file.deletingLastPathComponent().path)
             var log = try #require(
-                FileLog.opening(directory.file(file.lastPathComponent, .readWrite), in: directory, isWritable: true)?
-                    .log)
+                FileLog.opening(
+                    directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+                    isWritable: true, sizeLimit: RecordFormat.sizeLimit)?.log)
             try log.seal()
             #expect(second[number] == 1)
             first[number] = 2
@@ -208,6 +250,60 @@ struct FileBackendTests {
                 #expect(failures.kinds == [.unreadable], "bit \(bit)")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
             }
+        }
+    }
+
+    /// After a failed flush, or on a disk that decays, what was read before may not be there any more when the file is replaced.
+    @Test func whatIsNotThereAnyMoreAtAReplacementIsSaid() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            suite[number] = 1
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            suite[number] = 2
+            suite[DefaultKey("other", default: 0)] = 3
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(RecordFormat.headerLength + record + 12))
+            try handle.write(contentsOf: Data([0xFF]))
+            try handle.close()
+            let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+            let isRefused = fails(with: .unavailable) {
+                for _ in 0..<20 { try filler.save(String(repeating: "x", count: Int.random(in: 5_000...6_000))) }
+            }
+            #expect(isRefused)
+            // The records before are what everybody sees from then on, and the rest is kept.
+            #expect(suite[number] == 1)
+            #expect(suite[DefaultKey("other", default: 0)] == 0)
+            try PersistentStore(number, suite: suite).save(4)
+            #expect(open(file)[number] == 4)
+            #expect(failures.kinds == [.unreadable])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names.count == 2)
+        }
+    }
+
+    @Test func aFullFileRefusesAndCanBeEmptied() throws {
+        try withFile { file in
+            let backend = FileBackend(
+                path: file.path, durability: .process, patience: .seconds(2), sizeLimit: 256 << 10)
+            let suite = DefaultsSuite(backend: backend)
+            var count = 0
+            let isRefused = fails(with: .refused) {
+                while true {
+                    try PersistentStore(DefaultKey("\(count)", default: ""), suite: suite)
+                        .save(String(repeating: "x", count: 9_000))
+                    count += 1
+                }
+            }
+            #expect(isRefused)
+            #expect(count == 29)
+            let keys = try suite.keys()
+            #expect(keys.count == count)
+            suite.removeAll()
+            let store = PersistentStore(number, suite: suite)
+            try store.save(1)
+            #expect(try suite.keys() == ["number"])
         }
     }
 

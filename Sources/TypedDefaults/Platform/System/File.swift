@@ -18,12 +18,19 @@ struct FileFailure: Error {
 
     /// Whether nothing is wrong with the file, but what was asked for is too much.
     var isLimit = false
+    /// Whether the name has come to mean another file meanwhile.
+    var isReplaced = false
 
     init(_ reason: String) { self.reason = reason }
 
     init(limit reason: String) {
         self.reason = reason
         isLimit = true
+    }
+
+    init(replaced reason: String) {
+        self.reason = reason
+        isReplaced = true
     }
 
     fileprivate init(call: String, code: Int32) {
@@ -68,9 +75,10 @@ final class File: Sendable {
     /// Which of the processes that came from each other by a fork has opened it.
     let process: Int
 
-    private init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-        process = Forks.add(descriptor)
+    private init(_ call: String, opening: () -> Int32) throws(FileFailure) {
+        let opened = Forks.open(opening)
+        guard opened.descriptor >= 0 else { throw FileFailure(call: call, code: opened.code) }
+        (descriptor, process) = (opened.descriptor, opened.process)
     }
 
     deinit { Forks.close(descriptor, of: process) }
@@ -78,13 +86,13 @@ final class File: Sendable {
     /// Opens a directory, after making it and those above it where they are missing.
     static func directory(_ path: String) throws(FileFailure) -> File {
         do throws(FileFailure) {
-            return try opening("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+            return try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         } catch let error where error.isMissing {
             if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
                 _ = try directory(String(path[..<slash]))
             }
             if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
-            return try opening("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+            return try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         }
     }
 
@@ -96,11 +104,7 @@ final class File: Sendable {
             case .readWrite: O_RDWR
             case .createExclusively: O_RDWR | O_CREAT | O_EXCL
             }
-        return try Self.opening("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
-    }
-
-    private static func opening(_ call: String, _ body: () -> Int32) throws(FileFailure) -> File {
-        File(try Self.checking(call, body))
+        return try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
     }
 
     /// The result of a call, made again as long as a signal interrupts it.
@@ -134,11 +138,17 @@ enum Forks {
     /// How often this process, or one that it comes from, was forked into another one.
     static var count: Int { state.withLock { $0.count } }
 
-    fileprivate static func add(_ descriptor: Int32) -> Int {
+    /// Opens a descriptor, with no fork between its coming and its being noted.
+    fileprivate static func open(_ body: () -> Int32) -> (descriptor: Int32, process: Int, code: Int32) {
         _ = watches
         return state.withLock { state in
-            state.descriptors.insert(descriptor)
-            return state.count
+            while true {
+                let descriptor = body()
+                if descriptor < 0 && errno == EINTR { continue }
+                let code = errno
+                if descriptor >= 0 { state.descriptors.insert(descriptor) }
+                return (descriptor, state.count, code)
+            }
         }
     }
 

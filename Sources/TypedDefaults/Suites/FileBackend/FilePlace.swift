@@ -3,9 +3,11 @@ struct FilePlace {
     let path: String
     private let folder: String
     private let name: String
+    private let sizeLimit: Int
 
-    init(path: String) {
+    init(path: String, sizeLimit: Int) {
         self.path = path
+        self.sizeLimit = sizeLimit
         let slash = path.lastIndex(of: "/")
         folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         name = String(path[(slash.map(path.index(after:)) ?? path.startIndex)...])
@@ -41,8 +43,15 @@ struct FilePlace {
                 file = try directory.file(name, .readOnly)
                 isWritable = false
             }
-            if let (opened, progress) = try FileLog.opening(file, in: directory, isWritable: isWritable) {
-                var log = opened
+            let opened: (log: FileLog, progress: FileLog.Progress)?
+            do throws(FileFailure) {
+                opened = try FileLog.opening(
+                    file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
+            } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
+                continue
+            }
+            if let (found, progress) = opened {
+                var log = found
                 if progress.isStopped, isWritable, try file.tryLock() {
                     defer { file.unlock() }
                     // Good now means that somebody has just written it.
@@ -61,10 +70,7 @@ struct FilePlace {
                 defer { file.unlock() }
                 let isPlaceholder = try directory.status(of: name)?.isSame(as: file.status()) == true
                 if isPlaceholder {
-                    _ = try install(in: directory, epoch: 0) { _ in
-                    } renaming: { rename throws(FileFailure) in
-                        try rename()
-                    }
+                    _ = try install(in: directory, epoch: 0, []) { rename throws(FileFailure) in try rename() }
                 }
             } else if ContinuousClock.now > deadline {
                 throw FileFailure("another process is making it, and does not finish")
@@ -74,28 +80,21 @@ struct FilePlace {
         }
     }
 
-    /// Writes a header and zeros behind it.
-    private static func begin(_ file: File, epoch: UInt64) throws(FileFailure) {
-        let header = RecordFormat.header(salt: .random(in: 0 ... .max), epoch: epoch)
-        // The zeros first: a header that is there says that they are.
-        try file.write([UInt8](repeating: 0, count: RecordFormat.step - header.count), at: header.count)
-        try file.write(header, at: 0)
-    }
-
     /// Whether the name means another file than this one, or none.
     func isElsewhere(_ log: FileLog) throws(FileFailure) -> Bool {
         try log.directory.status(of: name)?.isSame(as: log.status) != true
     }
 
+    /// Whether the name means another file than this one.
+    func isReplaced(_ log: FileLog) throws(FileFailure) -> Bool {
+        try log.directory.status(of: name)?.isSame(as: log.status) == false
+    }
+
     /// Writes what is live to a new file and gives it the name; with the lock of the old file, and then with that of the new one.
     func replace(_ log: inout FileLog) throws(FileFailure) {
+        let settings = try log.settings()
         var old = log
-        log = try install(in: log.directory, epoch: log.epoch + 1) { successor throws(FileFailure) in
-            for key in old.keys {
-                guard let value = try old.bytes(forKey: key) else { continue }
-                try successor.append([FileEdit(key: key, value: value)])
-            }
-        } renaming: { rename throws(FileFailure) in
+        log = try install(in: log.directory, epoch: log.epoch + 1, settings) { rename throws(FileFailure) in
             // Before the rename: whoever has the old file open finds out that another one comes.
             try old.seal()
             do throws(FileFailure) {
@@ -109,7 +108,7 @@ struct FilePlace {
 
     /// Makes a file under another name, flushes it, and gives it the name; returned with its lock.
     private func install(
-        in directory: File, epoch: UInt64, writing: (inout FileLog) throws(FileFailure) -> Void,
+        in directory: File, epoch: UInt64, _ settings: [FileEdit],
         renaming: (_ rename: () throws(FileFailure) -> Void) throws(FileFailure) -> Void
     ) throws(FileFailure) -> FileLog {
         // Always the same, since nobody else does this now: what a process left that died at it is found and removed.
@@ -118,11 +117,12 @@ struct FilePlace {
         let file = try directory.file(temporaryName, .createExclusively)
         do throws(FileFailure) {
             guard try file.tryLock() else { throw FileFailure("its successor is locked") }
-            try Self.begin(file, epoch: epoch)
-            guard var log = try FileLog.opening(file, in: directory, isWritable: true)?.log else {
-                throw FileFailure("its successor has no header")
-            }
-            try writing(&log)
+            try file.write(RecordFormat.file(epoch: epoch, settings), at: 0)
+            // Read back, so that what takes the place of the old file is known to be good.
+            let opened = try FileLog.opening(
+                file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)
+            guard var log = opened?.log, opened?.progress.isStopped == false, log.index.keys.count == settings.count
+            else { throw FileFailure("its successor does not read back") }
             try file.flush()
             try renaming { () throws(FileFailure) in try directory.rename(temporaryName, to: name) }
             try directory.flushNames()

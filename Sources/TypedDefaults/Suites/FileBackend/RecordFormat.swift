@@ -72,17 +72,20 @@ enum RecordFormat {
         case nothing
         /// A whole record: where its payload is, its length and its checksum.
         case record(payload: Range<Int>, length: Int, crc: UInt32)
+        /// The bytes end before the record does, which takes so many.
+        case cut(length: Int)
         /// Not a record: half written, or damaged.
         case bad
     }
 
     static func find(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Found {
-        guard bytes.count - offset >= 8 else { return .bad }
+        guard bytes.count - offset >= 8 else { return .cut(length: 8) }
         let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self))
         guard count != 0 else { return stored == 0 ? .nothing : .bad }
         let length = length(ofPayload: count)
-        guard length <= bytes.count - offset else { return .bad }
+        guard length <= sizeLimit else { return .bad }
+        guard length <= bytes.count - offset else { return .cut(length: length) }
         let record = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + length)])
         guard checksum(ofRecord: record, after: crc) == stored else { return .bad }
         return .record(payload: (offset + 8)..<(offset + 8 + count), length: length, crc: stored)
@@ -127,6 +130,35 @@ enum RecordFormat {
     }
 
     static let seal: [UInt8] = [3]
+
+    /// A whole file that holds those settings and nothing else, with the zeros behind its last record.
+    static func file(epoch: UInt64, _ settings: [FileEdit]) -> [UInt8] {
+        var bytes = header(salt: .random(in: 0 ... .max), epoch: epoch)
+        var crc = bytes[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
+        // Several settings share a record, so that a file is not longer than the one that it replaces.
+        var rest = settings[...]
+        while !rest.isEmpty {
+            var count = 0
+            let part = rest.prefix { setting in
+                count += length(ofSetting: setting.key, valueCount: setting.value?.count ?? 0)
+                return count <= step
+            }
+            let edits = part.isEmpty ? rest.prefix(1) : part
+            rest = rest[edits.endIndex...]
+            let record = record(payload(Array(edits)).bytes, after: crc)
+            bytes += record.bytes
+            crc = record.crc
+        }
+        return bytes + [UInt8](repeating: 0, count: size(for: bytes.count + 8) - bytes.count)
+    }
+
+    /// How many bytes there are in front of the zeros that the bytes end with.
+    static func countBeforeZeros(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var count = bytes.count
+        while count >= 8, bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self) == 0 { count -= 8 }
+        while count > 0, bytes[count - 1] == 0 { count -= 1 }
+        return count
+    }
 
     /// How far a file reaches that holds so many bytes.
     static func size(for length: Int) -> Int { (length + step - 1) / step * step }
