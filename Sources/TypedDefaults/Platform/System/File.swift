@@ -183,6 +183,8 @@ extension File {
 
     /// The bytes from that place on, fewer where the file ends.
     func read(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+        // An array without room is one that all threads share, and its count would be written below.
+        guard count > 0 else { return [] }
         var failure: FileFailure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(FileFailure) {
