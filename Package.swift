@@ -15,13 +15,11 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [.library(name: "TypedDefaults", targets: ["TypedDefaults"])],
     traits: [
-        // All of Foundation weighs 45 MB in a static Linux program. Without this trait only FoundationEssentials is linked.
-        // Apple platforms ignore it: Foundation is part of the system there.
+        // Off by default: all of Foundation weighs 45 MB in a static Linux program, and without this only FoundationEssentials is
+        // linked. Apple platforms ignore it: Foundation is part of the system there.
         .trait(
             name: "UserDefaults",
-            description: "On Linux, suites that stand on Foundation's UserDefaults; links all of Foundation."),
-        // On by default until the settings file makes `DefaultsSuite.standard` independent of Foundation.
-        .default(enabledTraits: ["UserDefaults"]),
+            description: "On Linux, suites on Foundation's UserDefaults, and taking over what it holds.")
     ],
     dependencies: [],
     targets: [

@@ -54,6 +54,6 @@ extension DefaultKey<Int> {
 suite[.launchCount] += 1
 print("This is run \(suite[.launchCount]).")
 
-//: Changes are saved within a second and at exit; `synchronize()` waits for it and says what went wrong.
+//: What was set survives a kill at once, and a loss of power within a second, at exit, and after `synchronize()`.
 try suite.synchronize()
 print("The settings are in \(suite.location ?? "the system's care").")

@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "Torture",
     platforms: [.macOS(.v14)],
-    dependencies: [.package(name: "TypedDefaults", path: "../..", traits: [])],
+    dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
         .executableTarget(
             name: "torture", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)])

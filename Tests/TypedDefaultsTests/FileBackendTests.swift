@@ -33,6 +33,19 @@ struct FileBackendTests {
         }
     }
 
+    @Test func readingMakesNoFileAndSeesTheOneThatSomebodyElseMakes() throws {
+        try withFile { file in
+            let (reader, writer) = (open(file), open(file))
+            #expect(reader[number] == 0)
+            let none = try reader.keys()
+            #expect(none == [])
+            try reader.synchronize()
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            writer[number] = 1
+            #expect(reader[number] == 1)
+        }
+    }
+
     @Test func twoSuitesOnOneFileShareOneCore() throws {
         try withFile { file in
             let path = file.deletingLastPathComponent().appending(path: "./test.defaults")

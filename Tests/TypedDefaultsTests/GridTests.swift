@@ -37,7 +37,7 @@ struct GridTests {
     #if canImport(Darwin) || UserDefaults
         @Test func everyValueReadsBackFromUserDefaultsInAFreshProcess() async throws {
             let name = makeSuiteName()
-            let suite = try DefaultsSuite(name: name)
+            let suite = DefaultsSuite(userDefaultsNamed: name)
             for cell in Grid.cells {
                 let isAccepted = Backend.userDefaults.accepts(cell.stored)
                 #expect(isAccepted != cell.isRefusedByFoundation, "\(cell)")
@@ -50,7 +50,7 @@ struct GridTests {
             }
             try suite.synchronize()
             await #expect(processExitsWith: .success) { [name = name as String] in
-                let suite = try DefaultsSuite(name: name)
+                let suite = DefaultsSuite(userDefaultsNamed: name)
                 for cell in Grid.cells {
                     #expect(cell.reads(suite) != cell.isRefusedByFoundation, "\(cell)")
                 }

@@ -36,28 +36,16 @@
         @Test func whatIsSetIsThereAfterANormalExit() async throws {
             let name = makeSuiteName()
             await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
-                let suite = try DefaultsSuite(name: name)
+                let suite = DefaultsSuite(userDefaultsNamed: name)
                 suite[DefaultKey("number", default: 0)] = 5
                 exit(7)
             }
             await #expect(processExitsWith: .success) { [name = name as String] in
-                let suite = try DefaultsSuite(name: name)
+                let suite = DefaultsSuite(userDefaultsNamed: name)
                 #expect(suite[DefaultKey("number", default: 0)] == 5)
                 suite.removeAll()
                 try suite.synchronize()
             }
-        }
-
-        @Test func twoSuitesOfOneNameShareOneCore() throws {
-            let name = makeSuiteName()
-            let first = try DefaultsSuite(name: name)
-            let second = try DefaultsSuite(name: name)
-            let failures = Failures(of: first)
-            let store = PersistentStore<CameraConfig>(suite: first)
-            try store.update { _ in
-                PersistentStore<CameraConfig>(suite: second).set(CameraConfig())
-            }
-            #expect(failures.kinds == [.nestedWrite])
         }
 
         @Test func aValueThatFoundationCallsEqualIsWritten() throws {
@@ -72,11 +60,6 @@
                     #expect(reread == value)
                 }
             }
-        }
-
-        @Test(arguments: ["../../x", "/x", "", ".hidden", "a b", "é", String(repeating: "x", count: 201)])
-        func aNameThatReachesOutIsRefused(name: String) {
-            #expect(fails(with: .invalidName) { _ = try DefaultsSuite(name: name) })
         }
 
         @Test func numbersOfFoundationAreTakenForWhatTheyAre() throws {
@@ -126,20 +109,6 @@
             #expect(fails(with: .unavailable) { _ = try DefaultsSuite(userDefaults: userDefaults).keys() })
         }
 
-        @Test func theProgramsOwnNameIsTheStandardSuite() throws {
-            #if canImport(Darwin)
-                let name = try #require(Bundle.main.bundleIdentifier)
-            #else
-                let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
-            #endif
-            let failures = Guarded<[DefaultsError.Kind]>([])
-            let before = DefaultsSuite.standard.onFailure
-            defer { DefaultsSuite.standard.onFailure = before }
-            DefaultsSuite.standard.onFailure = { error in failures.withLock { $0.append(error.kind) } }
-            try DefaultsSuite(name: name).onFailure(DefaultsError(.refused, reason: "a test"))
-            #expect(failures.withLock { $0 } == [.refused])
-        }
-
         #if !canImport(Darwin)
             @Test func whatFoundationWouldRuinIsRefusedAndTheRestStays() throws {
                 var deep: PropertyList = "leaf"
@@ -184,9 +153,9 @@
             /// Which Foundation leaves behind when it is killed while it writes: there is nothing left to lose.
             @Test func anEmptyFileIsAnEmptySuite() throws {
                 let name = makeSuiteName()
-                let path = try #require(DefaultsSuite(name: name).location)
+                let path = try #require(DefaultsSuite(userDefaultsNamed: name).location)
                 try Data().write(to: URL(filePath: path))
-                let suite = try DefaultsSuite(name: name)
+                let suite = DefaultsSuite(userDefaultsNamed: name)
                 suite[DefaultKey("n", default: 0)] = 5
                 try suite.synchronize()
                 let data = try #require(FileManager.default.contents(atPath: path))
@@ -198,17 +167,17 @@
             /// Foundation would look at another file for good. The settings are those of the test runner, and the key is removed.
             @Test func theProgramsOwnKeysCanBeListedFirst() async throws {
                 await #expect(processExitsWith: .success) {
-                    DefaultsSuite.standard[DefaultKey("TypedDefaultsTests", default: 0)] = 5
-                    try DefaultsSuite.standard.synchronize()
+                    DefaultsSuite(userDefaults: .standard)[DefaultKey("TypedDefaultsTests", default: 0)] = 5
+                    try DefaultsSuite(userDefaults: .standard).synchronize()
                 }
                 await #expect(processExitsWith: .success) {
-                    #expect(try DefaultsSuite.standard.keys().contains("TypedDefaultsTests"))
-                    #expect(DefaultsSuite.standard[DefaultKey("TypedDefaultsTests", default: 0)] == 5)
-                    DefaultsSuite.standard.remove(["TypedDefaultsTests"])
-                    try DefaultsSuite.standard.synchronize()
+                    #expect(try DefaultsSuite(userDefaults: .standard).keys().contains("TypedDefaultsTests"))
+                    #expect(DefaultsSuite(userDefaults: .standard)[DefaultKey("TypedDefaultsTests", default: 0)] == 5)
+                    DefaultsSuite(userDefaults: .standard).remove(["TypedDefaultsTests"])
+                    try DefaultsSuite(userDefaults: .standard).synchronize()
                 }
                 await #expect(processExitsWith: .success) {
-                    let keys = try DefaultsSuite.standard.keys()
+                    let keys = try DefaultsSuite(userDefaults: .standard).keys()
                     #expect(!keys.contains("TypedDefaultsTests"))
                 }
             }
@@ -216,12 +185,12 @@
             @Test(arguments: ["garbage", "<plist><dict><key>cut"])
             func aDamagedFileIsUnavailableAndUntouched(contents: String) throws {
                 let name = makeSuiteName()
-                let path = try #require(DefaultsSuite(name: name).location)
+                let path = try #require(DefaultsSuite(userDefaultsNamed: name).location)
                 try FileManager.default.createDirectory(
                     atPath: URL(filePath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
                 try Data(contents.utf8).write(to: URL(filePath: path))
                 defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
-                let suite = try DefaultsSuite(name: name)
+                let suite = DefaultsSuite(userDefaultsNamed: name)
                 let store = PersistentStore<CameraConfig>(suite: suite)
                 #expect(fails(with: .unavailable) { _ = try store.load() })
                 #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
@@ -234,29 +203,29 @@
 
             @Test func aFileThatCannotBeReadIsUnavailable() throws {
                 let name = makeSuiteName()
-                let path = try #require(DefaultsSuite(name: name).location)
+                let path = try #require(DefaultsSuite(userDefaultsNamed: name).location)
                 // A folder, since tests may run as root, who can read any file.
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
                 defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
-                let suite = try DefaultsSuite(name: name)
+                let suite = DefaultsSuite(userDefaultsNamed: name)
                 let store = PersistentStore<CameraConfig>(suite: suite)
                 #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
             }
 
             @Test func standardErrorNamesThePlace() async throws {
                 let name = makeSuiteName()
-                let path = try #require(DefaultsSuite(name: name).location)
+                let path = try #require(DefaultsSuite(userDefaultsNamed: name).location)
                 let result = try await #require(
                     processExitsWith: .success, observing: [\.standardErrorContent]
                 ) { [name = name as String] in
-                    let suite = try DefaultsSuite(name: name)
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
                     suite[DefaultKey("CF$UID", default: 0)] = 1
                 }
                 #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("(\(path))"))
             }
 
             @Test func aFileThatIsDamagedMeanwhileIsUnavailableAndUntouched() throws {
-                let suite = try DefaultsSuite(name: makeSuiteName())
+                let suite = DefaultsSuite(userDefaultsNamed: makeSuiteName())
                 suite.onFailure = { _ in }
                 let number = DefaultKey("number", default: 0)
                 suite[number] = 5
@@ -298,19 +267,10 @@
                 _ = userDefaults.synchronize()
             }
 
-            @Test func foundationsNameForTheProgramIsTheStandardSuite() throws {
-                let key = DefaultKey("never stored", default: 0)
-                let suite = try DefaultsSuite(name: "kCFPreferencesCurrentApplication")
-                try PersistentStore(key, suite: .standard).update { _ in
-                    let isNested = fails(with: .nestedWrite) { try PersistentStore(key, suite: suite).save(1) }
-                    #expect(isNested)
-                }
-            }
-
             @Test func whatWaitsIsSavedWhenAFailureHandlerExits() async throws {
                 let name = makeSuiteName()
                 await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
-                    let suite = try DefaultsSuite(name: name)
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
                     let failing = SpyBackend(synchronizationDelay: .milliseconds(10))
                     let other = DefaultsSuite(backend: failing)
                     other.onFailure = { _ in
@@ -325,7 +285,7 @@
                     _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 10)
                 }
                 await #expect(processExitsWith: .success) { [name = name as String] in
-                    let suite = try DefaultsSuite(name: name)
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
                     #expect(suite[DefaultKey("number", default: 0)] == 5)
                     suite.removeAll()
                     try suite.synchronize()
@@ -335,7 +295,7 @@
             @Test func withoutAHomeSettingsAreUnavailable() async {
                 await #expect(processExitsWith: .success) {
                     for variable in ["HOME", "XDG_CONFIG_HOME"] { unsetenv(variable) }
-                    let store = PersistentStore<CameraConfig>(suite: try DefaultsSuite(name: makeSuiteName()))
+                    let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(userDefaultsNamed: makeSuiteName()))
                     #expect(fails(with: .unavailable) { _ = try store.load() })
                     #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 }

@@ -47,10 +47,11 @@ public struct DefaultsSuite: Sendable {
 }
 
 extension DefaultsSuite {
+    static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
+
     /// Throws unless the name is one that every platform can store under and no folder can be reached with.
     static func check(name: String) throws(DefaultsError) {
-        let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8
-        guard (1...200).contains(name.utf8.count), name.utf8.allSatisfy(allowed.contains), !name.hasPrefix(".") else {
+        guard (1...200).contains(name.utf8.count), name.utf8.allSatisfy(nameBytes.contains), !name.hasPrefix(".") else {
             throw DefaultsError(
                 .invalidName,
                 reason:

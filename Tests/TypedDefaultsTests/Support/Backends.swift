@@ -25,7 +25,7 @@ enum Backend: String, CaseIterable, Sendable {
         case .memory: .inMemory()
         case .file: try DefaultsSuite(file: makeFile())
         #if canImport(Darwin) || UserDefaults
-            case .userDefaults: try DefaultsSuite(name: makeSuiteName())
+            case .userDefaults: DefaultsSuite(userDefaultsNamed: makeSuiteName())
         #endif
         }
     }
@@ -44,6 +44,15 @@ enum Backend: String, CaseIterable, Sendable {
         }
     }
 }
+
+#if canImport(Darwin) || UserDefaults
+    extension DefaultsSuite {
+        /// A suite on Foundation's settings of that name.
+        init(userDefaultsNamed name: String) {
+            self.init(backend: UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name))
+        }
+    }
+#endif
 
 #if UserDefaults
     /// The table of refusals, written down a second time and in another way: by what an XML property list gives back.

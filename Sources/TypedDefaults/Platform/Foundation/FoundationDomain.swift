@@ -4,7 +4,6 @@
     /// What is to be known of the domains of `UserDefaults` on Apple platforms, where the system keeps them. *Not run there.*
     enum FoundationDomain {
         static var standard: String? { Bundle.main.bundleIdentifier }
-        static func isStandard(_ name: String) -> Bool { name == standard }
         static let synchronizationDelay: Duration? = nil
         static let skipsEqualValues = false
         static func path(domain: String) -> String? { nil }
@@ -21,8 +20,6 @@
         /// The name under which the program's own values are found even before they are saved.
         static let standard: String? = "kCFPreferencesCurrentApplication"
 
-        static func isStandard(_ name: String) -> Bool { name == standard || name == CommandLine.executableName }
-
         /// Nothing is saved there unless one asks.
         static let synchronizationDelay: Duration? = .milliseconds(300)
 
@@ -31,16 +28,8 @@
 
         /// The file of a domain; nil without a home, when Foundation would write to `/.config`.
         static func path(domain: String) -> String? {
-            let name = domain == standard ? CommandLine.executableName : domain
-            return folder.map { "\($0)/\(name).plist" }
-        }
-
-        private static var folder: String? {
-            func directory(_ variable: String) -> String? {
-                guard let path = ProcessInfo.processInfo.environment[variable], path.hasPrefix("/") else { return nil }
-                return path
-            }
-            return directory("XDG_CONFIG_HOME") ?? directory("HOME").map { $0 + "/.config" }
+            let name = domain == standard ? SettingsFolder.executableName : domain
+            return SettingsFolder.path.map { "\($0)/\(name).plist" }
         }
 
         /// Why a domain cannot be used: Foundation takes a file that it cannot read for an empty one, and overwrites it.
@@ -141,15 +130,6 @@
 
         private static func refusing(_ reason: String) -> DefaultsError {
             DefaultsError(.refused, reason: "UserDefaults on Linux does not give this back: \(reason)")
-        }
-    }
-
-    extension CommandLine {
-        /// The file name of the running executable, which a link or the name that it was started by does not change.
-        static var executableName: String {
-            let path =
-                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? arguments.first ?? "a"
-            return URL(filePath: path).lastPathComponent
         }
     }
 #endif

@@ -7,7 +7,7 @@
 extension DefaultsSuite {
     /// A suite in a settings file of its own, which any number of processes may use at once. Suites on one file share everything.
     ///
-    /// The file is made when it is first used. One that cannot be read is *unavailable* when a setting is asked for, not here.
+    /// The file is made when it is first written. One that cannot be read is *unavailable* when a setting is asked for, not here.
     ///
     /// - Parameters:
     ///   - file: Where the file is, or shall be.

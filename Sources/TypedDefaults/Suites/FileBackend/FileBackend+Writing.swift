@@ -28,7 +28,7 @@ extension FileBackend {
     private enum Turn { case locked, busy, replaced, readOnly }
 
     private func lock() throws(DefaultsError) -> Turn {
-        try withLog { log, state throws(FileFailure) in
+        try withLog(making: true) { log, state throws(FileFailure) in
             guard log?.isWritable == true else { return .readOnly }
             guard try log!.file.tryLock() else { return .busy }
             state.isLocked = true

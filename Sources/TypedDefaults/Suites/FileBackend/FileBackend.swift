@@ -16,6 +16,8 @@ public final class FileBackend: DefaultsBackend {
 
     public let location: String?
     let place: FilePlace
+    /// What else one can do where the user's own folder cannot be used.
+    private let waysOut: String
     let durability: Durability
     let patience: Duration
     let state = Locked(State())
@@ -45,7 +47,7 @@ public final class FileBackend: DefaultsBackend {
         }
     }
 
-    /// Creates a backend on a file, which is made when it is first used.
+    /// Creates a backend on a file, which is made when it is first written.
     ///
     /// - Parameters:
     ///   - path: An absolute path. Missing folders are made, for the user alone.
@@ -54,12 +56,23 @@ public final class FileBackend: DefaultsBackend {
         self.init(path: path, durability: durability, patience: .seconds(2))
     }
 
+    /// A backend on a file in the user's own folder; a missing path if there is none, and all is unavailable.
+    convenience init(namedPath path: String?) {
+        self.init(
+            path: path, durability: .process, patience: .seconds(2),
+            waysOut: "; set XDG_CONFIG_HOME to a folder, or use DefaultsSuite(file:) or DefaultsSuite.inMemory()")
+    }
+
     /// - Parameter sizeLimit: The same in all processes that use the file.
-    init(path: String, durability: Durability, patience: Duration, sizeLimit: Int = RecordFormat.sizeLimit) {
-        place = FilePlace(path: path, sizeLimit: sizeLimit)
+    init(
+        path: String?, durability: Durability, patience: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
+        waysOut: String = ""
+    ) {
+        place = FilePlace(path: path ?? "", sizeLimit: sizeLimit)
         location = path
         self.durability = durability
         self.patience = patience
+        self.waysOut = waysOut
     }
 }
 
@@ -106,16 +119,16 @@ extension FileBackend {
         }
     }
 
-    /// Runs `body` with the log, opened if need be; nil if there is no file, and none can be made.
+    /// Runs `body` with the log, opened if need be; nil if there is no file, and none shall or can be made.
     func withLog<Result>(
-        _ body: (inout FileLog?, inout State) throws(FileFailure) -> Result
+        making: Bool = false, _ body: (inout FileLog?, inout State) throws(FileFailure) -> Result
     ) throws(DefaultsError) -> Result {
         defer { deliverReports() }
         do throws(FileFailure) {
             return try state.withLock { state throws(FileFailure) in
                 state.leaveParent()
                 if state.log == nil {
-                    state.log = try place.open(patience: patience, reports: &state.reports)
+                    state.log = try place.open(making: making, patience: patience, reports: &state.reports)
                 }
                 // Taken out, so that the log is changed in place.
                 var log = state.log
@@ -134,7 +147,7 @@ extension FileBackend {
         // A writer stays with the file that it has the lock of.
         guard let current = log, current.isSealed || state.doubtsName, !state.isLocked else { return }
         if try place.isElsewhere(current) {
-            log = try place.open(patience: patience, reports: &state.reports)
+            log = try place.open(making: false, patience: patience, reports: &state.reports)
             announce(nil, &state)
         }
         state.doubtsName = false
@@ -204,9 +217,10 @@ extension FileBackend {
     }
 
     func unavailable(_ failure: FileFailure) -> DefaultsError {
-        DefaultsError(
-            failure.isLimit ? .refused : .unavailable,
-            reason: "the settings file \(place.path) cannot be used: \(failure.reason)")
+        let subject = location.map { "the settings file \($0) cannot be used" } ?? "there is no place for settings"
+        return failure.isLimit
+            ? DefaultsError(.refused, reason: "\(subject): \(failure.reason)")
+            : DefaultsError(.unavailable, reason: "\(subject): \(failure.reason)\(waysOut)")
     }
 }
 

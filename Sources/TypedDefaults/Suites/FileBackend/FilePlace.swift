@@ -1,4 +1,4 @@
-/// Where a settings file is: its folder and its name, which may come to mean another file.
+/// Where a settings file is: its folder and its name, which may come to mean another file. No place, if the path is empty.
 struct FilePlace {
     let path: String
     private let folder: String
@@ -14,6 +14,7 @@ struct FilePlace {
     }
 
     private func directory() throws(FileFailure) -> File {
+        guard !path.isEmpty else { throw FileFailure("neither XDG_CONFIG_HOME nor HOME is an absolute path") }
         let directory = try File.directory(folder)
         guard try !directory.status().isOpenToAll else {
             throw FileFailure("its folder can be written by everybody, so anybody could put another file there")
@@ -21,8 +22,9 @@ struct FilePlace {
         return directory
     }
 
-    /// Opens the file, after making it if it is missing; nil if it is missing and cannot be made.
-    func open(patience: Duration, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {
+    /// Opens the file; nil if it is missing, and shall not or cannot be made. Its folder is made in any case, for whoever cannot do
+    /// that has no place for settings.
+    func open(making: Bool, patience: Duration, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + patience
         while true {
             let directory = try directory()
@@ -31,6 +33,7 @@ struct FilePlace {
             do throws(FileFailure) {
                 file = try directory.file(name, .readWrite)
             } catch let error where error.isMissing {
+                guard making else { return nil }
                 do throws(FileFailure) {
                     _ = try directory.file(name, .createExclusively)
                 } catch let error where error.isForbidden {
@@ -64,7 +67,7 @@ struct FilePlace {
                 }
                 return log
             }
-            guard isWritable else { return nil }
+            guard isWritable, making else { return nil }
             // Just made, and a placeholder only: whoever gets its lock first puts a file with a header in its place.
             if try file.tryLock() {
                 defer { file.unlock() }

@@ -1,0 +1,104 @@
+#if canImport(Darwin)
+    import Foundation
+
+    // Not run on Apple platforms.
+    extension DefaultsSuite {
+        /// The program's own settings: `UserDefaults.standard`.
+        public static let standard = DefaultsSuite(userDefaults: .standard)
+
+        /// Checks the name; on Apple platforms ``standard`` is named by the bundle.
+        public static func nameStandard(_ name: String) throws { try check(name: name) }
+
+        /// The settings of that name: an app group or the like.
+        ///
+        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
+        ///   does not begin with a dot.
+        public init(name: String) throws {
+            try Self.check(name: name)
+            // The program's own settings under their other name: a second object would not see what the first one has not saved.
+            if name == Bundle.main.bundleIdentifier {
+                self = .standard
+                return
+            }
+            core = try SuiteCore.shared(id: name) { () throws(DefaultsError) in
+                guard let userDefaults = UserDefaults(suiteName: name) else {
+                    throw DefaultsError(.invalidName, reason: "the system keeps this name for itself")
+                }
+                return UserDefaultsBackend(userDefaults, suiteName: name)
+            }
+        }
+    }
+#else
+    extension DefaultsSuite {
+        /// The program's own settings.
+        ///
+        /// On Apple platforms `UserDefaults.standard`. Elsewhere a settings file, named by ``nameStandard(_:)`` or else by the file name
+        /// of the executable, with bytes that a suite's name may not hold as `%XX`. Programs of one file name share it.
+        // Not by the bundle's identifier, which only all of Foundation knows and programs have none of: linking it would lead to
+        // other settings.
+        public static let standard = DefaultsSuite(settingsFile: standardName.takeName())
+
+        /// Gives the program's own settings a name that lasts when the executable's file is renamed, such as `com.example.camera`.
+        ///
+        /// To be called once, before ``standard`` is used; on Apple platforms, where the bundle names it, it only checks the name.
+        ///
+        /// - Throws: ``DefaultsError/Kind/invalidName`` if the name is none that ``init(name:)`` takes, or if ``standard`` has another one
+        ///   already.
+        public static func nameStandard(_ name: String) throws {
+            try check(name: name)
+            guard standardName.give(name) else {
+                throw DefaultsError(.invalidName, reason: "the standard suite is in use under another name already")
+            }
+        }
+
+        /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`; on Apple platforms an app group or the
+        /// like.
+        ///
+        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
+        ///   does not begin with a dot.
+        public init(name: String) throws {
+            try Self.check(name: name)
+            self.init(settingsFile: name)
+        }
+
+        private init(settingsFile name: String) {
+            let path = SettingsFolder.path.map { "\($0)/\(name).defaults" }
+            core = SuiteCore.shared(id: path ?? "no folder: \(name)") { FileBackend(namedPath: path) }
+        }
+    }
+
+    private let standardName = StandardName()
+
+    /// The name of the program's own settings, which may be given once and is taken for good.
+    private final class StandardName: Sendable {
+        private let state = Locked<(name: String?, isTaken: Bool)>((nil, false))
+
+        /// Whether the name is that of the suite from now on.
+        func give(_ name: String) -> Bool {
+            state.withLock { state in
+                if state.name == nil, !state.isTaken { state.name = name }
+                return state.name == name
+            }
+        }
+
+        func takeName() -> String {
+            state.withLock { state in
+                let name = state.name ?? Self.escaped(SettingsFolder.executableName)
+                state = (name, true)
+                return name
+            }
+        }
+
+        /// The name with bytes that no suite's name may hold as `%XX`.
+        private static func escaped(_ name: String) -> String {
+            var escaped = ""
+            for byte in name.utf8 {
+                let isAllowed =
+                    DefaultsSuite.nameBytes.contains(byte) && !(escaped.isEmpty && byte == UInt8(ascii: "."))
+                let digits = String(byte, radix: 16, uppercase: true)
+                escaped += isAllowed ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + digits
+            }
+            return escaped
+        }
+    }
+#endif

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+struct NamedSuitesTests {
+    @Test(arguments: ["../../x", "/x", "", ".hidden", "a b", "é", "%41", String(repeating: "x", count: 201)])
+    func aNameThatReachesOutIsRefused(name: String) {
+        #expect(fails(with: .invalidName) { _ = try DefaultsSuite(name: name) })
+        #expect(fails(with: .invalidName) { try DefaultsSuite.nameStandard(name) })
+    }
+
+    #if !canImport(Darwin)
+        /// Runs in a process of its own, so that the user's settings are not touched.
+        private func withFolder(_ body: (String) async throws -> Void) async throws {
+            let folder = try makeFile().deletingLastPathComponent()
+            try await body(folder.path)
+            try FileManager.default.removeItem(at: folder)
+        }
+
+        @Test func aNamedSuiteIsAFileOfTheUsersOwn() async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    setenv("XDG_CONFIG_HOME", folder + "/config", 1)
+                    let suite = try DefaultsSuite(name: "com.example.camera")
+                    let path = folder + "/config/com.example.camera.defaults"
+                    #expect(suite.location == path)
+                    try PersistentStore<CameraConfig>(suite: suite).save(CameraConfig())
+                    for (path, mode) in [(path, 0o600), (folder + "/config", 0o700)] {
+                        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                        #expect(attributes[.posixPermissions] as? Int == mode)
+                    }
+                    // Another handle of that name is the same suite, not another one that waits for its turn.
+                    let other = PersistentStore<CameraConfig>(suite: try DefaultsSuite(name: "com.example.camera"))
+                    try PersistentStore<CameraConfig>(suite: suite).update { _ in
+                        let isNested = fails(with: .nestedWrite) { try other.save(CameraConfig()) }
+                        #expect(isNested)
+                    }
+                }
+            }
+        }
+
+        @Test func aRelativeFolderDoesNotCount() async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    setenv("XDG_CONFIG_HOME", "config", 1)
+                    setenv("HOME", folder, 1)
+                    let suite = try DefaultsSuite(name: "a")
+                    #expect(suite.location == folder + "/.config/a.defaults")
+                }
+            }
+        }
+
+        @Test func theStandardSuiteIsNamedByTheExecutable() async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    setenv("XDG_CONFIG_HOME", folder, 1)
+                    let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
+                    #expect(DefaultsSuite.standard.location == "\(folder)/\(name).defaults")
+                    let isLate = fails(with: .invalidName) { try DefaultsSuite.nameStandard("com.example.camera") }
+                    #expect(isLate)
+                    try DefaultsSuite.nameStandard(name)
+                    DefaultsSuite.standard[DefaultKey("number", default: 0)] = 5
+                    #expect(try DefaultsSuite(name: name)[DefaultKey("number", default: 0)] == 5)
+                }
+            }
+        }
+
+        @Test func theStandardSuiteCanBeNamedOnce() async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    setenv("XDG_CONFIG_HOME", folder, 1)
+                    try DefaultsSuite.nameStandard("com.example.camera")
+                    let isSecond = fails(with: .invalidName) { try DefaultsSuite.nameStandard("another") }
+                    #expect(isSecond)
+                    #expect(DefaultsSuite.standard.location == "\(folder)/com.example.camera.defaults")
+                }
+            }
+        }
+
+        @Test func withoutAPlaceSettingsAreUnavailableAndTheWaysOutAreSaid() async throws {
+            await #expect(processExitsWith: .success) {
+                for variable in ["HOME", "XDG_CONFIG_HOME"] { unsetenv(variable) }
+                try Self.expectUnavailable(DefaultsSuite(name: "a"))
+                #expect(try DefaultsSuite(name: "a").location == nil)
+            }
+            await #expect(processExitsWith: .success) {
+                // Not even for root.
+                setenv("HOME", "/proc/nowhere", 1)
+                unsetenv("XDG_CONFIG_HOME")
+                try Self.expectUnavailable(DefaultsSuite(name: "a"))
+            }
+        }
+
+        private static func expectUnavailable(_ suite: DefaultsSuite) throws {
+            let store = PersistentStore<CameraConfig>(suite: suite)
+            for access in [{ _ = try store.load() }, { try store.save(CameraConfig()) }] {
+                do {
+                    try access()
+                    Issue.record("settings are available")
+                } catch let error as DefaultsError {
+                    #expect(error.kind == .unavailable)
+                    for way in ["XDG_CONFIG_HOME", "DefaultsSuite(file:)", ".inMemory()"] {
+                        #expect(error.reason.contains(way), "\(error)")
+                    }
+                }
+            }
+        }
+    #endif
+}
