@@ -53,6 +53,11 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Takes what to call with failures that the backend meets on its own, such as damage that it has mended. Called once, by the suite.
     func attach(report: @escaping @Sendable (DefaultsError) -> Void)
 
+    /// Begins to call `news` within some milliseconds after something may have changed other than by ``commit(_:)``, until nil is given.
+    ///
+    /// The suite has it called while somebody observes, and looks once itself after this has returned.
+    func watch(_ news: (@Sendable () -> Void)?)
+
     /// Where the values are stored, for people to read; nil where that is no place that one can name.
     var location: String? { get }
 }
@@ -63,6 +68,7 @@ extension DefaultsBackend {
     public func synchronize() {}
     public var synchronizationDelay: Duration? { nil }
     public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
+    public func watch(_ news: (@Sendable () -> Void)?) {}
     public func launchArgument(forKey key: String) -> PropertyList? { nil }
     public var location: String? { nil }
 }

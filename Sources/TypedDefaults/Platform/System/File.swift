@@ -43,7 +43,7 @@ struct FileFailure: Error {
     var isOther: Bool { code == EEXIST }
 }
 
-/// An open file or directory, closed with the last reference.
+/// An open descriptor of a file, a directory or the like, closed with the last reference.
 final class File: Sendable {
     struct Status {
         let device: UInt64
@@ -71,11 +71,11 @@ final class File: Sendable {
 
     enum Access { case readOnly, readWrite, createExclusively }
 
-    private let descriptor: Int32
+    let descriptor: Int32
     /// Which of the processes that came from each other by a fork has opened it.
     let process: Int
 
-    private init(_ call: String, opening: () -> Int32) throws(FileFailure) {
+    init(_ call: String, opening: () -> Int32) throws(FileFailure) {
         let opened = Forks.open(opening)
         guard opened.descriptor >= 0 else { throw FileFailure(call: call, code: opened.code) }
         (descriptor, process) = (opened.descriptor, opened.process)
@@ -109,7 +109,7 @@ final class File: Sendable {
 
     /// The result of a call, made again as long as a signal interrupts it.
     @discardableResult
-    private static func checking<Result: SignedInteger>(_ call: String, _ body: () -> Result) throws(FileFailure)
+    static func checking<Result: SignedInteger>(_ call: String, _ body: () -> Result) throws(FileFailure)
         -> Result
     {
         while true {

@@ -36,6 +36,8 @@ public final class FileBackend: DefaultsBackend {
         /// What was found damaged and is to be told when no lock is held.
         var reports: [DefaultsError] = []
         var report: @Sendable (DefaultsError) -> Void = { _ in }
+        var watch: FileWatch?
+        var hasReportedRefusal = false
 
         /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
         mutating func leaveParent() {
@@ -197,6 +199,29 @@ extension FileBackend {
             log.file.unlock()
         }
         try body(&log)
+    }
+
+    public func watch(_ news: (@Sendable () -> Void)?) {
+        let watch = news.map { news in
+            place.watch { [weak self] isName in
+                if isName { self?.state.withLock { $0.doubtsName = true } }
+                news()
+            }
+        }
+        // Out of the lock, since the end of the one before waits for nobody but may run code of others.
+        var before: FileWatch?
+        state.withLock { state in
+            (before, state.watch) = (state.watch, watch)
+            guard let refusal = watch?.refusal, refusal.code != 0, !state.hasReportedRefusal else { return }
+            state.hasReportedRefusal = true
+            state.reports.append(
+                DefaultsError(
+                    .unavailable,
+                    reason:
+                        "the system does not tell of changes by other processes, so they are looked for ten times a second:"
+                        + " \(refusal.reason)"))
+        }
+        withExtendedLifetime(before) { deliverReports() }
     }
 
     public func attach(report: @escaping @Sendable (DefaultsError) -> Void) { state.withLock { $0.report = report } }

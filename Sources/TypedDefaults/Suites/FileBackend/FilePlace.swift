@@ -22,6 +22,13 @@ struct FilePlace {
         return directory
     }
 
+    /// Begins to watch the file and its name.
+    func watch(_ onChange: @escaping @Sendable (_ isName: Bool) -> Void) -> FileWatch {
+        // Made if need be: what is not there cannot be watched. Why that fails is told to whoever reads.
+        _ = try? directory()
+        return FileWatch(folder: folder, name: name, onChange: onChange)
+    }
+
     /// Opens the file; nil if it is missing, and shall not or cannot be made. Its folder is made in any case, for whoever cannot do
     /// that has no place for settings.
     func open(making: Bool, patience: Duration, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {

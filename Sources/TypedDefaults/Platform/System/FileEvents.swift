@@ -1,0 +1,74 @@
+#if os(Linux) || os(Android)
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #elseif canImport(Android)
+        import Android
+    #else
+        #error("TypedDefaults needs inotify on Linux")
+    #endif
+
+    /// What the system tells of a file and of its name.
+    struct FileEvents: Sendable {
+        let file: File
+        private let path: String
+        private let name: [UInt8]
+
+        init(folder: String, name: String) throws(FileFailure) {
+            file = try File("inotify_init1") { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
+            path = (folder == "/" ? "" : folder) + "/" + name
+            self.name = Array(name.utf8)
+            // Names only: to be told of contents here would cost every writer of every file in the folder.
+            try wait(for: IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR, of: folder)
+        }
+
+        /// Has the next change of the contents told, and only the next.
+        func awaitNext() throws(FileFailure) {
+            do throws(FileFailure) {
+                try wait(for: IN_MODIFY | Int32(bitPattern: IN_ONESHOT) | IN_DONT_FOLLOW, of: path)
+            } catch let error where error.isMissing {
+                // When it comes its name will tell.
+            }
+        }
+
+        private func wait(for events: Int32, of path: String) throws(FileFailure) {
+            try File.checking("inotify_add_watch") {
+                inotify_add_watch(file.descriptor, path, UInt32(bitPattern: events))
+            }
+        }
+
+        /// What has happened: to the contents of the file, and to its name.
+        func take() -> (contents: Bool, name: Bool) {
+            var taken = (contents: false, name: false)
+            withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
+                while true {
+                    let count = read(file.descriptor, buffer.baseAddress, buffer.count)
+                    guard count > 0 else { return }
+                    var offset = 0
+                    while offset < count {
+                        let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                        offset += MemoryLayout<inotify_event>.size
+                        let bytes = buffer[offset..<(offset + Int(event.len))]
+                        offset += Int(event.len)
+                        let isName = bytes.prefix(while: { $0 != 0 }).elementsEqual(name)
+                        if isName || event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+                            taken.name = true
+                        } else if event.mask & UInt32(IN_MODIFY) != 0 {
+                            taken.contents = true
+                        }
+                    }
+                }
+            }
+            return taken
+        }
+    }
+#else
+    /// Changes are looked for ten times a second where this library does not know how to wait for them.
+    struct FileEvents: Sendable {
+        let file: File
+        init(folder: String, name: String) throws(FileFailure) { throw FileFailure("not to be had on this system") }
+        func awaitNext() throws(FileFailure) {}
+        func take() -> (contents: Bool, name: Bool) { (false, false) }
+    }
+#endif
