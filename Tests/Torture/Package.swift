@@ -4,7 +4,7 @@ import PackageDescription
 // The program that the torture scripts kill, trace and starve; a package of its own, since nobody else needs it.
 let package = Package(
     name: "Torture",
-    platforms: [.macOS(.v14)],
+    platforms: [.macOS(.v15)],
     dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
         .executableTarget(

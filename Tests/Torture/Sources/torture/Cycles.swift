@@ -1,0 +1,93 @@
+import TypedDefaults
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// What a process holds of the system, as `/proc` on Linux tells it.
+struct Holdings: CustomStringConvertible {
+    var descriptors: Int
+    var threads: Int
+    var mappings: Int
+    /// In KiB.
+    var memory: Int
+
+    static func now() throws -> Holdings {
+        let memory = lines("status").first { $0.hasPrefix("VmRSS:") }?.filter(\.isNumber)
+        return Holdings(
+            descriptors: try names("fd").count, threads: try names("task").count, mappings: lines("maps").count,
+            memory: memory.flatMap { Int($0) } ?? .max)
+    }
+
+    /// Whether a file whose path begins so is open.
+    static func hasOpen(_ path: String) throws -> Bool {
+        try names("fd").contains { descriptor in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target?.hasPrefix(path) ?? false
+        }
+    }
+
+    private static func names(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")
+    }
+
+    /// By hand: Foundation reads the first 4 KiB of such a file only.
+    private static func lines(_ file: String) -> [Substring] {
+        let descriptor = open("/proc/self/\(file)", O_RDONLY)
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+
+    var description: String {
+        "\(descriptors) descriptors, \(threads) threads, \(mappings) mappings, \(memory) KiB"
+    }
+}
+
+/// Opens and closes suites on a few files, so many times, and compares what the process holds with what it held after as many as there
+/// are files. The files' names begin with `path`.
+func cycle(_ path: String, count: Int, keeps: Bool) throws {
+    let files = 50
+    var kept: [DefaultsSuite] = []
+    func file(_ number: Int) -> URL { URL(filePath: "\(path)-\(number % files)") }
+    func run(_ cycles: Range<Int>) throws {
+        for cycle in cycles {
+            // Of the others the background work holds on to a suite until it is flushed; five files see both ways.
+            let suite = try DefaultsSuite(file: file(cycle), durability: cycle % 10 == 0 ? .process : .immediate)
+            let store = PersistentStore(DefaultKey("count", default: 0), suite: suite)
+            try store.update { $0 = ($0 ?? 0) + 1 }
+            if keeps, cycle >= files { kept.append(suite) }
+        }
+    }
+    /// What is held when the background work has ended, or after ten seconds.
+    func settled(_ isSettled: (Holdings) -> Bool) throws -> Holdings {
+        let end = ContinuousClock.now + .seconds(10)
+        while true {
+            let now = try Holdings.now()
+            if try !Holdings.hasOpen(path) && isSettled(now) || ContinuousClock.now > end { return now }
+            usleep(10_000)
+        }
+    }
+
+    try run(0..<files)
+    let before = try settled { _ in true }
+    try run(files..<(files + count))
+    let after = try settled { $0.threads <= before.threads && $0.mappings <= before.mappings }
+    let sum = try (0..<files).reduce(0) { sum, number in
+        try sum + DefaultsSuite(file: file(number))[DefaultKey("count", default: 0)]
+    }
+    say("\(count) suites opened and closed; before: \(before); after: \(after); \(kept.count) kept")
+    guard sum == files + count else { fail("\(sum) updates in place of \(files + count)") }
+    let left = [
+        after.descriptors > before.descriptors ? "descriptors" : nil, after.threads > before.threads ? "threads" : nil,
+        after.mappings > before.mappings ? "mappings" : nil, after.memory > before.memory + 1_024 ? "memory" : nil,
+    ].compactMap(\.self)
+    guard left.isEmpty else { fail("left behind: \(left.joined(separator: ", "))") }
+}

@@ -1,0 +1,101 @@
+import Synchronization
+import TypedDefaults
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A number that processes share: the highest that one of them has acknowledged.
+struct SharedNumber {
+    // Never unmapped, since it is needed until the process ends.
+    private let number: UnsafeMutablePointer<Atomic<Int>>
+
+    init(_ path: String) {
+        let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+        guard descriptor >= 0, ftruncate(descriptor, 8) == 0,
+            let start = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), start != MAP_FAILED
+        else { fail("ERROR no shared number at \(path)") }
+        close(descriptor)
+        number = start.bindMemory(to: Atomic<Int>.self, capacity: 1)
+    }
+
+    var value: Int { number.pointee.load(ordering: .acquiring) }
+    func raise(to new: Int) { number.pointee.max(new, ordering: .releasing) }
+}
+
+/// How a writer commits a pair.
+enum PairWriting: String {
+    case together = "pairs"
+    /// Each half in a commit of its own.
+    case apart = "pairs-apart"
+    /// Acknowledged before it is there.
+    case early = "pairs-early"
+}
+
+/// Two keys with the same number, one higher each time, beside others who do the same. With them comes a filler, so that the file is
+/// replaced every few commits. Ends after so many seconds and says how many pairs it has written.
+func writePairs(_ backend: FileBackend, _ acknowledged: SharedNumber, _ writing: PairWriting, seconds: Int) throws {
+    let end = ContinuousClock.now + .seconds(seconds)
+    var count = 0
+    while ContinuousClock.now < end {
+        var outcome = Result<Int, any Error>.success(0)
+        try backend.withWriteAccess {
+            outcome = Result {
+                let next = try number(backend.value(forKey: "left")) + 1
+                if writing == .early { acknowledged.raise(to: next) }
+                let left = (key: "left", value: PropertyList?.some(.integer(.init(next))))
+                let right = (key: "right", value: left.value)
+                let filler = (
+                    key: "filler",
+                    value: PropertyList?.some(.string(String(repeating: "x", count: next * 2_654_435_761 % 9_000)))
+                )
+                for edits in writing == .apart ? [[left], [right, filler]] : [[left, right, filler]] {
+                    try backend.commit(edits)
+                }
+                return next
+            }
+        }
+        acknowledged.raise(to: try outcome.get())
+        count += 1
+    }
+    say("\(count)")
+}
+
+private func number(_ value: PropertyList?) -> Int {
+    if case .integer(let integer) = value { integer.exactly(as: Int.self) ?? 0 } else { 0 }
+}
+
+/// Reads the two keys by turns. Since they are committed together, no read finds less than the one before it; a smaller number is half
+/// a pair. Nor does a read find less than what was acknowledged before it began; a smaller number is an old one.
+///
+/// Says how often it has read, how many pairs it saw, and how many numbers were smaller than the one before, or old.
+func readPairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, seconds: Int) {
+    suite.onFailure = { fail("ERROR \($0)") }
+    let left = PersistentStore(DefaultKey("left", default: 0), suite: suite)
+    let right = PersistentStore(DefaultKey("right", default: 0), suite: suite)
+    let end = ContinuousClock.now + .seconds(seconds)
+    var (reads, pairs, torn, old) = (0, 0, 0, 0)
+    var last = 0
+    func look(_ store: PersistentStore<Int>) {
+        let known = acknowledged.value
+        let number = store.get() ?? 0
+        if number != last {
+            if number > last { pairs += 1 } else { torn += 1 }
+            last = number
+        }
+        if number < known { old += 1 }
+    }
+    while ContinuousClock.now < end {
+        for _ in 0..<500 {
+            look(left)
+            look(right)
+        }
+        reads += 1_000
+    }
+    say("\(reads) \(pairs) \(torn) \(old)")
+}
+
+/// Says which pair is there.
+func findPair(_ suite: DefaultsSuite) {
+    say("\(suite[DefaultKey("left", default: 0)]) \(suite[DefaultKey("right", default: 0)])")
+}
