@@ -33,13 +33,13 @@ enum PairWriting: String {
 }
 
 /// Two keys with the same number, one higher each time, beside others who do the same. With them comes a filler, so that the file is
-/// replaced every few commits. Ends after so many seconds and says how many pairs it has written.
+/// replaced every few commits. Ends after so many seconds and says how many pairs it has written, and how often it got no turn.
 func writePairs(_ backend: FileBackend, _ acknowledged: SharedNumber, _ writing: PairWriting, seconds: Int) throws {
     let end = ContinuousClock.now + .seconds(seconds)
-    var count = 0
+    var (count, timeouts) = (0, 0)
     while ContinuousClock.now < end {
-        var outcome = Result<Int, any Error>.success(0)
-        try backend.withWriteAccess {
+        var outcome: Result<Int, any Error>?
+        func commit() {
             outcome = Result {
                 let next = try number(backend.value(forKey: "left")) + 1
                 if writing == .early { acknowledged.raise(to: next) }
@@ -55,10 +55,17 @@ func writePairs(_ backend: FileBackend, _ acknowledged: SharedNumber, _ writing:
                 return next
             }
         }
-        acknowledged.raise(to: try outcome.get())
+        do {
+            try backend.withWriteAccess(commit)
+        } catch {
+            guard error.kind == .timedOut else { throw error }
+            timeouts += 1
+        }
+        guard let number = try outcome?.get() else { continue }
+        acknowledged.raise(to: number)
         count += 1
     }
-    say("\(count)")
+    say("\(count) \(timeouts)")
 }
 
 private func number(_ value: PropertyList?) -> Int {
