@@ -32,7 +32,7 @@ struct CameraConfig: DefaultConvertible, Codable {
     static let all = [
         Place(name: "memory", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { .inMemory($0) },
         Place(name: "file", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { contents in
-            let suite = try! DefaultsSuite(file: folder.appending(path: "\(UUID().uuidString).defaults"))
+            let suite = try! DefaultsSuite(file: URL(filePath: makePath("defaults")))
             for (key, value) in contents { suite[DefaultKey(key)] = value as PropertyList? }
             return suite
         },
@@ -41,6 +41,9 @@ struct CameraConfig: DefaultConvertible, Codable {
 
     /// Where the settings files are, removed at the end.
     static let folder = FileManager.default.temporaryDirectory.appending(path: "typed-defaults-\(UUID().uuidString)")
+
+    /// The path of a new file there.
+    static func makePath(_ kind: String) -> String { folder.appending(path: "\(UUID().uuidString).\(kind)").path }
 
     /// Stores for that many configs in one new suite.
     func makeStores(count: Int) -> [PersistentStore<CameraConfig>] {

@@ -1,4 +1,4 @@
-// Compares the stores and the coder with the bare limit and with Foundation, in one run:
+// Compares the stores and the coder with the bare limit, Foundation and SQLite, in one run:
 //
 //     swift run -c release --package-path Benchmarks
 //
@@ -6,6 +6,8 @@
 
 import Foundation
 
+if try Child.isOne() { exit(0) }
+try FileManager.default.createDirectory(at: Place.folder, withIntermediateDirectories: true)
 compareReading()
 compareReadingOnThreads()
 compareReadingOneOfMany()
@@ -14,5 +16,13 @@ compareReadingWhileWriting()
 compareWriting()
 compareEncoding()
 try compareDecoding()
+try compareCommitting()
+try compareSettingWithSQLite()
+try compareCommittingDurably()
+try compareSavingOnThreads()
+try compareReadingNews()
+try compareOpening()
+try compareFirstGet()
+try compareHeap()
 UserDefaults.removeDomains()
 try FileManager.default.removeItem(at: Place.folder)

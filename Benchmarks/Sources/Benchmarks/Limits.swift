@@ -1,0 +1,43 @@
+import Foundation
+import Glibc
+
+/// What keeping bytes in a file cannot do without: bare system calls on a file of written zeros.
+final class LimitFile: Sendable {
+    private static let length = 1 << 20
+    private let descriptor: Int32
+    // Safe: measured on one thread at a time.
+    private nonisolated(unsafe) var end = 0
+
+    init(in folder: URL) {
+        descriptor = open(folder.appending(path: UUID().uuidString).path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        precondition(pwrite(descriptor, [UInt8](repeating: 0, count: Self.length), Self.length, 0) == Self.length)
+        precondition(fsync(descriptor) == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes the bytes behind the last ones, and at the end of the file again from its beginning.
+    func write(_ bytes: [UInt8]) {
+        if end + bytes.count > Self.length { end = 0 }
+        precondition(pwrite(descriptor, bytes, bytes.count, off_t(end)) == bytes.count)
+        end += bytes.count
+    }
+
+    func writeLocked(_ bytes: [UInt8]) {
+        precondition(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        write(bytes)
+        precondition(flock(descriptor, LOCK_UN) == 0)
+    }
+
+    func writeFlushed(_ bytes: [UInt8]) {
+        write(bytes)
+        precondition(fdatasync(descriptor) == 0)
+    }
+}
+
+/// Reads a whole file.
+func readFile(_ path: String, _ buffer: UnsafeMutableRawBufferPointer) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    precondition(read(descriptor, buffer.baseAddress, buffer.count) > 0)
+    close(descriptor)
+}
