@@ -147,8 +147,10 @@ extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvert
 extension String {
     /// Whether both strings are the same UTF-8 bytes; `==` would call the composed and the decomposed "é" equal.
     func hasSameBytes(as other: String) -> Bool {
-        // Equal bytes are equal strings, and unequal strings are mostly told apart at once.
-        self == other && utf8.elementsEqual(other.utf8)
+        var (one, other) = (self, other)
+        return one.withUTF8 { one in
+            other.withUTF8 { areEqual(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+        }
     }
 }
 

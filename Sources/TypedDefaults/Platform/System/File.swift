@@ -10,6 +10,17 @@
     #error("TypedDefaults needs POSIX files")
 #endif
 
+/// Whether both are the same bytes.
+func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+    guard one.count == other.count else { return false }
+    guard let start = one.baseAddress, let otherStart = other.baseAddress else { return true }
+    return memcmp(start, otherStart, one.count) == 0
+}
+
+func areEqual(_ one: Slice<UnsafeRawBufferPointer>, _ other: UnsafeRawBufferPointer) -> Bool {
+    areEqual(UnsafeRawBufferPointer(rebasing: one), other)
+}
+
 /// Why a file cannot be used, in words that follow its path.
 struct FileFailure: Error {
     let reason: String
@@ -33,7 +44,7 @@ struct FileFailure: Error {
         isReplaced = true
     }
 
-    fileprivate init(call: String, code: Int32) {
+    init(call: String, code: Int32) {
         reason = "\(call): \(String(cString: strerror(code)))"
         self.code = code
     }
@@ -46,16 +57,12 @@ struct FileFailure: Error {
 /// An open descriptor of a file, a directory or the like, closed with the last reference.
 final class File: Sendable {
     struct Status {
-        let device: UInt64
-        let inode: UInt64
         let size: Int
         let links: Int
         let owner: UInt32
         let mode: UInt32
 
         fileprivate init(_ status: stat) {
-            device = UInt64(truncatingIfNeeded: status.st_dev)
-            inode = UInt64(truncatingIfNeeded: status.st_ino)
             size = Int(status.st_size)
             links = Int(status.st_nlink)
             owner = UInt32(status.st_uid)
@@ -66,7 +73,12 @@ final class File: Sendable {
         var isOwn: Bool { owner == UInt32(geteuid()) }
         /// Whether others may put files of their own into this directory in place of ours.
         var isOpenToAll: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
-        func isSame(as other: Status) -> Bool { device == other.device && inode == other.inode }
+    }
+
+    /// Which file it is, whatever its name.
+    struct Identity: Equatable {
+        let device: UInt64
+        let inode: UInt64
     }
 
     enum Access { case readOnly, readWrite, createExclusively }
@@ -122,40 +134,48 @@ final class File: Sendable {
 
 /// Keeps the lock of a file from living on in a child process: a child closes what it inherits, and opens it again when it needs it.
 enum Forks {
-    private static let state = Locked<(count: Int, descriptors: Set<Int32>)>((0, []))
+    private static let descriptors = Locked<Set<Int32>>([])
+    // Safe: written only in a child, while it has no other thread.
+    private nonisolated(unsafe) static let counter = {
+        let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        counter.initialize(to: 0)
+        return counter
+    }()
     private static let watches: Void = {
+        _ = counter
         _ = pthread_atfork(
-            { Forks.state.lock() }, { Forks.state.unlock() },
+            { Forks.descriptors.lock() }, { Forks.descriptors.unlock() },
             {
-                Forks.state.unlock()
-                Forks.state.withLock { state in
-                    for descriptor in state.descriptors { _ = closeDescriptor(descriptor) }
-                    state = (state.count + 1, [])
+                Forks.descriptors.unlock()
+                Forks.descriptors.withLock { descriptors in
+                    for descriptor in descriptors { _ = closeDescriptor(descriptor) }
+                    descriptors = []
+                    Forks.counter.pointee += 1
                 }
             })
     }()
 
     /// How often this process, or one that it comes from, was forked into another one.
-    static var count: Int { state.withLock { $0.count } }
+    static var count: Int { counter.pointee }
 
     /// Opens a descriptor, with no fork between its coming and its being noted.
     fileprivate static func open(_ body: () -> Int32) -> (descriptor: Int32, process: Int, code: Int32) {
         _ = watches
-        return state.withLock { state in
+        return descriptors.withLock { descriptors in
             while true {
                 let descriptor = body()
                 if descriptor < 0 && errno == EINTR { continue }
                 let code = errno
-                if descriptor >= 0 { state.descriptors.insert(descriptor) }
-                return (descriptor, state.count, code)
+                if descriptor >= 0 { descriptors.insert(descriptor) }
+                return (descriptor, count, code)
             }
         }
     }
 
     /// Closes a descriptor unless a fork has done that; then its number may be somebody else's by now.
     fileprivate static func close(_ descriptor: Int32, of process: Int) {
-        state.withLock { state in
-            guard state.count == process, state.descriptors.remove(descriptor) != nil else { return }
+        descriptors.withLock { descriptors in
+            guard count == process, descriptors.remove(descriptor) != nil else { return }
             _ = closeDescriptor(descriptor)
         }
     }
@@ -170,15 +190,23 @@ extension File {
         return Status(status)
     }
 
-    /// The status of what the name stands for in this directory; nil if there is nothing.
-    func status(of name: String) throws(FileFailure) -> Status? {
-        var status = stat()
-        do throws(FileFailure) {
-            try Self.checking("stat") { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
-        } catch let error where error.isMissing {
+    /// Which file the name in this directory stands for; nil if there is nothing.
+    func identity(of name: String) throws(FileFailure) -> Identity? {
+        do throws(FileFailure) { return try identity(ofExisting: name) } catch let error where error.isMissing {
             return nil
         }
-        return Status(status)
+    }
+
+    func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "") }
+
+    /// For ``identity(ofExisting:)`` where nothing better is to be had.
+    func identityWithTimes(of name: String) throws(FileFailure) -> Identity {
+        var status = stat()
+        try Self.checking("stat") {
+            name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        return Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
     }
 
     /// The bytes from that place on, fewer where the file ends.
@@ -219,6 +247,16 @@ extension File {
     func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
         var written = 0
         try write(bytes, at: offset, written: &written)
+    }
+
+    /// Writes the bytes page by page: what is written at once Linux keeps as one large page, and each small write into that takes longer.
+    func write(pages bytes: [UInt8], at offset: Int) throws(FileFailure) {
+        var start = 0
+        while start < bytes.count {
+            let next = min((offset + start) / 4_096 * 4_096 + 4_096 - offset, bytes.count)
+            try write(Array(bytes[start..<next]), at: offset + start)
+            start = next
+        }
     }
 
     /// Waits until what was written is where a loss of power does not reach it.

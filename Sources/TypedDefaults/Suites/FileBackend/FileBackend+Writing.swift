@@ -1,6 +1,6 @@
 extension FileBackend {
     public func withWriteAccess(_ body: () -> Void) throws(DefaultsError) {
-        let deadline = ContinuousClock.now + patience
+        var deadline: ContinuousClock.Instant?
         var pause: UInt32 = 20
         while true {
             switch try lock() {
@@ -10,104 +10,119 @@ extension FileBackend {
             case .readOnly:
                 // A commit will say why.
                 return body()
-            case .replaced:
-                guard ContinuousClock.now < deadline else {
-                    throw DefaultsError(.timedOut, reason: "\(place.path) was replaced for more than \(patience)")
-                }
             case .busy:
-                guard ContinuousClock.now < deadline else {
+                let now = ContinuousClock.now
+                guard now < deadline ?? now + patience else {
                     throw DefaultsError(
-                        .timedOut, reason: "another process held \(place.path) for more than \(patience)")
+                        .timedOut, reason: "other processes left no turn to write \(place.path) for \(patience)")
                 }
+                deadline = deadline ?? now + patience
                 SystemClock.sleep(microseconds: pause)
-                pause = min(pause * 2, 2_000)
+                // Short, since a busy process gives its turn away for some microseconds only.
+                pause = min(pause * 2, 200)
             }
         }
     }
 
-    private enum Turn { case locked, busy, replaced, readOnly }
+    private enum Turn { case locked, busy, readOnly }
 
     private func lock() throws(DefaultsError) -> Turn {
-        try withLog(making: true) { log, state throws(FileFailure) in
-            guard log?.isWritable == true else { return .readOnly }
-            guard try log!.file.tryLock() else { return .busy }
-            state.isLocked = true
-            var isDone = false
-            defer {
-                if !isDone {
-                    log?.file.unlock()
-                    state.isLocked = false
+        try withLog(making: true) { state throws(FileFailure) in
+            for _ in 0..<100 {
+                guard state.log?.isWritable == true else { return .readOnly }
+                let file = state.log!.file
+                guard try file.tryLock() else {
+                    // Whoever replaced the file may still have the lock of the old one.
+                    guard try place.isElsewhere(state.log!) else { return .busy }
+                    try reopen(&state)
+                    continue
                 }
+                state.isLocked = true
+                do throws(FileFailure) {
+                    // The name may mean another file by now, and what is written to this one would be lost.
+                    guard try place.isElsewhere(state.log!) else {
+                        try catchUp(&state)
+                        // Whoever sealed it died before the other file got its name, or would have the lock.
+                        if state.log!.isSealed { try state.log!.unseal() }
+                        if state.log!.isDoubtful { try repair(&state) }
+                        return .locked
+                    }
+                } catch {
+                    unlock(&state, file)
+                    throw error
+                }
+                unlock(&state, file)
+                try reopen(&state)
             }
-            // The name may mean another file by now, and what is written to this one would be lost.
-            guard try !place.isElsewhere(log!) else {
-                log?.file.unlock()
-                log = nil
-                state.isLocked = false
-                isDone = true
-                announce(nil, &state)
-                return .replaced
-            }
-            try catchUp(&log, &state)
-            // Whoever sealed it died before the other file got its name, or would have the lock.
-            if log!.isSealed { try log!.unseal() }
-            if log!.isDoubtful { try repair(&log!, &state) }
-            isDone = true
-            return .locked
+            return .busy
         }
+    }
+
+    private func reopen(_ state: inout State) throws(FileFailure) {
+        state.log = nil
+        state.announce(nil)
+        state.log = try place.open(making: true, patience: patience, reports: &state.reports)
+    }
+
+    private func unlock(_ state: inout State, _ file: File) {
+        file.unlock()
+        // A successor comes with its lock.
+        state.log?.file.unlock()
+        state.isLocked = false
     }
 
     private func unlock() {
-        state.withLock { state in
+        let hasReports = state.withLock { state in
             state.log?.file.unlock()
             state.isLocked = false
+            return !state.reports.isEmpty
         }
-        deliverReports()
+        if hasReports { deliverReports() }
     }
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        var encoded: [FileEdit] = []
-        var count = 0
-        for (key, value) in edits {
-            let edit = try Self.encode(key, value)
-            count += RecordFormat.length(ofSetting: key, valueCount: edit.value?.count ?? 0)
-            encoded.append(edit)
-        }
-        try withLog { log, state throws(FileFailure) in
-            guard log?.isWritable == true else { throw FileFailure("it is read-only") }
+        var record = RecordWriter()
+        for (key, value) in edits { try Self.append(key, value, to: &record) }
+        try withLog { state throws(FileFailure) in
+            guard state.log?.isWritable == true else { throw FileFailure("it is read-only") }
             // Not so in a child that was forked inside a write, and where the file came up only now.
             guard state.isLocked else { throw FileFailure("its lock is not held") }
-            if log!.isDueForReplacement(appending: count) { try repair(&log!, &state) }
-            try log!.append(encoded)
+            if state.log!.isDueForReplacement(appending: record.length) { try repair(&state) }
+            try state.log!.append(&record)
         }
     }
 
-    private static func encode(_ key: String, _ value: PropertyList?) throws(DefaultsError) -> FileEdit {
+    private static func append(
+        _ key: String, _ value: PropertyList?, to record: inout RecordWriter
+    ) throws(DefaultsError) {
         guard key.utf8.count <= RecordFormat.keyLimit else {
             throw DefaultsError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
         }
-        guard let value else { return FileEdit(key: key, value: nil) }
+        var key = key
+        guard let value else { return key.withUTF8 { record.append(UnsafeRawBufferPointer($0), nil) } }
         guard !value.isNested(deeperThan: PropertyList.depthLimit) else {
             throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
         }
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 256)
         writer.append(value)
         guard writer.bytes.count <= RecordFormat.valueLimit else {
             throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
         }
-        return FileEdit(key: key, value: writer.bytes)
+        key.withUTF8 { key in
+            writer.bytes.withUnsafeBytes { record.append(UnsafeRawBufferPointer(key), $0) }
+        }
     }
 
     public var synchronizationDelay: Duration? { durability == .immediate ? .zero : .milliseconds(300) }
 
     /// One caller flushes for all who wait: whoever comes while a flush is under way finds that the next one did it for them.
     public func synchronize() throws(DefaultsError) {
-        let target = try withLog { log, state throws(FileFailure) in
-            if let current = log, try place.isReplaced(current) {
+        let target = try withLog { state throws(FileFailure) in
+            if state.log != nil, try place.isReplaced(state.log!) {
                 state.doubtsName = true
-                try catchUp(&log, &state)
+                try catchUp(&state)
             }
-            return log?.end
+            return state.log?.end
         }
         guard let target else { return }
         let failure = flushing.withLock { _ -> FileFailure? in
@@ -127,7 +142,7 @@ extension FileBackend {
                 // Another flush of it has failed before, and this one says nothing of what was lost then.
                 let isDoubtful = state.withLock { state in
                     guard state.log?.file === due.file else { return false }
-                    state.log?.noteFlush(to: due.end)
+                    state.log?.noteFlush(to: due.end, andName: true)
                     return state.log?.isDoubtful ?? false
                 }
                 return isDoubtful ? FileFailure("an earlier flush has failed") : nil

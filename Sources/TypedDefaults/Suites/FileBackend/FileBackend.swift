@@ -39,13 +39,18 @@ public final class FileBackend: DefaultsBackend {
         var watch: FileWatch?
         var hasReportedRefusal = false
 
+        /// Notes that others have changed those keys, or any if they are nil.
+        mutating func announce(_ keys: [String]?) {
+            generation &+= 1
+            news.append((generation, keys))
+        }
+
         /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
         mutating func leaveParent() {
-            guard let log, log.file.process != Forks.count else { return }
-            self.log = nil
+            guard let process = log?.file.process, process != Forks.count else { return }
+            log = nil
             isLocked = false
-            generation &+= 1
-            news.append((generation, nil))
+            announce(nil)
         }
     }
 
@@ -81,7 +86,7 @@ public final class FileBackend: DefaultsBackend {
 // Reading.
 extension FileBackend {
     public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        let bytes = try withLog { log, _ throws(FileFailure) in try log?.bytes(forKey: key) }
+        let bytes = try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
         guard let bytes else { return nil }
         guard let value = bytes.withUnsafeBytes(Self.decode) else {
             throw DefaultsError(.unreadable, key: key, reason: "what is stored is no value that this version knows")
@@ -96,9 +101,9 @@ extension FileBackend {
     }
 
     public func keys() throws(DefaultsError) -> [String] {
-        try withLog { log, state throws(FileFailure) in
-            try catchUp(&log, &state)
-            return log?.index.keys ?? []
+        try withLog { state throws(FileFailure) in
+            try catchUp(&state)
+            return state.log?.index.keys ?? []
         }
     }
 
@@ -112,8 +117,8 @@ extension FileBackend {
     }
 
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
-        try withLog { log, state throws(FileFailure) in
-            try catchUp(&log, &state)
+        try withLog { state throws(FileFailure) in
+            try catchUp(&state)
             let news = state.news.filter { $0.generation > generation }
             state.news = news
             guard news.allSatisfy({ $0.keys != nil }) else { return (nil, state.generation) }
@@ -121,22 +126,20 @@ extension FileBackend {
         }
     }
 
-    /// Runs `body` with the log, opened if need be; nil if there is no file, and none shall or can be made.
+    /// Runs `body` with the log opened, if there is a file or one shall and can be made.
     func withLog<Result>(
-        making: Bool = false, _ body: (inout FileLog?, inout State) throws(FileFailure) -> Result
+        making: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
     ) throws(DefaultsError) -> Result {
-        defer { deliverReports() }
+        var hasReports = false
+        defer { if hasReports { deliverReports() } }
         do throws(FileFailure) {
             return try state.withLock { state throws(FileFailure) in
+                defer { hasReports = !state.reports.isEmpty }
                 state.leaveParent()
                 if state.log == nil {
                     state.log = try place.open(making: making, patience: patience, reports: &state.reports)
                 }
-                // Taken out, so that the log is changed in place.
-                var log = state.log
-                state.log = nil
-                defer { state.log = log }
-                return try body(&log, &state)
+                return try body(&state)
             }
         } catch {
             throw unavailable(error)
@@ -144,61 +147,57 @@ extension FileBackend {
     }
 
     /// Reads what others have written, in this file and in one that has taken its place.
-    func catchUp(_ log: inout FileLog?, _ state: inout State) throws(FileFailure) {
-        if log?.hasMore == true { try readOn(&log!, &state) }
+    func catchUp(_ state: inout State) throws(FileFailure) {
+        if state.log?.hasMore == true { try readOn(&state) }
         // A writer stays with the file that it has the lock of.
-        guard let current = log, current.isSealed || state.doubtsName, !state.isLocked else { return }
-        if try place.isElsewhere(current) {
-            log = try place.open(making: false, patience: patience, reports: &state.reports)
-            announce(nil, &state)
+        guard state.log != nil, state.log!.isSealed || state.doubtsName, !state.isLocked else { return }
+        if try place.isElsewhere(state.log!) {
+            state.log = nil
+            state.announce(nil)
+            state.log = try place.open(making: false, patience: patience, reports: &state.reports)
         }
         state.doubtsName = false
     }
 
-    private func readOn(_ log: inout FileLog, _ state: inout State) throws(FileFailure) {
-        let progress = try log.readOn()
-        // At once: it is applied, whatever fails after it.
-        if !progress.changed.isEmpty { announce(progress.changed, &state) }
-        guard progress.isStopped else { return }
+    private func readOn(_ state: inout State) throws(FileFailure) {
+        guard try readOnce(&state) else { return }
         // Nothing to do while another process has the lock: it is writing what is only half there.
-        let isLocked = state.isLocked
-        try withLock(&log, isLocked) { log throws(FileFailure) in
-            let again = try log.readOn()
-            if !again.changed.isEmpty { announce(again.changed, &state) }
-            guard again.isStopped, log.isWritable, try !place.isElsewhere(log) else { return }
-            do throws(FileFailure) {
-                try repair(&log, &state)
-            } catch {
-                // What is good can be read; a writer cannot go on.
-                if isLocked { throw error }
+        let file = state.log!.file
+        if !state.isLocked {
+            guard try file.tryLock() else { return }
+        }
+        defer {
+            if !state.isLocked {
+                file.unlock()
+                // A successor comes with its lock.
+                state.log?.file.unlock()
             }
         }
+        guard try readOnce(&state), state.log!.isWritable, try !place.isElsewhere(state.log!) else { return }
+        do throws(FileFailure) {
+            try repair(&state)
+        } catch {
+            // What is good can be read; a writer cannot go on.
+            if state.isLocked { throw error }
+        }
+    }
+
+    /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
+    private func readOnce(_ state: inout State) throws(FileFailure) -> Bool {
+        let progress = try state.log!.readOn()
+        if !progress.changed.isEmpty { state.announce(progress.changed) }
+        return progress.isStopped
     }
 
     /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
-    func repair(_ log: inout FileLog, _ state: inout State) throws(FileFailure) {
-        let end = log.end
+    func repair(_ state: inout State) throws(FileFailure) {
+        let end = state.log!.end
         do throws(FileFailure) {
-            try place.repair(&log, reports: &state.reports)
+            try place.repair(&state.log!, reports: &state.reports)
         } catch {
-            if log.end != end { announce(nil, &state) }
+            if state.log!.end != end { state.announce(nil) }
             throw error
         }
-    }
-
-    /// Runs `body` with the file's lock, if it is to be had at once.
-    private func withLock(
-        _ log: inout FileLog, _ isLocked: Bool, _ body: (inout FileLog) throws(FileFailure) -> Void
-    ) throws(FileFailure) {
-        guard !isLocked else { return try body(&log) }
-        let file = log.file
-        guard try file.tryLock() else { return }
-        defer {
-            file.unlock()
-            // A successor comes with its lock.
-            log.file.unlock()
-        }
-        try body(&log)
     }
 
     public func watch(_ news: (@Sendable () -> Void)?) {
@@ -234,11 +233,6 @@ extension FileBackend {
             return (state.reports, state.report)
         }
         for error in reports { report(error) }
-    }
-
-    func announce(_ keys: [String]?, _ state: inout State) {
-        state.generation &+= 1
-        state.news.append((state.generation, keys))
     }
 
     func unavailable(_ failure: FileFailure) -> DefaultsError {

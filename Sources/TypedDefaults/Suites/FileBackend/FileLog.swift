@@ -4,7 +4,7 @@
 struct FileLog {
     let file: File
     let directory: File
-    let status: File.Status
+    let identity: File.Identity
     let isWritable: Bool
     let epoch: UInt64
     /// How large the file may be: as large as the window into it.
@@ -27,9 +27,9 @@ struct FileLog {
     /// Whether something stands where the next record goes. A file that was cut off there is one to look at as well.
     var hasMore: Bool { end + 8 > size || window.word(at: end) != 0 }
 
-    mutating func noteFlush(to end: Int) {
+    mutating func noteFlush(to end: Int, andName isName: Bool) {
         flushed = max(flushed, end)
-        isNameFlushed = true
+        isNameFlushed = isNameFlushed || isName
     }
 }
 
@@ -60,9 +60,10 @@ extension FileLog {
         // A mapping keeps what it was made through open, in a forked child as well, and so would keep the lock of a parent that was
         // killed. What this one is made through is never locked.
         let unlocked = try directory.file(name, .readOnly)
-        guard try unlocked.status().isSame(as: status) else { throw FileFailure(replaced: "it was replaced meanwhile") }
+        let identity = try file.identity()
+        guard try unlocked.identity() == identity else { throw FileFailure(replaced: "it was replaced meanwhile") }
         var log = FileLog(
-            file: file, directory: directory, status: status, isWritable: isWritable, epoch: fields.epoch,
+            file: file, directory: directory, identity: identity, isWritable: isWritable, epoch: fields.epoch,
             sizeLimit: sizeLimit, window: try FileWindow(unlocked, length: sizeLimit + RecordFormat.step),
             index: FileIndex(crc: fields.crc), size: status.size)
         let progress = try log.readOn(isOpening: true)
@@ -78,13 +79,14 @@ extension FileLog {
     /// - Parameter isOpening: Whether what stands behind zeros counts as well: a loss of power can leave the second half of a record.
     mutating func readOn(isOpening: Bool = false) throws(FileFailure) -> Progress {
         var progress = Progress()
+        var changed: [String]? = isOpening ? nil : []
         var count = isOpening ? max(8, try file.status().size - end) : 4 << 10
         while true {
             let base = end
             let bytes = try file.read(at: base, count: count)
             let isAll = bytes.count < count
             size = isAll ? base + bytes.count : max(size, base + bytes.count)
-            switch bytes.withUnsafeBytes({ index.readOn($0, changed: &progress.changed) }) {
+            switch bytes.withUnsafeBytes({ index.readOn($0, changed: &changed) }) {
             case .nothing: progress.isStopped = isOpening && !Self.isZero(bytes[(end - base)...])
             case .seal: break
             case .needs(let needed) where !isAll:
@@ -92,6 +94,7 @@ extension FileLog {
                 continue
             case .needs, .bad: progress.isStopped = true
             }
+            progress.changed = changed ?? []
             return progress
         }
     }
@@ -104,48 +107,46 @@ extension FileLog {
         return bytes
     }
 
-    /// All settings, read from the file anew.
+    /// The bytes of a file that can take the place of this one, made of what this one holds when it is read anew.
     ///
     /// Since a flush has failed, or since it decayed, the disk may hold something else than what was read or written before. Then
     /// the index comes to what is still there, and this throws.
-    mutating func settings() throws(FileFailure) -> [FileEdit] {
+    mutating func successor() throws(FileFailure) -> [UInt8] {
         let bytes = try file.read(at: 0, count: end)
         let header = Array(bytes.prefix(RecordFormat.headerLength))
         var again = FileIndex(crc: try RecordFormat.fields(ofHeader: header).crc)
-        var changed: [String] = []
-        bytes.withUnsafeBytes { bytes in
+        let successor = bytes.withUnsafeBytes { bytes -> [UInt8]? in
+            var changed: [String]?
             let records = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
             _ = again.readOn(records, changed: &changed)
+            guard again.end == end, again.crc == index.crc else { return nil }
+            return RecordFormat.file(epoch: epoch + 1, settings: again, of: bytes)
         }
-        guard again.end == end, again.crc == index.crc else {
-            (index, isDoubtful) = (again, true)
-            throw FileFailure("some of what was written to it is not there any more")
-        }
-        return again.keys.compactMap { key in
-            again.place(ofKey: key).map { FileEdit(key: key, value: Array(bytes[$0])) }
-        }
+        if let successor { return successor }
+        (index, isDoubtful) = (again, true)
+        throw FileFailure("some of what was written to it is not there any more")
     }
 }
 
 // Writing, with the file's lock held.
 extension FileLog {
     /// Appends a commit.
-    mutating func append(_ edits: [FileEdit]) throws(FileFailure) {
-        let payload = RecordFormat.payload(edits)
-        let record = try write(payload: payload.bytes)
-        index.append(edits, payload.values, length: record.bytes.count, crc: record.crc)
+    mutating func append(_ record: inout RecordWriter) throws(FileFailure) {
+        let crc = try write(&record)
+        index.append(record, crc: crc)
     }
 
     /// Tells all who have this file open that another one takes its place.
     mutating func seal() throws(FileFailure) {
-        _ = try write(payload: RecordFormat.seal)
+        var record = RecordWriter(payload: [RecordFormat.seal])
+        _ = try write(&record, isSeal: true)
         index.noteSeal(true)
     }
 
     /// Takes the seal back: no other file has come.
     mutating func unseal() throws(FileFailure) {
         // And with it damage that was to be replaced, of which a copy was made before.
-        let count = max(RecordFormat.length(ofPayload: RecordFormat.seal.count), try rest().count)
+        let count = max(RecordFormat.length(ofPayload: 1), try rest().count)
         try file.write([UInt8](repeating: 0, count: count), at: end)
         index.noteSeal(false)
     }
@@ -156,13 +157,11 @@ extension FileLog {
         return Array(bytes.prefix(bytes.withUnsafeBytes(RecordFormat.countBeforeZeros)))
     }
 
-    /// Writes a record at the end, whole or not at all.
-    private mutating func write(payload: [UInt8]) throws(FileFailure) -> (bytes: [UInt8], crc: UInt32) {
-        let record = RecordFormat.record(payload, after: index.crc)
+    /// Writes a record at the end, whole or not at all, and returns its checksum.
+    private mutating func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
+        let crc = record.finish(after: index.crc)
         // The word behind the record must be there, and must be zero, before the record is.
-        if end + record.bytes.count + 8 > size {
-            try extend(to: end + record.bytes.count + 8, isSeal: payload == RecordFormat.seal)
-        }
+        if end + record.bytes.count + 8 > size { try extend(to: end + record.bytes.count + 8, isSeal: isSeal) }
         var written = 0
         do throws(FileFailure) {
             try file.write(record.bytes, at: end, written: &written)
@@ -171,7 +170,7 @@ extension FileLog {
             if written > 0 { try? file.write([UInt8](repeating: 0, count: written), at: end) }
             throw error
         }
-        return record
+        return crc
     }
 
     private mutating func extend(to length: Int, isSeal: Bool) throws(FileFailure) {
@@ -183,7 +182,7 @@ extension FileLog {
         // Another process may have done it before.
         size = max(size, try file.status().size)
         guard size < newSize else { return }
-        try file.write([UInt8](repeating: 0, count: newSize - size), at: size)
+        try file.write(pages: [UInt8](repeating: 0, count: newSize - size), at: size)
         size = newSize
     }
 

@@ -78,9 +78,12 @@ struct FilePlace {
             // Just made, and a placeholder only: whoever gets its lock first puts a file with a header in its place.
             if try file.tryLock() {
                 defer { file.unlock() }
-                let isPlaceholder = try directory.status(of: name)?.isSame(as: file.status()) == true
+                let isPlaceholder = try directory.identity(of: name) == file.identity()
                 if isPlaceholder {
-                    _ = try install(in: directory, epoch: 0, []) { rename throws(FileFailure) in try rename() }
+                    let empty = RecordFormat.file(
+                        epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
+                    let made = try install(empty, in: directory) { rename throws(FileFailure) in try rename() }
+                    made.file.unlock()
                 }
             } else if ContinuousClock.now > deadline {
                 throw FileFailure("another process is making it, and does not finish")
@@ -92,19 +95,19 @@ struct FilePlace {
 
     /// Whether the name means another file than this one, or none.
     func isElsewhere(_ log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.status(of: name)?.isSame(as: log.status) != true
+        try log.directory.identity(of: name) != log.identity
     }
 
     /// Whether the name means another file than this one.
     func isReplaced(_ log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.status(of: name)?.isSame(as: log.status) == false
+        try log.directory.identity(of: name).map { $0 != log.identity } ?? false
     }
 
     /// Writes what is live to a new file and gives it the name; with the lock of the old file, and then with that of the new one.
     func replace(_ log: inout FileLog) throws(FileFailure) {
-        let settings = try log.settings()
+        let successor = try log.successor()
         var old = log
-        log = try install(in: log.directory, epoch: log.epoch + 1, settings) { rename throws(FileFailure) in
+        log = try install(successor, in: log.directory) { rename throws(FileFailure) in
             // Before the rename: whoever has the old file open finds out that another one comes.
             try old.seal()
             do throws(FileFailure) {
@@ -114,11 +117,13 @@ struct FilePlace {
                 throw error
             }
         }
+        // Somebody may still have it open, for a flush that is under way, and nobody is to wait for its lock.
+        old.file.unlock()
     }
 
     /// Makes a file under another name, flushes it, and gives it the name; returned with its lock.
     private func install(
-        in directory: File, epoch: UInt64, _ settings: [FileEdit],
+        _ bytes: [UInt8], in directory: File,
         renaming: (_ rename: () throws(FileFailure) -> Void) throws(FileFailure) -> Void
     ) throws(FileFailure) -> FileLog {
         // Always the same, since nobody else does this now: what a process left that died at it is found and removed.
@@ -127,16 +132,17 @@ struct FilePlace {
         let file = try directory.file(temporaryName, .createExclusively)
         do throws(FileFailure) {
             guard try file.tryLock() else { throw FileFailure("its successor is locked") }
-            try file.write(RecordFormat.file(epoch: epoch, settings), at: 0)
+            try file.write(pages: bytes, at: 0)
             // Read back, so that what takes the place of the old file is known to be good.
             let opened = try FileLog.opening(
                 file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)
-            guard var log = opened?.log, opened?.progress.isStopped == false, log.index.keys.count == settings.count
-            else { throw FileFailure("its successor does not read back") }
+            guard var log = opened?.log, opened?.progress.isStopped == false else {
+                throw FileFailure("its successor does not read back")
+            }
             try file.flush()
             try renaming { () throws(FileFailure) in try directory.rename(temporaryName, to: name) }
-            try directory.flushNames()
-            log.noteFlush(to: log.end)
+            // The name need not be flushed now: until it is, a loss of power leaves the old file, which holds what was flushed before.
+            log.noteFlush(to: log.end, andName: false)
             return log
         } catch {
             // Gone if it has got its name already, and of no use otherwise.

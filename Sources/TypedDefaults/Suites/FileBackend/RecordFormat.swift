@@ -20,14 +20,6 @@ enum RecordFormat {
     static let keyLimit = 4_096
     static let valueLimit = 16 << 20
 
-    /// What a record says.
-    enum Contents {
-        /// Another file is to take the place of this one.
-        case seal
-        /// Keys, and where in the buffer their values stand; nil removes the key.
-        case edits([(key: String, value: Range<Int>?)])
-    }
-
     static func header(salt: UInt64, epoch: UInt64) -> [UInt8] {
         var header = magic
         func append(_ value: some FixedWidthInteger) {
@@ -43,25 +35,10 @@ enum RecordFormat {
         return header
     }
 
-    /// A record of those operations, and the checksum that the next one continues from.
-    static func record(_ payload: [UInt8], after crc: UInt32) -> (bytes: [UInt8], crc: UInt32) {
-        var bytes = [UInt8](repeating: 0, count: 8)
-        bytes.reserveCapacity(length(ofPayload: payload.count))
-        bytes.append(contentsOf: payload)
-        bytes.append(contentsOf: repeatElement(0, count: length(ofPayload: payload.count) - bytes.count))
-        let crc = bytes.withUnsafeMutableBytes { buffer in
-            buffer.storeBytes(of: UInt32(payload.count).littleEndian, as: UInt32.self)
-            let crc = checksum(ofRecord: UnsafeRawBufferPointer(buffer), after: crc)
-            buffer.storeBytes(of: crc.littleEndian, toByteOffset: 4, as: UInt32.self)
-            return crc
-        }
-        return (bytes, crc)
-    }
-
     static func length(ofPayload count: Int) -> Int { 8 + (count + 7) & ~7 }
 
     /// Of the length and what follows the checksum itself.
-    private static func checksum(ofRecord bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32 {
+    fileprivate static func checksum(ofRecord bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32 {
         let length = CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[0..<4]), seed: crc)
         return CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[8...]), seed: length)
     }
@@ -70,11 +47,13 @@ enum RecordFormat {
     enum Found {
         /// Zeros: nothing was written here yet.
         case nothing
-        /// A whole record: where its payload is, its length and its checksum.
-        case record(payload: Range<Int>, length: Int, crc: UInt32)
+        /// A commit: where its payload is, the length of its record and its checksum.
+        case edits(Range<Int>, length: Int, crc: UInt32)
+        /// Another file is to take the place of this one.
+        case seal
         /// The bytes end before the record does, which takes so many.
         case cut(length: Int)
-        /// Not a record: half written, or damaged.
+        /// Not a record: half written, damaged, or of no known form.
         case bad
     }
 
@@ -88,68 +67,50 @@ enum RecordFormat {
         guard length <= bytes.count - offset else { return .cut(length: length) }
         let record = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + length)])
         guard checksum(ofRecord: record, after: crc) == stored else { return .bad }
-        return .record(payload: (offset + 8)..<(offset + 8 + count), length: length, crc: stored)
+        if count == 1, record[8] == seal { return .seal }
+        let payload = (offset + 8)..<(offset + 8 + count)
+        return forEachEdit(in: bytes, payload, { _ in }) ? .edits(payload, length: length, crc: stored) : .bad
     }
 
-    /// What the payload of a record says; nil if it is of no known form.
-    static func contents(of bytes: UnsafeRawBufferPointer, payload: Range<Int>) -> Contents? {
-        if payload.count == seal.count, bytes[payload.lowerBound] == seal[0] { return .seal }
+    /// Calls `body` with each operation of a payload; false if it is of no known form.
+    @discardableResult @inline(__always)
+    static func forEachEdit(
+        in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>, _ body: (RecordEdit) -> Void
+    ) -> Bool {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<payload.upperBound]), at: payload.lowerBound)
-        var edits: [(key: String, value: Range<Int>?)] = []
         while !reader.isAtEnd {
             let operation = reader.byte()
-            guard operation == 1 || operation == 2, let key = reader.string() else { return nil }
-            if operation == 1 {
-                guard let count = reader.count(), reader.bytes(count) != nil else { return nil }
-                edits.append((key, (reader.position - count)..<reader.position))
-            } else {
-                edits.append((key, nil))
-            }
-        }
-        return .edits(edits)
-    }
-
-    /// The payload of a commit, and where in it each value stands.
-    static func payload(_ edits: [FileEdit]) -> (bytes: [UInt8], values: [Range<Int>?]) {
-        var writer = ByteWriter()
-        var values: [Range<Int>?] = []
-        for edit in edits {
-            guard let value = edit.value else {
-                writer.append(byte: 2)
-                writer.append(edit.key)
-                values.append(nil)
+            guard operation == 1 || operation == 2, let key = reader.text() else { return false }
+            guard operation == 1 else {
+                body(RecordEdit(key: key, value: nil))
                 continue
             }
-            writer.append(byte: 1)
-            writer.append(edit.key)
-            writer.append(count: value.count)
-            writer.append(contentsOf: value)
-            values.append((writer.bytes.count - value.count)..<writer.bytes.count)
+            guard let value = reader.counted() else { return false }
+            body(RecordEdit(key: key, value: value))
         }
-        return (writer.bytes, values)
+        return true
     }
 
-    static let seal: [UInt8] = [3]
+    static let seal: UInt8 = 3
 
-    /// A whole file that holds those settings and nothing else, with the zeros behind its last record.
-    static func file(epoch: UInt64, _ settings: [FileEdit]) -> [UInt8] {
-        var bytes = header(salt: .random(in: 0 ... .max), epoch: epoch)
-        var crc = bytes[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
-        // Several settings share a record, so that a file is not longer than the one that it replaces.
-        var rest = settings[...]
-        while !rest.isEmpty {
-            var count = 0
-            let part = rest.prefix { setting in
-                count += length(ofSetting: setting.key, valueCount: setting.value?.count ?? 0)
-                return count <= step
-            }
-            let edits = part.isEmpty ? rest.prefix(1) : part
-            rest = rest[edits.endIndex...]
-            let record = record(payload(Array(edits)).bytes, after: crc)
-            bytes += record.bytes
-            crc = record.crc
+    /// A whole file that holds the settings of another one and nothing else, with the zeros behind its last record.
+    static func file(epoch: UInt64, settings index: FileIndex, of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        var file = header(salt: .random(in: 0 ... .max), epoch: epoch)
+        var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
+        var record = RecordWriter()
+        func finish() {
+            guard !record.edits.isEmpty else { return }
+            crc = record.finish(after: crc)
+            file += record.bytes
+            record = RecordWriter()
         }
-        return bytes + [UInt8](repeating: 0, count: size(for: bytes.count + 8) - bytes.count)
+        index.visit { key, value in
+            record.append(key, UnsafeRawBufferPointer(rebasing: bytes[value]))
+            // Several settings share a record, so that a file is not longer than the one that it replaces.
+            if record.length > step { finish() }
+        }
+        finish()
+        return file + [UInt8](repeating: 0, count: size(for: file.count + 8) - file.count)
     }
 
     /// How many bytes there are in front of the zeros that the bytes end with.
@@ -163,9 +124,9 @@ enum RecordFormat {
     /// How far a file reaches that holds so many bytes.
     static func size(for length: Int) -> Int { (length + step - 1) / step * step }
 
-    /// About how long the record of a commit of just that setting is.
-    static func length(ofSetting key: String, valueCount: Int) -> Int {
-        length(ofPayload: 1 + 2 + key.utf8.count + 2 + valueCount)
+    /// About how long the record of a commit of just one setting is.
+    static func length(ofKey keyCount: Int, value valueCount: Int) -> Int {
+        length(ofPayload: 1 + 2 + keyCount + 2 + valueCount)
     }
 
     /// What a header says.
@@ -182,5 +143,48 @@ enum RecordFormat {
             throw FileFailure("its header is damaged")
         }
         return (load(32, UInt64.self), crc)
+    }
+}
+
+/// One operation of a commit: where in the bytes its key and its value stand; no value removes the key.
+struct RecordEdit {
+    let key: Range<Int>
+    let value: Range<Int>?
+}
+
+/// A record on its way to the file, in one buffer.
+struct RecordWriter {
+    private var writer = ByteWriter(capacity: 256)
+    private(set) var edits: [RecordEdit] = []
+
+    // Room for the length and the checksum.
+    init() { writer.append(word: 0) }
+
+    /// A record of just those bytes.
+    init(payload: some Sequence<UInt8>) {
+        self.init()
+        writer.append(contentsOf: payload)
+    }
+
+    var bytes: [UInt8] { writer.bytes }
+    /// How long the record will be.
+    var length: Int { RecordFormat.length(ofPayload: writer.bytes.count - 8) }
+
+    mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) {
+        writer.append(byte: value == nil ? 2 : 1)
+        let key = writer.append(counted: key)
+        edits.append(RecordEdit(key: key, value: value.map { writer.append(counted: $0) }))
+    }
+
+    /// Fills in the length, the padding and the checksum, which the next record continues from.
+    mutating func finish(after crc: UInt32) -> UInt32 {
+        let count = writer.bytes.count - 8
+        writer.append(contentsOf: repeatElement(0, count: length - writer.bytes.count))
+        return writer.bytes.withUnsafeMutableBytes { buffer in
+            buffer.storeBytes(of: UInt32(count).littleEndian, as: UInt32.self)
+            let crc = RecordFormat.checksum(ofRecord: UnsafeRawBufferPointer(buffer), after: crc)
+            buffer.storeBytes(of: crc.littleEndian, toByteOffset: 4, as: UInt32.self)
+            return crc
+        }
     }
 }

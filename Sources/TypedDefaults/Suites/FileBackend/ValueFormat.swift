@@ -15,11 +15,21 @@
 /// | 8 | an array: count, values |
 /// | 9 | a dictionary: count, and for each entry the key as count and bytes, then the value |
 struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+    var bytes: [UInt8] = []
+
+    init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     mutating func append(byte: UInt8) { bytes.append(byte) }
 
-    mutating func append(contentsOf other: [UInt8]) { bytes.append(contentsOf: other) }
+    mutating func append(contentsOf other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
+
+    /// The count of the bytes and the bytes, and where these came to stand.
+    @discardableResult
+    mutating func append(counted other: UnsafeRawBufferPointer) -> Range<Int> {
+        append(count: other.count)
+        bytes.append(contentsOf: other)
+        return (bytes.count - other.count)..<bytes.count
+    }
 
     mutating func append(count: Int) {
         var rest = UInt64(count)
@@ -35,8 +45,8 @@ struct ByteWriter {
     }
 
     mutating func append(_ string: String) {
-        append(count: string.utf8.count)
-        bytes.append(contentsOf: string.utf8)
+        var string = string
+        string.withUTF8 { _ = append(counted: UnsafeRawBufferPointer($0)) }
     }
 
     mutating func append(_ value: PropertyList) {
@@ -61,8 +71,7 @@ struct ByteWriter {
             append(value)
         case .data(let value):
             append(byte: 7)
-            append(count: value.count)
-            bytes.append(contentsOf: value)
+            value.withUnsafeBytes { _ = append(counted: $0) }
         case .array(let elements):
             append(byte: 8)
             append(count: elements.count)
@@ -113,15 +122,23 @@ struct ByteReader {
         return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 
-    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count <= bytes.count - position else { return nil }
+    /// A count and so many bytes: where these stand.
+    mutating func counted() -> Range<Int>? {
+        guard let count = count() else { return nil }
         defer { position += count }
-        return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + count)])
+        return position..<(position + count)
+    }
+
+    /// The same of bytes that are UTF-8.
+    mutating func text() -> Range<Int>? {
+        guard let range = counted() else { return nil }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+        return text.allSatisfy { $0 < 0x80 } || String(validating: text, as: UTF8.self) != nil ? range : nil
     }
 
     mutating func string() -> String? {
-        guard let count = count(), let bytes = bytes(count) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        guard let range = counted() else { return nil }
+        return String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
     mutating func value(depth: Int = 1) -> PropertyList? {
@@ -134,8 +151,7 @@ struct ByteReader {
         case 5: return word().map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
         case 6: return string().map(PropertyList.string)
         case 7:
-            guard let count = count(), let bytes = bytes(count) else { return nil }
-            return .data(Data(bytes))
+            return counted().map { .data(Data(bytes[$0])) }
         case 8:
             guard depth <= PropertyList.depthLimit, let count = count() else { return nil }
             var elements: [PropertyList] = []

@@ -1,0 +1,115 @@
+// What libFuzzer calls with bytes of its own making. Compiled together with the library's sources, by Tests/Torture/fuzz.
+//
+// Nothing may trap, hang or leak, and what is checked here with `precondition` must hold for any bytes.
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+// Safe: libFuzzer runs on one thread.
+nonisolated(unsafe) private var rounds = 0
+private let folder = ProcessInfo.processInfo.environment["FUZZ_FOLDER"]!
+private let hasPlantedFault = ProcessInfo.processInfo.environment["FUZZ_PLANTED"] != nil
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard count > 3 else { return 0 }
+    let bytes = UnsafeRawBufferPointer(start: start + 1, count: count - 1)
+    // A file takes a hundred times as long as the rest.
+    switch start[0] {
+    case 0: openFile(Array(bytes))
+    case 1, 2: openFile(makeFile(bytes))
+    case 3...127: readRecords(bytes)
+    default: readPayload(bytes)
+    }
+    return 0
+}
+
+/// Records as they stand, whole and in two pieces.
+private func readRecords(_ bytes: UnsafeRawBufferPointer) {
+    var (whole, parts) = (FileIndex(crc: 0), FileIndex(crc: 0))
+    var changed: [String]? = []
+    _ = whole.readOn(bytes, changed: &changed)
+    precondition(whole.end - RecordFormat.headerLength <= bytes.count)
+    _ = parts.readOn(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), changed: &changed)
+    _ = parts.readOn(
+        UnsafeRawBufferPointer(rebasing: bytes[(parts.end - RecordFormat.headerLength)...]), changed: &changed)
+    precondition(whole.end == parts.end && whole.crc == parts.crc && whole.live == parts.live)
+    for key in whole.keys {
+        precondition(whole.place(ofKey: key) == parts.place(ofKey: key))
+    }
+}
+
+/// A payload behind a checksum that fits, which bytes alone would hardly ever get.
+private func readPayload(_ bytes: UnsafeRawBufferPointer) {
+    var record = RecordWriter(payload: bytes)
+    _ = record.finish(after: 7)
+    record.bytes.withUnsafeBytes { record in
+        var index = FileIndex(crc: 7)
+        var changed: [String]?
+        let stop = index.readOn(record, changed: &changed)
+        precondition(stop == .bad || stop == .seal || index.end == RecordFormat.headerLength + record.count)
+        for key in index.keys {
+            guard let place = index.place(ofKey: key) else { preconditionFailure() }
+            let start = place.lowerBound - RecordFormat.headerLength
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: record[start..<(start + place.count)]))
+            guard let value = reader.value(), reader.isAtEnd else { continue }
+            if hasPlantedFault, case .array(let elements) = value, elements.count > 1 { fatalError("planted") }
+            var writer = ByteWriter(capacity: 16)
+            writer.append(value)
+            precondition(
+                writer.bytes.withUnsafeBytes { bytes in
+                    var reader = ByteReader(bytes)
+                    return reader.value() == value && reader.isAtEnd
+                })
+        }
+    }
+}
+
+/// A file of records that fit, cut up by the bytes, and one byte of it changed if they say so.
+private func makeFile(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var file = RecordFormat.header(salt: 1, epoch: 1)
+    var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
+    var rest = bytes[2...].prefix(4_096)
+    while let first = rest.first {
+        let payload = rest.dropFirst().prefix(Int(first))
+        rest = rest.dropFirst(1 + payload.count)
+        guard !payload.isEmpty else { continue }
+        var record = RecordWriter(payload: payload)
+        crc = record.finish(after: crc)
+        file += record.bytes
+    }
+    file += [UInt8](repeating: 0, count: 4_096)
+    if bytes[0] != 0 { file[(Int(bytes[0]) << 8 | Int(bytes[1])) % file.count] ^= bytes[0] }
+    return file
+}
+
+/// A whole file, read and written by two that know nothing of each other.
+private func openFile(_ bytes: [UInt8]) {
+    rounds += 1
+    let path = "\(folder)/\(rounds)/fuzz.defaults"
+    do {
+        try FileManager.default.createDirectory(atPath: "\(folder)/\(rounds)", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: "\(folder)/\(rounds)") }
+        try Data(bytes).write(to: URL(filePath: path))
+        let suite = DefaultsSuite(backend: FileBackend(path: path))
+        suite.onFailure = { _ in }
+        let keys: [String]
+        do { keys = try suite.keys() } catch {
+            // It is no settings file, and stays as it is.
+            precondition(FileManager.default.contents(atPath: path) == Data(bytes))
+            return
+        }
+        for key in keys { _ = suite[DefaultKey<PropertyList?>(key)] }
+        let store = PersistentStore(DefaultKey("fuzz", default: 0), suite: suite)
+        try store.save(rounds)
+        let other = DefaultsSuite(backend: FileBackend(path: path))
+        precondition(other[DefaultKey("fuzz", default: 0)] == rounds)
+        let others = try other.keys()
+        precondition(others == Set(keys + ["fuzz"]).sorted())
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}
