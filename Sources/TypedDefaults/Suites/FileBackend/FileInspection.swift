@@ -1,0 +1,142 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a settings file looks like from outside, and what could still be saved from one that is damaged.
+///
+/// ```swift
+/// let inspection = try FileBackend.inspect(path: "/home/me/.config/com.example.camera.defaults")
+/// for problem in inspection.problems { print(problem) }
+/// ```
+public struct FileInspection: Sendable {
+    /// What is wrong, in sentences that follow the file's name and hold no stored value; empty if nothing is.
+    public fileprivate(set) var problems: [String] = []
+    /// The version of the format; nil if the file has no header that one could read.
+    public fileprivate(set) var version: Int?
+    /// How often the file was replaced; nil if the file has no header that one could read.
+    public fileprivate(set) var epoch: UInt64?
+    /// How many bytes the file has.
+    public fileprivate(set) var size = 0
+    /// Where the last good record ends.
+    public fileprivate(set) var end = 0
+    public fileprivate(set) var records = 0
+    /// How many bytes of these, about, say what the settings are now; the rest is superseded.
+    public fileprivate(set) var liveBytes = 0
+    /// The keys that are stored, sorted.
+    public fileprivate(set) var keys: [String] = []
+    /// What whole records behind the damage say last of each key, sorted; nil for a removal.
+    ///
+    /// These values are not part of the suite any more: something between them and it is lost, and newer ones may have been written
+    /// since. In a form that ``DefaultsBackend/commit(_:)`` takes.
+    public fileprivate(set) var salvageable: [(key: String, value: PropertyList?)] = []
+}
+
+extension FileBackend {
+    /// Looks into a settings file without its lock, and leaves it as it is.
+    ///
+    /// What a process is about to write at that moment looks like damage: ask again if something is wrong. Of a copy kept aside,
+    /// `<name>.damaged-<crc>`, it says that it is no settings file, and what could be saved from it.
+    ///
+    /// - Parameter path: An absolute path.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if there is no file or it cannot be read.
+    public static func inspect(path: String) throws(DefaultsError) -> FileInspection {
+        var inspection = FileInspection()
+        do throws(FileFailure) {
+            let bytes = try inspection.read(path)
+            if let bytes { bytes.withUnsafeBytes { inspection.look(into: $0) } }
+        } catch {
+            throw DefaultsError(.unavailable, reason: "the file \(path) cannot be looked into: \(error.reason)")
+        }
+        return inspection
+    }
+}
+
+extension FileInspection {
+    /// The bytes of the file; nil if it is not one to read.
+    fileprivate mutating func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "."
+        // Asked first, since opening a folder here makes it.
+        guard let name = parts.last.map(String.init), FileManager.default.fileExists(atPath: folder) else {
+            throw FileFailure("its folder is not there")
+        }
+        let directory = try File.directory(folder)
+        guard let status = try directory.status(of: name) else { throw FileFailure("there is no such file") }
+        size = status.size
+        if try directory.status().isOpenToAll { problems.append("lies in a folder that everybody can write") }
+        guard status.isRegular else {
+            problems.append("is not a regular file")
+            return nil
+        }
+        if !status.isOwn { problems.append("belongs to another user") }
+        if status.links > 1 { problems.append("has more than one name") }
+        if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
+        let limit = RecordFormat.sizeLimit + RecordFormat.step
+        if size > limit { problems.append("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
+        return try directory.file(name, .readOnly).read(at: 0, count: min(size, limit))
+    }
+
+    fileprivate mutating func look(into bytes: UnsafeRawBufferPointer) {
+        let used = RecordFormat.countBeforeZeros(bytes)
+        // Nothing has been written to it yet.
+        guard used > 0 else { return }
+        do throws(FileFailure) {
+            let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))
+            (version, epoch) = (Int(bytes[8]), fields.epoch)
+            readRecords(bytes, used: used, after: fields.crc)
+        } catch {
+            problems.append("is not one that can be read: \(error.reason)")
+            let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
+            let header = UnsafeRawBufferPointer(rebasing: bytes.prefix(RecordFormat.headerLength - 4))
+            // One that is newer is whole.
+            guard CRC32C.checksum(of: header) != crc else { return }
+            salvage(bytes, used: used, from: nil, after: crc)
+        }
+    }
+
+    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32) {
+        var (index, changed) = (FileIndex(crc: crc), [String]())
+        let all = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
+        let stop = index.readOn(all, changed: &changed)
+        end = index.end
+        liveBytes = min(index.live, end - RecordFormat.headerLength)
+        keys = index.keys.sorted()
+        var place = RecordFormat.headerLength
+        while place < end {
+            place += RecordFormat.length(ofPayload: Int(Salvage.word(in: bytes, at: place)))
+            records += 1
+        }
+        for key in keys {
+            let value = index.place(ofKey: key).map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
+            if value.flatMap(Salvage.decode) == nil {
+                problems.append("holds no value that this version knows: “\(key)”")
+            }
+        }
+        if stop == .seal {
+            problems.append(
+                "is sealed at byte \(end): somebody is replacing it, or died at that; the next writer takes the seal back"
+            )
+        } else if used > end {
+            problems.append("has no good record at byte \(end), and \(used - end) bytes from there on")
+            salvage(bytes, used: used, from: end, after: index.crc)
+        } else if stop != .nothing {
+            problems.append("was cut off at byte \(bytes.count), behind its last record or some that are lost")
+        }
+    }
+
+    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {
+        // In a copy kept aside the zeros that a record ends with are cut off.
+        var padded = [UInt8](repeating: 0, count: used + RecordFormat.valueLimit + RecordFormat.step)
+        padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used])) }
+        padded.withUnsafeBytes { padded in
+            var salvage = Salvage(bytes: padded, used: used)
+            salvage.run(from: start, after: crc)
+            salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
+            if salvage.work <= 0 {
+                problems.append("is damaged in a way that takes too long to look through to its end")
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/// Looks for whole records behind damage.
+///
+/// A record is chained to the one in front of it by that one's checksum. What is damaged in a record is mostly not its checksum, so the
+/// next one can still be told: it is believed if its own checksum continues from what is stored in front of it.
+struct Salvage {
+    let bytes: UnsafeRawBufferPointer
+    /// Where the zeros begin that the bytes end with.
+    let used: Int
+    /// What the records that were found say last of each key.
+    private(set) var found: [ByteString: PropertyList?] = [:]
+    /// How many bytes may still be summed: there are bytes for which all of this would take days.
+    private(set) var work = 8 * RecordFormat.sizeLimit
+
+    init(bytes: UnsafeRawBufferPointer, used: Int) {
+        self.bytes = bytes
+        self.used = used
+    }
+
+    private typealias Record = (payload: Range<Int>, end: Int, crc: UInt32)
+
+    /// Collects what is stored behind a place.
+    ///
+    /// - Parameters:
+    ///   - start: Where a record should be; nil if that is not known, for want of a good header.
+    ///   - crc: What its checksum should continue from.
+    mutating func run(from start: Int?, after crc: UInt32) {
+        var crc = crc
+        var place = start ?? (record(at: RecordFormat.headerLength, after: crc) == nil ? 0 : RecordFormat.headerLength)
+        while place < used, let record = record(at: place, after: crc) ?? nextRecord(from: place, after: crc) {
+            note(record.payload)
+            (place, crc) = (record.end, record.crc)
+        }
+    }
+
+    /// The first record that can be believed, from the place of one that cannot.
+    private mutating func nextRecord(from bad: Int, after crc: UInt32) -> Record? {
+        let stored = Self.word(in: bytes, at: bad + 4)
+        if let end = end(at: bad) {
+            // Most likely it is the payload that is damaged.
+            if let next = record(at: end, after: stored) { return next }
+            // Or the checksum; then the next one continues from what it should be, and so proves this one as well.
+            let payload = (bad + 8)..<(bad + 8 + Int(Self.word(in: bytes, at: bad)))
+            work -= payload.count
+            if let next = record(at: end, after: RecordFormat.record(Array(bytes[payload]), after: crc).crc) {
+                note(payload)
+                return next
+            }
+        }
+        // Or the length; or more than one record.
+        var best: Record?
+        var place = bad + 8
+        while place < best?.payload.lowerBound ?? used, work > 0 {
+            if let next = record(at: place, after: stored) { return next }
+            if let end = end(at: place), end < best?.payload.lowerBound ?? used,
+                let next = record(at: end, after: Self.word(in: bytes, at: place + 4))
+            {
+                best = next
+            }
+            place += 8
+        }
+        return best
+    }
+
+    /// Where a record ends that may begin there; nil if none does that others can follow.
+    private func end(at place: Int) -> Int? {
+        let count = Int(Self.word(in: bytes, at: place))
+        let end = place + RecordFormat.length(ofPayload: count)
+        return count > 0 && end < used ? end : nil
+    }
+
+    /// The record that begins there and continues from that checksum.
+    private mutating func record(at place: Int, after crc: UInt32) -> Record? {
+        let count = Int(Self.word(in: bytes, at: place))
+        let end = place + RecordFormat.length(ofPayload: count)
+        guard count > 0, end <= bytes.count, work > 0 else { return nil }
+        // What does not begin as a commit does need not be summed.
+        let beginning = bytes[..<min(place + 8 + count, place + 16 + RecordFormat.keyLimit)]
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: beginning), at: place + 8)
+        guard let operation = reader.byte(), operation == 1 || operation == 2 else { return nil }
+        work -= RecordFormat.keyLimit
+        guard reader.string() != nil else { return nil }
+        work -= count
+        guard case .record(let payload, _, let crc) = RecordFormat.find(in: bytes, at: place, after: crc) else {
+            return nil
+        }
+        return (payload, end, crc)
+    }
+
+    private mutating func note(_ payload: Range<Int>) {
+        guard case .edits(let edits)? = RecordFormat.contents(of: bytes, payload: payload) else { return }
+        for edit in edits {
+            guard let value = edit.value else {
+                found[ByteString(edit.key)] = .some(nil)
+                continue
+            }
+            // What this version does not know stays where it is.
+            guard let value = Self.decode(UnsafeRawBufferPointer(rebasing: bytes[value])) else { continue }
+            found[ByteString(edit.key)] = value
+        }
+    }
+
+    static func word(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32 {
+        guard place >= 0, bytes.count - place >= 4 else { return 0 }
+        return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> PropertyList? {
+        var reader = ByteReader(bytes)
+        let value = reader.value()
+        return reader.isAtEnd ? value : nil
+    }
+}
