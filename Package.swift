@@ -13,7 +13,10 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "TypedDefaults",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
-    products: [.library(name: "TypedDefaults", targets: ["TypedDefaults"])],
+    products: [
+        .library(name: "TypedDefaults", targets: ["TypedDefaults"]),
+        .executable(name: "typed-defaults", targets: ["typed-defaults"]),
+    ],
     traits: [
         // Off by default: all of Foundation weighs 45 MB in a static Linux program, and without this only FoundationEssentials is
         // linked. Apple platforms ignore it: Foundation is part of the system there.
@@ -25,7 +28,10 @@ let package = Package(
     targets: [
         .target(name: "TypedDefaults", swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
-        .testTarget(name: "TypedDefaultsTests", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        // With the tool, which its tests run as a program.
+        .testTarget(
+            name: "TypedDefaultsTests", dependencies: ["TypedDefaults", "typed-defaults"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

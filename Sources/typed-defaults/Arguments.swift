@@ -1,0 +1,34 @@
+/// The words of a call: those that stand for themselves, and options.
+struct Arguments {
+    enum Option: String, CaseIterable {
+        case json = "--json"
+        case plist = "--plist"
+        case string = "--string"
+        case help = "--help"
+    }
+
+    private(set) var positional: [String] = []
+    private(set) var options: Set<Option> = []
+
+    init(_ words: some Sequence<String>) throws(Failure) {
+        var takesOptions = true
+        for word in words {
+            if takesOptions, word == "--" {
+                takesOptions = false
+            } else if takesOptions, Self.isOption(word) {
+                guard let option = word == "-h" ? .help : Option(rawValue: word) else {
+                    throw .usage("there is no option “\(word)” (if it is none, put “--” in front)")
+                }
+                options.insert(option)
+            } else {
+                positional.append(word)
+            }
+        }
+    }
+
+    /// Not “-”, which is standard input, and not “-5”, which is a value.
+    private static func isOption(_ word: String) -> Bool {
+        guard word.hasPrefix("-"), let second = word.dropFirst().first else { return false }
+        return !("0"..."9").contains(second)
+    }
+}

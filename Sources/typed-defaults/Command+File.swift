@@ -1,0 +1,82 @@
+import Foundation
+import TypedDefaults
+
+// The file that a suite is stored in.
+extension Command {
+    func info(_ suite: OpenSuite) throws(Failure) {
+        try suite.checkExistence()
+        guard let path = suite.path else {
+            let keys = try suite.using { try $0.keys() }
+            return try Output.print("location: the system's care\nkeys: \(keys.count)")
+        }
+        let file = try Self.inspect(path)
+        var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(file.keys.count)"]
+        if let version = file.version, let epoch = file.epoch {
+            lines.append("format: version \(version), epoch \(epoch)")
+            lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
+        }
+        lines += file.keys.filter { $0.hasSuffix(".unreadable") }.map { "kept aside: the key “\($0)”" }
+        lines += Self.copies(of: path).map { "kept aside: \($0)" }
+        if !file.problems.isEmpty { lines.append("problems: \(file.problems.count); typed-defaults check says which") }
+        try Output.print(lines.joined(separator: "\n"))
+    }
+
+    /// Says what is wrong with a settings file, or what a copy kept aside holds.
+    func check(_ suite: OpenSuite, asJSON: Bool) throws(Failure) {
+        guard let path = suite.path else {
+            throw .unavailable("the system keeps “\(suite.name)”, and there is no file to check")
+        }
+        try suite.checkExistence()
+        let isCopy = path.contains(/\.damaged-[0-9a-f]{1,8}$/)
+        let file = try Self.inspect(path)
+        let copies = isCopy ? [path] : Self.copies(of: path)
+        guard !copies.isEmpty || !file.problems.isEmpty else {
+            return try Output.print(asJSON ? "{}" : "OK, \(file.keys.count) \(file.keys.count == 1 ? "key" : "keys")")
+        }
+        var text = isCopy ? "" : file.problems.map { "\(path) \($0)\n" }.joined()
+        // The file's own damage comes last, since it is the newest.
+        var saved: [[UInt8]: (key: String, value: PropertyList?)] = [:]
+        func add(_ salvageable: [(key: String, value: PropertyList?)]) {
+            if !salvageable.isEmpty { text += "  no part of the suite any more, but whole records say:\n" }
+            for (key, value) in salvageable {
+                text += "  " + Self.line(key, value)
+                saved[Array(key.utf8)] = (key, value)
+            }
+        }
+        for copy in copies {
+            text += "\(copy) is what was kept aside\n"
+            add(copy == path ? file.salvageable : try Self.inspect(copy).salvageable)
+        }
+        if !isCopy { add(file.salvageable) }
+        if asJSON {
+            let values = saved.values.compactMap { entry in entry.value.map { (key: entry.key, value: $0) } }
+            text = JSONWriter.text(ofSettings: values.sortedByKey()) + "\n"
+        }
+        try Output.write(Data(text.utf8))
+        throw .missing("“\(suite.name)”: \(isCopy ? 0 : file.problems.count) problems, \(copies.count) kept aside")
+    }
+
+    private static func inspect(_ path: String) throws(Failure) -> FileInspection {
+        do throws(DefaultsError) {
+            let inspection = try FileBackend.inspect(path: path)
+            guard !inspection.problems.isEmpty else { return inspection }
+            // Somebody may have been writing just then.
+            usleep(50_000)
+            return try FileBackend.inspect(path: path)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    /// The damage that the library has kept aside, the oldest first.
+    private static func copies(of path: String) -> [String] {
+        let url = URL(filePath: path)
+        let folder = url.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        func age(_ path: String) -> Date {
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date ?? .distantPast
+        }
+        return names.filter { $0.hasPrefix("\(url.lastPathComponent).damaged-") }
+            .map { folder.appending(path: $0).path }.sorted { (age($0), $0) < (age($1), $1) }
+    }
+}

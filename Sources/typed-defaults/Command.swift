@@ -1,0 +1,145 @@
+import Foundation
+import TypedDefaults
+
+enum Command: String {
+    case path, list, get, set, remove, export, `import`, info, check
+
+    func run(_ arguments: Arguments) throws(Failure) {
+        let words = Array(arguments.positional.dropFirst())
+        guard counts.contains(words.count) else { throw .usage("\(rawValue) is called with \(form)") }
+        let foreign = arguments.options.subtracting(options).map(\.rawValue).sorted()
+        guard foreign.isEmpty else { throw .usage("\(rawValue) has no option \(foreign.joined(separator: " or "))") }
+        guard !arguments.options.isSuperset(of: [.json, .plist]) else { throw .usage("it is --json or --plist") }
+        let suite = try OpenSuite(words[0])
+        switch self {
+        case .path: try printPath(suite)
+        case .list: try list(suite, arguments.options)
+        case .get: try get(suite, words[1])
+        case .set: try set(suite, words[1], words[2], isString: arguments.options.contains(.string))
+        case .remove: try remove(suite, Array(words[1...]))
+        case .export: try export(suite, to: words.count > 1 ? words[1] : nil, arguments.options)
+        case .import: try importing(suite, from: words[1])
+        case .info: try info(suite)
+        case .check: try check(suite, asJSON: arguments.options.contains(.json))
+        }
+    }
+
+    private var form: String {
+        switch self {
+        case .path, .list, .info: "SUITE"
+        case .get: "SUITE KEY"
+        case .set: "SUITE KEY VALUE"
+        case .remove: "SUITE KEY…"
+        case .export: "SUITE [FILE]"
+        case .import: "SUITE FILE, or “-” for standard input"
+        case .check: "SUITE or FILE"
+        }
+    }
+
+    private var counts: ClosedRange<Int> {
+        switch self {
+        case .path, .list, .info, .check: 1...1
+        case .get, .import: 2...2
+        case .set: 3...3
+        case .remove: 2...Int.max
+        case .export: 1...2
+        }
+    }
+
+    private var options: Set<Arguments.Option> {
+        switch self {
+        case .list, .export: [.json, .plist]
+        case .set: [.string]
+        case .check: [.json]
+        default: []
+        }
+    }
+}
+
+// One key.
+extension Command {
+    private func printPath(_ suite: OpenSuite) throws(Failure) {
+        guard let path = suite.path else {
+            // Where there is no place, this says why.
+            _ = try suite.using { try $0.keys() }
+            throw .unavailable("the system keeps “\(suite.name)”, and does not say where")
+        }
+        try Output.print(path)
+    }
+
+    private func get(_ suite: OpenSuite, _ key: String) throws(Failure) {
+        try suite.checkExistence()
+        guard let value = try suite.value(key) else { throw .missing("“\(suite.name)” has no key “\(key)”") }
+        try Output.print(JSONWriter.text(of: value, isPretty: true))
+    }
+
+    private func set(_ suite: OpenSuite, _ key: String, _ text: String, isString: Bool) throws(Failure) {
+        let value: PropertyList
+        if isString {
+            value = .string(text)
+        } else {
+            let json: JSON
+            do { json = try JSONReader.read(Data(text.utf8)) } catch {
+                throw .usage("the value is not JSON: \(error); a string is '\"text\"' or --string text")
+            }
+            do { value = try json.propertyList() } catch {
+                throw .unavailable("the value is refused: \(error)")
+            }
+        }
+        try suite.store([(key, value)])
+    }
+
+    private func remove(_ suite: OpenSuite, _ keys: [String]) throws(Failure) {
+        try suite.checkExistence()
+        let stored = Set(try suite.using { try $0.keys() }.map { Array($0.utf8) })
+        let missing = keys.filter { !stored.contains(Array($0.utf8)) }.map { "“\($0)”" }
+        guard missing.isEmpty else {
+            throw .missing("“\(suite.name)” has no key \(missing.joined(separator: ", ")); nothing is removed")
+        }
+        try suite.using { suite in
+            suite.remove(keys)
+            try suite.synchronize()
+        }
+    }
+}
+
+// Whole suites.
+extension Command {
+    private func list(_ suite: OpenSuite, _ options: Set<Arguments.Option>) throws(Failure) {
+        guard options.isEmpty else { return try export(suite, to: nil, options) }
+        try suite.checkExistence()
+        let settings = try suite.settings()
+        try Output.write(Data(settings.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
+    }
+
+    /// A setting on one line, its value cut where a limit is given.
+    static func line(_ key: String, _ value: PropertyList?, limit: Int? = nil) -> String {
+        let isPlain = key.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || "0123456789._-$".unicodeScalars.contains($0)
+        }
+        let name = isPlain && !key.isEmpty ? key : JSONWriter.text(ofString: key)
+        let text = value.map { JSONWriter.text(of: $0, isPretty: false) } ?? "(removed)"
+        guard let limit, text.count > limit else { return "\(name) = \(text)\n" }
+        return "\(name) = \(text.prefix(limit))… (\(text.utf8.count) bytes)\n"
+    }
+
+    private func export(_ suite: OpenSuite, to file: String?, _ options: Set<Arguments.Option>) throws(Failure) {
+        try suite.checkExistence()
+        let settings = try suite.settings()
+        let data =
+            options.contains(.plist)
+            ? try PropertyListFile.data(of: settings) : Data((JSONWriter.text(ofSettings: settings) + "\n").utf8)
+        if let file, file != "-" { try File.write(data, to: file) } else { try Output.write(data) }
+    }
+
+    private func importing(_ suite: OpenSuite, from file: String) throws(Failure) {
+        let data = try File.read(file)
+        let name = file == "-" ? "standard input" : file
+        guard !PropertyListFile.isOne(data) else { return try suite.store(PropertyListFile.settings(in: data, name)) }
+        let settings: [(key: String, value: PropertyList)]
+        do { settings = try JSONReader.read(data).settings() } catch {
+            throw .unavailable("\(name) is neither a property list nor the JSON of a suite: \(error)")
+        }
+        try suite.store(settings)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import TypedDefaults
+
+/// Property list files, as Foundation reads and writes them.
+enum PropertyListFile {
+    /// A binary one: the XML form loses fractions of seconds and the sign of zero.
+    ///
+    /// Read back before anybody relies on it, since some values are not kept, such as the bits of a NaN.
+    static func data(of settings: [(key: String, value: PropertyList)]) throws(Failure) -> Data {
+        let objects = Dictionary(settings.map { ($0.key, $0.value.object) }) { first, _ in first }
+        guard let data = try? PropertyListSerialization.data(fromPropertyList: objects, format: .binary, options: 0)
+        else {
+            throw .unavailable("Foundation makes no property list of this suite; export it as JSON")
+        }
+        var kept: [[UInt8]: PropertyList] = [:]
+        for (key, value) in try Self.settings(in: data, "the property list") { kept[Array(key.utf8)] = value }
+        let lost = settings.filter { kept[Array($0.key.utf8)] != $0.value }.map { "“\($0.key)”" }
+        guard lost.isEmpty else {
+            throw .unavailable("a property list would not hold \(lost.joined(separator: ", ")) exactly; export as JSON")
+        }
+        return data
+    }
+
+    /// Whether the content is one, binary or XML, rather than JSON.
+    static func isOne(_ data: Data) -> Bool {
+        if data.starts(with: "bplist".utf8) { return true }
+        // XML, whose first sign is “<” in each of its encodings.
+        return data.first { ![0x20, 0x09, 0x0A, 0x0D, 0x00, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains($0) }
+            == UInt8(ascii: "<")
+    }
+
+    static func settings(in data: Data, _ name: String) throws(Failure) -> [(key: String, value: PropertyList)] {
+        guard let root = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
+            throw .unavailable("\(name) is a property list that cannot be read")
+        }
+        guard let objects = root as? [String: Any] else {
+            throw .unavailable("\(name) is no dictionary of keys and values")
+        }
+        var settings: [(key: String, value: PropertyList)] = []
+        for (key, object) in objects {
+            guard let value = propertyList(object, levels: PropertyList.depthLimit) else {
+                throw .unavailable("\(name) holds something under “\(key)” that cannot be stored")
+            }
+            settings.append((key, value))
+        }
+        return settings.sortedByKey()
+    }
+
+    /// Nil if it is none, or nested deeper than that.
+    private static func propertyList(_ object: Any, levels: Int) -> PropertyList? {
+        if let number = number(object) { return number }
+        switch object {
+        case let value as String: return .string(value)
+        case let value as Data: return .data(value)
+        case let value as Date: return .date(value)
+        case let value as [Any]:
+            let elements = levels > 0 ? value.map { propertyList($0, levels: levels - 1) } : [nil]
+            let values = elements.compactMap(\.self)
+            return values.count == elements.count ? .array(values) : nil
+        case let value as [String: Any]:
+            guard levels > 0 else { return nil }
+            let values = value.compactMapValues { propertyList($0, levels: levels - 1) }
+            return values.count == value.count ? .dictionary(values) : nil
+        default: return nil
+        }
+    }
+
+    /// Told apart by class and by `objCType`: a cast would take a number 1 for `true`, and a `true` for 1.
+    private static func number(_ object: Any) -> PropertyList? {
+        if type(of: object) == Bool.self, let value = object as? Bool { return .bool(value) }
+        guard type(of: object) is NSNumber.Type, let number = object as? NSNumber else { return nil }
+        if number === true as NSNumber { return true }
+        if number === false as NSNumber { return false }
+        switch number.objCType.pointee {
+        case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): return .double(number.doubleValue)
+        case CChar(UInt8(ascii: "Q")):
+            return PropertyList.Integer(exactly: number.uint64Value).map(PropertyList.integer)
+        default: return PropertyList.Integer(exactly: number.int64Value).map(PropertyList.integer)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// A window into a suite, for people and scripts.
+@main enum Tool {
+    static func main() {
+        // A closed pipe is an error of writing, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        do throws(Failure) {
+            try run(CommandLine.arguments.dropFirst())
+        } catch {
+            Output.tell(error.message)
+            exit(error.code.rawValue)
+        }
+        exit(Failure.Code.done.rawValue)
+    }
+
+    private static func run(_ words: some Sequence<String>) throws(Failure) {
+        let arguments = try Arguments(words)
+        if arguments.options.contains(.help) { return try Output.print(usage) }
+        guard let name = arguments.positional.first else { throw .usage("a command is missing") }
+        guard let command = Command(rawValue: name) else { throw .usage("there is no command “\(name)”") }
+        try command.run(arguments)
+    }
+
+    static let usage = """
+        Usage: typed-defaults COMMAND SUITE …
+
+          path   SUITE                 where it is stored, or would be
+          list   SUITE                 keys and values; --json or --plist: like export
+          get    SUITE KEY             the value, as JSON
+          set    SUITE KEY VALUE       stores VALUE, which is JSON; --string: as it stands
+          remove SUITE KEY…            removes the keys, as one change
+          export SUITE [FILE]          everything, as JSON or with --plist as a binary property list
+          import SUITE FILE            stores what export, or “-” for standard input, has: as one
+                                       change, and the suite's other keys stay
+          info   SUITE                 place, size, number of keys, and what was kept aside
+          check  SUITE|FILE            what is wrong with the file, and what of its damaged part could
+                                       be saved (--json: only that, to import it); changes nothing
+
+        SUITE is a suite's name, or with a “/” in it the path of a settings file. “--” ends the options.
+
+        JSON is exact: 2 is an integer, 2.0 a double. What JSON has no form for is {"$data": "base64"},
+        {"$date": seconds since 2001-01-01 UTC}, {"$double": "inf", "-inf", "nan" or the bits of another}; a
+        dictionary whose only key begins with “$” is {"$dictionary": {…}}.
+
+        Exit codes: 0 done · 1 no such key or suite, or check has found something · 2 wrong usage
+                    3 the suite cannot be read or written, or a value is refused
+        """
+}
+
+/// Why the tool ends other than well, in one line.
+struct Failure: Error {
+    enum Code: Int32 {
+        case done = 0
+        /// No such key or suite, or `check` has found something.
+        case found = 1
+        case usage = 2
+        /// The suite cannot be read or written, or a value is refused.
+        case unavailable = 3
+    }
+
+    let code: Code
+    let message: String
+
+    static func usage(_ message: String) -> Failure {
+        Failure(code: .usage, message: "\(message); typed-defaults --help says more")
+    }
+    static func missing(_ message: String) -> Failure { Failure(code: .found, message: message) }
+    static func unavailable(_ message: String) -> Failure { Failure(code: .unavailable, message: message) }
+}
