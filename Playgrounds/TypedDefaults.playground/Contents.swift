@@ -14,7 +14,7 @@ struct CameraConfig: DefaultConvertible, Codable {
 }
 
 //: **Store** it. Settings of this program would be in `DefaultsSuite.standard`; the tour has a suite of its own.
-let suite = try DefaultsSuite(name: "TypedDefaultsTour")
+let suite = try DefaultsSuite(name: "Tour")
 let store = PersistentStore<CameraConfig>(suite: suite)
 if let config = store.get() {
     print("Stored by an earlier run: size \(config.size), saves to camera roll: \(config.savesToCameraRoll)")
