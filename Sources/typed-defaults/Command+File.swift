@@ -53,7 +53,8 @@ extension Command {
             text = JSONWriter.text(ofSettings: values.sortedByKey()) + "\n"
         }
         try Output.write(Data(text.utf8))
-        throw .missing("“\(suite.name)”: \(isCopy ? 0 : file.problems.count) problems, \(copies.count) kept aside")
+        throw .missing(
+            "“\(suite.name)” needs a look: problems \(isCopy ? 0 : file.problems.count), kept aside \(copies.count)")
     }
 
     private static func inspect(_ path: String) throws(Failure) -> FileInspection {

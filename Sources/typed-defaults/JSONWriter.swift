@@ -38,7 +38,7 @@ struct JSONWriter {
         case .integer(let value): text += value.description
         case .double(let value): append(value)
         case .string(let value): append(value)
-        case .data(let value): append(tag: .data) { $0.append(value.base64EncodedString()) }
+        case .data(let value): append(tag: .data) { $0.text += "\"\(value.base64EncodedString())\"" }
         case .date(let value): append(tag: .date) { $0.append(value.timeIntervalSinceReferenceDate) }
         case .array(let elements): append(elements, in: "[", "]") { $0.append($1) }
         case .dictionary(let entries):
