@@ -25,26 +25,25 @@ import Foundation
     static let usage = """
         Usage: typed-defaults COMMAND SUITE …
 
-          path   SUITE                 where it is stored, or would be
-          list   SUITE                 keys and values; --json or --plist: like export
-          get    SUITE KEY             the value, as JSON
-          set    SUITE KEY VALUE       stores VALUE, which is JSON; --string: as it stands
-          remove SUITE KEY…            removes the keys, as one change
-          export SUITE [FILE]          everything, as JSON or with --plist as a binary property list
-          import SUITE FILE            stores what export, or “-” for standard input, has: as one
-                                       change, and the suite's other keys stay
-          info   SUITE                 place, size, number of keys, and what was kept aside
-          check  SUITE|FILE            what is wrong with the file, and what of its damaged part could
-                                       be saved (--json: only that, to import it); changes nothing
+          path   SUITE            where it is stored, or would be
+          list   SUITE            keys and values; --json, --plist: like export
+          get    SUITE KEY        the value, as JSON
+          set    SUITE KEY VALUE  stores VALUE, which is JSON; --string: as it stands
+          remove SUITE KEY…       removes the keys, as one change
+          export SUITE [FILE]     everything, as JSON or --plist (binary property list)
+          import SUITE FILE       adds what FILE, or “-” for input, has, as one change
+          info   SUITE            place, size, number of keys, what was kept aside
+          check  SUITE|FILE       what is wrong with the file, and what could be saved
+                                  (--json: only that, for import); changes nothing
 
-        SUITE is a suite's name, or with a “/” in it the path of a settings file. “--” ends the options.
+        SUITE is a name, or with a “/” in it the path of a settings file. “--” ends
+        the options. JSON is exact: 2 is an integer, 2.0 a double. What it has no form
+        for is {"$data": "base64"}, {"$date": seconds since 2001-01-01 UTC} or
+        {"$double": "inf", "-inf", "nan" or its bits}, and a dictionary whose only key
+        begins with “$” is {"$dictionary": {…}}.
 
-        JSON is exact: 2 is an integer, 2.0 a double. What JSON has no form for is {"$data": "base64"},
-        {"$date": seconds since 2001-01-01 UTC}, {"$double": "inf", "-inf", "nan" or the bits of another}; a
-        dictionary whose only key begins with “$” is {"$dictionary": {…}}.
-
-        Exit codes: 0 done · 1 no such key or suite, or check has found something · 2 wrong usage
-                    3 the suite cannot be read or written, or a value is refused
+        Exit codes: 0 done, 1 no such key or suite, or check has found something,
+        2 wrong usage, 3 the suite cannot be read or written, or a value is refused.
         """
 }
 

@@ -51,6 +51,7 @@ struct CommandLineToolTests {
                 let got = try tool("get", "camera", "key").text.filter { !$0.isWhitespace }
                 #expect(got == text.filter { !$0.isWhitespace })
             }
+            #expect(try tool("get", "camera", "another").code == 1)
             #expect(try tool("set", "camera", "key", "--string", "true").code == 0)
             #expect(try tool("get", "camera", "key").text == "\"true\"\n")
             #expect(try tool("set", "camera", "--", "-key", "-1").code == 0)
@@ -198,11 +199,14 @@ struct CommandLineToolTests {
             (["set", "a b", "key", "1"], 2), (["list", "camera"], 1), (["get", "camera", "key"], 1),
             (["remove", "camera", "k"], 1),
             (["export", "camera"], 1), (["info", "camera"], 1), (["check", "camera"], 1), (["path", "camera"], 0),
-            (["list", "./nowhere/camera"], 1), (["set", "/proc/nowhere/camera", "key", "1"], 3),
+            (["list", "FOLDER/nowhere/camera"], 1), (["get", "FOLDER/nowhere/camera", "key"], 1),
+            (["remove", "FOLDER/nowhere/camera", "key"], 1), (["export", "FOLDER/nowhere/camera"], 1),
+            (["info", "FOLDER/nowhere/camera"], 1), (["check", "FOLDER/nowhere/camera"], 1),
+            (["set", "/proc/nowhere/camera", "key", "1"], 3),
         ] as [([String], Int32)])
     func aCallThatDoesNothingMakesNothing(arguments: [String], code: Int32) throws {
         try CommandLineTool.run { tool throws in
-            let outcome = try tool(arguments)
+            let outcome = try tool(arguments.map { $0.replacing("FOLDER", with: tool.folder.path) })
             #expect(outcome.code == code, "\(outcome.errors)")
             #expect(outcome.errors.split(separator: "\n").count == (code == 0 ? 0 : 1))
             #expect(outcome.output.isEmpty == (code != 0))
@@ -212,9 +216,9 @@ struct CommandLineToolTests {
 
     @Test func theUsageFitsOneScreen() throws {
         try CommandLineTool.run { tool throws in
-            let lines = try tool("--help").lines
-            #expect(lines.count <= 30)
-            #expect(lines.allSatisfy { $0.count <= 110 })
+            let lines = try tool("--help").text.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count <= 24)
+            #expect(lines.allSatisfy { $0.count <= 80 })
         }
     }
 
@@ -326,6 +330,8 @@ struct CommandLineToolTests {
             #expect(
                 outcome.text.contains(copy) && outcome.text.contains("b = \"two\"") && outcome.text.contains("c = -0.0")
             )
+            // Of a copy nobody needs to be told that it is no settings file.
+            #expect(try tool("check", "\(tool.folder.path)/\(copy)").lines[0].hasSuffix("is what was kept aside"))
             for arguments in [["check", "camera", "--json"], ["check", "\(tool.folder.path)/\(copy)", "--json"]] {
                 let saved = try tool(arguments)
                 #expect(saved.output == before.output)
