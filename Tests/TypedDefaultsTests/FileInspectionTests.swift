@@ -177,8 +177,9 @@ struct FileInspectionTests {
             var crc: UInt32 = 0
             for index in 0..<4 { crc = crc << 8 | UInt32(bytes[starts[3] + 7 - index]) }
             var sealed = bytes
-            let seal = RecordFormat.record(RecordFormat.seal, after: crc).bytes
-            sealed.replaceSubrange(starts[4]..<(starts[4] + seal.count), with: seal)
+            var seal = RecordWriter(payload: [RecordFormat.seal])
+            _ = seal.finish(after: crc)
+            sealed.replaceSubrange(starts[4]..<(starts[4] + seal.bytes.count), with: seal.bytes)
             let inspection = try inspect(sealed, file)
             #expect(inspection.problems.count == 1 && inspection.problems[0].hasPrefix("is sealed"))
             #expect(inspection.keys.count == 4)

@@ -36,7 +36,8 @@ struct CommandLineTool {
     @discardableResult
     func callAsFunction(_ arguments: [String], input: Data = Data()) throws -> Outcome {
         let process = Process()
-        process.executableURL = try #require(Self.program, "the program is not beside the tests")
+        let program: URL = try #require(Self.program, "the program is not beside the tests")
+        process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": folder.path]) { $1 }
         // Files, since a pipe that nobody empties would stop the program.

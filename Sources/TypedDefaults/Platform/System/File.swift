@@ -98,14 +98,18 @@ final class File: Sendable {
     /// Opens a directory, after making it and those above it where they are missing.
     static func directory(_ path: String) throws(FileFailure) -> File {
         do throws(FileFailure) {
-            return try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+            return try existingDirectory(path)
         } catch let error where error.isMissing {
             if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
                 _ = try directory(String(path[..<slash]))
             }
             if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
-            return try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+            return try existingDirectory(path)
         }
+    }
+
+    static func existingDirectory(_ path: String) throws(FileFailure) -> File {
+        try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
     /// Opens a file in this directory, never through a link, and never waiting for a pipe.
@@ -187,6 +191,13 @@ extension File {
     func status() throws(FileFailure) -> Status {
         var status = stat()
         try Self.checking("fstat") { fstat(descriptor, &status) }
+        return Status(status)
+    }
+
+    /// The status of what the name stands for in this directory.
+    func status(of name: String) throws(FileFailure) -> Status {
+        var status = stat()
+        try Self.checking("stat") { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
         return Status(status)
     }
 

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// What a settings file looks like from outside, and what could still be saved from one that is damaged.
 ///
 /// ```swift
@@ -58,12 +52,9 @@ extension FileInspection {
     fileprivate mutating func read(_ path: String) throws(FileFailure) -> [UInt8]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "."
-        // Asked first, since opening a folder here makes it.
-        guard let name = parts.last.map(String.init), FileManager.default.fileExists(atPath: folder) else {
-            throw FileFailure("its folder is not there")
-        }
-        let directory = try File.directory(folder)
-        guard let status = try directory.status(of: name) else { throw FileFailure("there is no such file") }
+        let name = String(parts.last ?? "")
+        let directory = try File.existingDirectory(folder)
+        let status = try directory.status(of: name)
         size = status.size
         if try directory.status().isOpenToAll { problems.append("lies in a folder that everybody can write") }
         guard status.isRegular else {
@@ -97,7 +88,7 @@ extension FileInspection {
     }
 
     private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32) {
-        var (index, changed) = (FileIndex(crc: crc), [String]())
+        var (index, changed) = (FileIndex(crc: crc), [String]?.none)
         let all = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
         let stop = index.readOn(all, changed: &changed)
         end = index.end

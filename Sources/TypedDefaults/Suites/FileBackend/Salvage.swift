@@ -41,7 +41,8 @@ struct Salvage {
             // Or the checksum; then the next one continues from what it should be, and so proves this one as well.
             let payload = (bad + 8)..<(bad + 8 + Int(Self.word(in: bytes, at: bad)))
             work -= payload.count
-            if let next = record(at: end, after: RecordFormat.record(Array(bytes[payload]), after: crc).crc) {
+            var mended = RecordWriter(payload: bytes[payload])
+            if let next = record(at: end, after: mended.finish(after: crc)) {
                 note(payload)
                 return next
             }
@@ -80,22 +81,21 @@ struct Salvage {
         work -= RecordFormat.keyLimit
         guard reader.string() != nil else { return nil }
         work -= count
-        guard case .record(let payload, _, let crc) = RecordFormat.find(in: bytes, at: place, after: crc) else {
+        guard case .edits(let payload, _, let crc) = RecordFormat.find(in: bytes, at: place, after: crc) else {
             return nil
         }
         return (payload, end, crc)
     }
 
     private mutating func note(_ payload: Range<Int>) {
-        guard case .edits(let edits)? = RecordFormat.contents(of: bytes, payload: payload) else { return }
-        for edit in edits {
-            guard let value = edit.value else {
-                found[ByteString(edit.key)] = .some(nil)
-                continue
+        RecordFormat.forEachEdit(in: bytes, payload) { edit in
+            let key = ByteString(String(decoding: bytes[edit.key], as: UTF8.self))
+            guard let place = edit.value else {
+                found[key] = .some(nil)
+                return
             }
             // What this version does not know stays where it is.
-            guard let value = Self.decode(UnsafeRawBufferPointer(rebasing: bytes[value])) else { continue }
-            found[ByteString(edit.key)] = value
+            if let value = Self.decode(UnsafeRawBufferPointer(rebasing: bytes[place])) { found[key] = value }
         }
     }
 

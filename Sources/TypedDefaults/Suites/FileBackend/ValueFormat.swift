@@ -155,7 +155,8 @@ struct ByteReader {
         case 8:
             guard depth <= PropertyList.depthLimit, let count = count() else { return nil }
             var elements: [PropertyList] = []
-            elements.reserveCapacity(count)
+            // A forged count must not ask for more room than its elements take by and by.
+            elements.reserveCapacity(min(count, 1_024))
             for _ in 0..<count {
                 guard let element = value(depth: depth + 1) else { return nil }
                 elements.append(element)
@@ -163,7 +164,7 @@ struct ByteReader {
             return .array(elements)
         case 9:
             guard depth <= PropertyList.depthLimit, let count = count() else { return nil }
-            var entries: [String: PropertyList] = Dictionary(minimumCapacity: count)
+            var entries: [String: PropertyList] = Dictionary(minimumCapacity: min(count, 1_024))
             for _ in 0..<count {
                 guard let key = string(), let value = value(depth: depth + 1) else { return nil }
                 entries[key] = value
