@@ -2,7 +2,7 @@ import Foundation
 import TypedDefaults
 
 enum Command: String {
-    case path, list, get, set, remove, export, `import`, info, check
+    case path, list, get, set, remove, export, `import`, watch, info, check
 
     func run(_ arguments: Arguments) throws(Failure) {
         let words = Array(arguments.positional.dropFirst())
@@ -19,6 +19,7 @@ enum Command: String {
         case .remove: try remove(suite, Array(words[1...]))
         case .export: try export(suite, to: words.count > 1 ? words[1] : nil, arguments.options)
         case .import: try importing(suite, from: words[1])
+        case .watch: try watch(suite)
         case .info: try info(suite)
         case .check: try check(suite, asJSON: arguments.options.contains(.json))
         }
@@ -26,7 +27,7 @@ enum Command: String {
 
     private var form: String {
         switch self {
-        case .path, .list, .info: "SUITE"
+        case .path, .list, .watch, .info: "SUITE"
         case .get: "SUITE KEY"
         case .set: "SUITE KEY VALUE"
         case .remove: "SUITE KEY…"
@@ -38,7 +39,7 @@ enum Command: String {
 
     private var counts: ClosedRange<Int> {
         switch self {
-        case .path, .list, .info, .check: 1...1
+        case .path, .list, .watch, .info, .check: 1...1
         case .get, .import: 2...2
         case .set: 3...3
         case .remove: 2...Int.max

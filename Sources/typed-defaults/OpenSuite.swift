@@ -56,16 +56,21 @@ struct OpenSuite {
         return try using { _ in
             let backend = FileBackend(path: path)
             backend.attach { [failures] in failures.note($0) }
-            _ = try backend.keys()
-            for _ in 0..<10 {
-                let generation = backend.generation
-                let settings = try Self.settings(of: backend)
-                // Nil for a file to which nothing was written yet.
-                if backend.generation == generation { return settings }
-            }
-            // Somebody writes all the time, and has to wait for once.
-            return try Self.withWriteAccess(backend) { try Self.settings(of: backend) }
+            return try Self.snapshot(of: backend)
         }
+    }
+
+    /// The same of a file.
+    static func snapshot(of backend: FileBackend) throws -> [(key: String, value: PropertyList)] {
+        _ = try backend.keys()
+        for _ in 0..<10 {
+            let generation = backend.generation
+            let settings = try settings(of: backend)
+            // Nil for a file to which nothing was written yet.
+            if backend.generation == generation { return settings }
+        }
+        // Somebody writes all the time, and has to wait for once.
+        return try withWriteAccess(backend) { try settings(of: backend) }
     }
 
     private static func settings(of backend: FileBackend) throws -> [(key: String, value: PropertyList)] {

@@ -32,6 +32,7 @@ import Foundation
           remove SUITE KEY…       removes the keys, as one change
           export SUITE [FILE]     everything, as JSON or --plist (binary property list)
           import SUITE FILE       adds what FILE, or “-” for input, has, as one change
+          watch  SUITE            each change by any process, until it is ended
           info   SUITE            place, size, number of keys, what was kept aside
           check  SUITE|FILE       what is wrong with the file, and what could be saved
                                   (--json: only that, for import); changes nothing

@@ -251,6 +251,34 @@ struct CommandLineToolTests {
 
     // The file
 
+    @Test func watchPrintsWhatOthersChange() throws {
+        try CommandLineTool.run { tool in
+            let process = Process()
+            process.executableURL = CommandLineTool.program
+            process.arguments = ["watch", tool.file("a").path]
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            func line(_ pipe: Pipe) -> String {
+                String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+            }
+            // It is under way, and the file is not there yet.
+            #expect(line(errors) == "typed-defaults: watching \(tool.file("a").path)\n")
+            try fill(tool.file("a"), [("n", 1)])
+            #expect(line(output) == "n = 1\n")
+            try fill(tool.file("a"), [("n", 2), ("s", "text")])
+            var lines = line(output)
+            if lines == "n = 2\n" { lines += line(output) }
+            #expect(lines == "n = 2\ns = \"text\"\n")
+            DefaultsSuite(backend: FileBackend(path: tool.file("a").path)).remove(["n"])
+            #expect(line(output) == "n = (removed)\n")
+            // The signals that end a program are blocked in children of the test runner, but for this one.
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
     @Test func infoSaysWhatThereIs() throws {
         try CommandLineTool.run { tool throws in
             try fill(tool.file("camera"), [("a", 1), ("old.unreadable", 2)])
