@@ -31,6 +31,10 @@ public struct AnyStore<Default: Sendable>: DefaultStoreType {
     public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try base.update(body)
     }
+
+    public func observe(
+        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken { base.observe(options, handler) }
 }
 
 extension AnyStore where Default: DefaultConvertible {

@@ -53,6 +53,18 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// - Throws: What `body` throws, or a ``DefaultsError``. An unreadable value is an error before `body` runs.
     @discardableResult
     func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
+
+    /// Calls the handler after each change of the value, until the token is cancelled or let go of.
+    ///
+    /// By whomever the change is made: this store, another one for the same key of the suite, or, within milliseconds, another
+    /// process. Once for each change, in the order of the commits; never for a write that fails, or that stores what is stored already.
+    /// The handler runs under no lock, on the thread of a writer or on one that looks for news; reading, writing, observing and
+    /// cancelling inside it are safe. Observers that write in a circle end in an error after 100 rounds.
+    ///
+    /// A store of your own that does not write this hears nothing.
+    func observe(
+        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken
 }
 
 // What three methods give.
@@ -60,6 +72,10 @@ extension DefaultStoreType {
     public func load() throws -> Default? { get() }
 
     public func save(_ value: Default) throws { set(value) }
+
+    public func observe(
+        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken { ObservationToken(nil) }
 
     /// Reads, changes and writes, in three steps that other writers can come between.
     @discardableResult
@@ -69,4 +85,63 @@ extension DefaultStoreType {
         if let value { try save(value) } else { remove() }
         return result
     }
+}
+
+extension DefaultStoreType {
+    /// Calls the handler after each change of the value, with the present value first if `initial` is true.
+    ///
+    /// ```swift
+    /// let token = store.observe { change in print(change.newValue as Any) }
+    /// ```
+    public func observe(
+        initial: Bool = false, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken {
+        observe(initial ? .initial : [], handler)
+    }
+
+    /// Calls the handler on the main actor after each change of the value, with the present value first if `initial` is true.
+    ///
+    /// ```swift
+    /// token = store.observe(on: MainActor.shared) { [weak self] change in self?.label.text = change.newValue?.title }
+    /// ```
+    ///
+    /// The calls come later, in the order of the changes; none begins on the main actor after the token was cancelled there.
+    public func observe(
+        initial: Bool = false, on actor: MainActor, _ handler: @escaping @MainActor (DefaultChange<Default>) -> Void
+    ) -> ObservationToken {
+        let queue = MainActorQueue(handler)
+        let token = observe(initial ? .initial : []) { change in queue.append(change) }
+        return ObservationToken {
+            queue.cancel()
+            token.cancel()
+        }
+    }
+}
+
+/// Changes on their way to the main actor: one task at a time, so that they arrive in order.
+private final class MainActorQueue<Value: Sendable>: Sendable {
+    private let waiting = Locked<[DefaultChange<Value>]?>([])
+    private let handler: @MainActor (DefaultChange<Value>) -> Void
+
+    init(_ handler: @escaping @MainActor (DefaultChange<Value>) -> Void) { self.handler = handler }
+
+    func append(_ change: DefaultChange<Value>) {
+        let isFirst = waiting.withLock { waiting in
+            waiting?.append(change)
+            return waiting?.count == 1
+        }
+        guard isFirst else { return }
+        Task { @MainActor in
+            // The first one stays until it was handed over, so that nobody begins a second task.
+            while let change = waiting.withLock({ $0?.first }) {
+                handler(change)
+                waiting.withLock { waiting in
+                    if waiting?.isEmpty == false { waiting?.removeFirst() }
+                }
+            }
+        }
+    }
+
+    /// Nothing is handed over any more.
+    func cancel() { waiting.withLock { $0 = nil } }
 }

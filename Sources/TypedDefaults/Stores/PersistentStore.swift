@@ -35,4 +35,8 @@ public struct PersistentStore<Default: Sendable>: DefaultStoreType {
     public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try setting.update(body)
     }
+
+    public func observe(
+        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken { setting.observe(options, handler) }
 }

@@ -23,12 +23,15 @@ extension Setting {
     /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the last two, of an unreadable value
     /// once.
     func get() -> Value? {
+        slot.noteAccess()
         switch slot.kept(at: core.backend.generation) {
         case .value(let box): return unboxed(box)
         case .missing: return nil
         case .notDecoded, .failure: break
         }
         do throws(DefaultsError) {
+            // There may have been news.
+            defer { core.deliver() }
             return try value(of: core.current(slot))
         } catch {
             core.reportOnce(error, of: slot)
@@ -38,7 +41,22 @@ extension Setting {
 
     /// The value; nil if it is missing.
     func load() throws(DefaultsError) -> Value? {
-        try value(of: core.current(slot))
+        slot.noteAccess()
+        defer { core.deliver() }
+        return try value(of: core.current(slot))
+    }
+
+    func observe(
+        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
+    ) -> ObservationToken {
+        let observer = Observer { [self] change in
+            // What cannot be read was reported.
+            handler(
+                DefaultChange(
+                    oldValue: try? value(of: change.old), newValue: try? value(of: change.new),
+                    kind: change.isRemoval ? .removed : .set, origin: change.isForeign ? .another : .thisProcess))
+        }
+        return core.observe(slot, observer, options)
     }
 
     func set(_ value: Value) {

@@ -36,7 +36,7 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Asked for at every read of a setting, so it must cost next to nothing.
     var generation: UInt64? { get }
 
-    /// The keys that may have changed since that generation, and the generation up to which that is so; nil keys mean all.
+    /// The keys that may have changed since that generation, 0 for ever, and the generation up to which that is so; nil keys mean all.
     func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
 
     /// Returns once every commit so far is where a loss of power does not reach it, or as close to that as the place comes.

@@ -1,10 +1,12 @@
+import Observation
+
 /// What one suite knows of one key as one type: the stored value and what it was decoded to.
 ///
 /// Not generic, since all but the conversion itself is the same for every type, and generic code that cannot be specialised for
 /// its caller is slow.
 final class Slot: Sendable {
     /// What a stored value comes to.
-    enum Content {
+    enum Content: Sendable {
         case notDecoded
         case missing
         /// A `Box` of the slot's type.
@@ -48,9 +50,10 @@ final class Slot: Sendable {
     /// What counts before what is stored.
     let launchArgument: PropertyList?
     /// Class instances are never kept: whoever was handed one could change it.
-    private let keepsValues: Bool
+    let keepsValues: Bool
     private let makeBox: @Sendable (PropertyList, Bool) throws(DefaultsError) -> any AnyObject & Sendable
     private let knowledge = Locked(Knowledge())
+    private let registrar = ObservationRegistrar()
 
     init<Value>(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
         self.key = key
@@ -147,6 +150,20 @@ extension Slot {
             return !knowledge.isReported
         }
     }
+}
+
+// For the Observation framework a slot is an object with one property.
+extension Slot: Observable {
+    private var value: Never? { nil }
+    // Kept, since a literal in a function is made anew at each use.
+    private nonisolated(unsafe) static let keyPath: KeyPath<Slot, Never?> = \.value
+
+    /// The value is read: whoever tracks is told of its next change.
+    @inline(__always)
+    func noteAccess() { registrar.access(self, keyPath: Self.keyPath) }
+
+    /// The value has changed.
+    func noteChange() { registrar.withMutation(of: self, keyPath: Self.keyPath) {} }
 }
 
 extension Slot: CustomReflectable {

@@ -1,7 +1,7 @@
 /// What all handles on one suite share: the backend, the turns of its writers, and what is known of stored values.
 final class SuiteCore: Sendable {
     let backend: any DefaultsBackend
-    private let turns = TurnLock()
+    let turns = TurnLock()
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
     private let patience: Duration
 
@@ -20,6 +20,7 @@ final class SuiteCore: Sendable {
         }
     }
     private let state: Locked<State>
+    let observers = Locked(Observers())
     private let writeOncePerKind: @Sendable (DefaultsError) -> Void
 
     init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
@@ -97,18 +98,21 @@ extension SuiteCore {
             let seen = state.withLock { $0.generation }
             guard now != seen else { return seen }
             let (keys, generation) = try backend.changes(since: seen ?? 0)
-            let isCaughtUp = state.withLock { state in
+            let changed = state.withLock { state -> [Slot]? in
                 // Another thread was faster, but may have looked before the change that this one saw: look again.
-                guard state.generation == seen else { return false }
+                guard state.generation == seen else { return nil }
                 state.generation = generation
-                if seen != nil, let keys {
-                    for slot in state.slots(of: keys) { slot.forget() }
-                } else {
-                    for slot in state.slots.values.joined() { slot.forget() }
-                }
-                return true
+                let changed =
+                    if let keys { Array(state.slots(of: keys)) } else { Array(state.slots.values.joined()) }
+                for slot in changed { slot.forget() }
+                return changed
             }
-            if isCaughtUp { return generation }
+            guard let changed else { continue }
+            observers.withLock { observers in
+                observers.noteChange(of: changed)
+                observers.markDirty(changed)
+            }
+            return generation
         }
         return nil
     }
@@ -117,11 +121,16 @@ extension SuiteCore {
 extension SuiteCore {
     /// Runs `body` alone among the writers of the suite, after catching up with the others.
     func withWriteAccess<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
+        try checkDepth()
+        // Whatever comes of it, there may be news of others.
+        defer { deliver() }
         let outcome = try inTurn { () throws(DefaultsError) in
             var outcome: Result<Outcome, DefaultsError>?
             try backend.withWriteAccess {
                 outcome = Result { () throws(DefaultsError) in
                     _ = try catchUp()
+                    announceNews()
+                    defer { announceNews() }
                     return try body()
                 }
             }
@@ -136,8 +145,9 @@ extension SuiteCore {
     }
 
     private func inTurn<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
+        var outcome: Result<Outcome, DefaultsError>?
         do throws(TurnLock.Refusal) {
-            try turns.acquire(patience: patience)
+            try inTurn(patience: patience) { outcome = Result { () throws(DefaultsError) in try body() } }
         } catch {
             switch error {
             case .heldByCaller:
@@ -146,8 +156,14 @@ extension SuiteCore {
                 throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(patience)")
             }
         }
+        // Safe: the turn was given, so the body ran.
+        return try outcome!.get()
+    }
+
+    func inTurn(patience: Duration, _ body: () -> Void) throws(TurnLock.Refusal) {
+        try turns.acquire(patience: patience)
         defer { turns.release() }
-        return try body()
+        body()
     }
 
     /// Commits edits, inside ``withWriteAccess(_:)``.
@@ -160,11 +176,14 @@ extension SuiteCore {
         }
         var failure: DefaultsError?
         do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
-        state.withLock { state in
+        let slots = state.withLock { state in
             if failure == nil { state.generation = backend.generation }
-            for slot in state.slots(of: edits.lazy.map(\.key)) { slot.settle() }
+            let slots = Array(state.slots(of: edits.lazy.map(\.key)))
+            for slot in slots { slot.settle() }
+            return slots
         }
         if let failure { throw failure }
+        announceOwn(edits, slots)
         guard let delay = backend.synchronizationDelay, delay > .zero else { return }
         // The work holds the suite: what was set is saved even if nobody holds the suite any more.
         DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in

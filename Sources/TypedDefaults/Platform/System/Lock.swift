@@ -95,6 +95,12 @@ final class TurnLock: Sendable {
         holder = pthread_self()
     }
 
+    var isHeldByCaller: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return holder.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    }
+
     /// Ends the caller's turn.
     func release() {
         pthread_mutex_lock(mutex)

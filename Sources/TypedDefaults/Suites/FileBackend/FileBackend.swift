@@ -138,6 +138,8 @@ extension FileBackend {
                 state.leaveParent()
                 if state.log == nil {
                     state.log = try place.open(making: making, patience: patience, reports: &state.reports)
+                    // What it holds is news to whoever has asked before.
+                    if let end = state.log?.end, end > RecordFormat.headerLength { state.announce(nil) }
                 }
                 return try body(&state)
             }

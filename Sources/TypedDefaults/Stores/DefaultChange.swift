@@ -1,0 +1,28 @@
+/// A change of one value, as its observers hear of it.
+public struct DefaultChange<Value: Sendable>: Sendable {
+    /// What happened to the value.
+    public enum Kind: Hashable, Sendable { case set, removed }
+
+    /// Who did it.
+    public enum Origin: Hashable, Sendable {
+        case thisProcess
+        /// What another process, or code that goes around the suite, changed in several steps between two looks comes as one change.
+        case another
+    }
+
+    /// The value before; nil if nothing was stored, if it could not be read, or if this is the initial call.
+    public let oldValue: Value?
+    /// The value after; nil if it was removed, or if it cannot be read, which the failure handler hears.
+    public let newValue: Value?
+    public let kind: Kind
+    public let origin: Origin
+}
+
+/// How an observation begins.
+public struct ObservationOptions: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The handler is called with the present value first.
+    public static let initial = ObservationOptions(rawValue: 1)
+}

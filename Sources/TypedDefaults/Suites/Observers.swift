@@ -1,0 +1,120 @@
+/// One handler that hears of a slot's changes until it is cancelled.
+final class Observer: Sendable {
+    private let isCancelled = Locked(false)
+    private let handle: @Sendable (SlotChange) -> Void
+
+    init(_ handle: @escaping @Sendable (SlotChange) -> Void) { self.handle = handle }
+
+    /// Begins a call, unless the observation has ended.
+    func hear(_ change: SlotChange) {
+        guard !isCancelled.withLock({ $0 }) else { return }
+        handle(change)
+    }
+
+    func cancel() { isCancelled.withLock { $0 = true } }
+}
+
+/// A change of what is stored under one key, decoded for one type.
+struct SlotChange: Sendable {
+    let old: Slot.Content
+    let new: Slot.Content
+    let isRemoval: Bool
+    let isForeign: Bool
+}
+
+/// Who observes the slots of a suite, and what is to be told.
+struct Observers {
+    /// A change on its way to those who observe.
+    struct Event {
+        let slot: Slot
+        let old: PropertyList?
+        let new: PropertyList?
+        let isForeign: Bool
+        /// How many changes stand in the row of which each was made while the one before was told.
+        let depth: Int
+        /// The only one to hear of it; nil for all.
+        var target: Observer?
+    }
+
+    private struct Observed {
+        let slot: Slot
+        var observers: [Observer] = []
+        /// What they were told last.
+        var announced: PropertyList?
+        /// Whether somebody else may have changed it since.
+        var isDirty = false
+    }
+    private var observed: [ObjectIdentifier: Observed] = [:]
+    private(set) var events: [Event] = []
+    /// Slots whose value has changed since the Observation framework was told.
+    private var changed: [Slot] = []
+    private var isDelivering = false
+    private var isWatching = false
+    private var isSwitching = false
+
+    var isEmpty: Bool { observed.isEmpty }
+    var dirty: [Slot] { observed.values.filter(\.isDirty).map(\.slot) }
+
+    mutating func add(_ observer: Observer, to slot: Slot, _ stored: PropertyList?) {
+        let id = ObjectIdentifier(slot)
+        var entry = observed[id] ?? Observed(slot: slot, announced: stored)
+        entry.observers.append(observer)
+        // Something may have happened since it was read.
+        entry.isDirty = true
+        observed[id] = entry
+    }
+
+    mutating func remove(_ observer: Observer, from slot: Slot) {
+        let id = ObjectIdentifier(slot)
+        guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return }
+        observed[id]?.observers.remove(at: index)
+        if observed[id]?.observers.isEmpty == true { observed[id] = nil }
+    }
+
+    func observers(of slot: Slot) -> [Observer] { observed[ObjectIdentifier(slot)]?.observers ?? [] }
+
+    /// What the observers of a slot were told last.
+    func announced(_ slot: Slot) -> PropertyList? { observed[ObjectIdentifier(slot)]?.announced }
+
+    mutating func tellInitial(_ observer: Observer, of slot: Slot, depth: Int) {
+        events.append(
+            Event(slot: slot, old: nil, new: announced(slot), isForeign: false, depth: depth, target: observer))
+    }
+
+    mutating func markDirty(_ slots: some Sequence<Slot>) {
+        for slot in slots { observed[ObjectIdentifier(slot)]?.isDirty = true }
+    }
+
+    mutating func markAllDirty() { for id in observed.keys { observed[id]?.isDirty = true } }
+
+    /// Notes what a slot comes to now; an event, unless its observers know that already.
+    mutating func announce(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) {
+        let id = ObjectIdentifier(slot)
+        guard let entry = observed[id] else { return }
+        observed[id]?.isDirty = false
+        guard entry.announced != stored else { return }
+        observed[id]?.announced = stored
+        events.append(Event(slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth))
+    }
+
+    mutating func noteChange(of slots: some Sequence<Slot>) { changed += slots }
+
+    /// All that is to be told, for the one thread that tells; nil if there is nothing, or another one is at it.
+    mutating func beginDelivery() -> (events: [Event], changed: [Slot])? {
+        guard !isDelivering, !events.isEmpty || !changed.isEmpty else { return nil }
+        isDelivering = true
+        defer { (events, changed) = ([], []) }
+        return (events, changed)
+    }
+
+    mutating func endDelivery() { isDelivering = false }
+
+    /// Whether the backend's watch is to be switched on or off by the caller; nil if it is as it should be, or somebody is at it.
+    mutating func beginSwitch() -> Bool? {
+        guard !isSwitching, isWatching == isEmpty else { return nil }
+        isSwitching = true
+        return !isEmpty
+    }
+
+    mutating func endSwitch(to isWatching: Bool) { (self.isWatching, isSwitching) = (isWatching, false) }
+}

@@ -1,0 +1,211 @@
+import Dispatch
+import Foundation
+import Observation
+import Testing
+import TypedDefaults
+
+/// Laws of observing, on every backend.
+struct ObservingTests {
+    private let number = DefaultKey("number", default: 0)
+
+    private func record<Value: Equatable>(_ store: some DefaultStoreType<Value>) -> (
+        heard: Guarded<[Value?]>, token: ObservationToken
+    ) {
+        let heard = Guarded<[Value?]>([])
+        return (heard, store.observe { change in heard.withLock { $0.append(change.newValue) } })
+    }
+
+    @Test(arguments: Backend.allCases) func eachChangeIsHeardOnceAndInOrder(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let (store, other) = (PersistentStore(number, suite: suite), PersistentStore(number, suite: suite))
+            let changes = Guarded<[DefaultChange<Int>]>([])
+            let token = AnyStore(store).observe { change in changes.withLock { $0.append(change) } }
+            store.set(1)
+            // Nothing changes.
+            store.set(1)
+            other.set(2)
+            try other.update { $0 = ($0 ?? 0) + 1 }
+            suite[number] = 4
+            store.remove()
+            store.remove()
+            suite[DefaultKey("another", default: 0)] = 7
+            let heard = changes.withLock { $0 }
+            #expect(heard.map(\.newValue) == [1, 2, 3, 4, nil])
+            #expect(heard.map(\.oldValue) == [nil, 1, 2, 3, 4])
+            #expect(heard.map(\.kind) == [.set, .set, .set, .set, .removed])
+            #expect(heard.allSatisfy { $0.origin == .thisProcess })
+            token.cancel()
+            store.set(5)
+            #expect(changes.withLock { $0.count } == 5)
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func theInitialCallComesFirst(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = PersistentStore(number, suite: suite)
+            store.set(1)
+            let heard = Guarded<[Int?]>([])
+            let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+            store.set(2)
+            #expect(heard.withLock { $0 } == [1, 2])
+            token.cancel()
+        }
+    }
+
+    @Test func aWriteThatFailsIsNotHeard() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore(DefaultKey("n", default: 0.0), suite: suite)
+        let (heard, token) = record(store)
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) { try store.update { _ in throw Refusal() } }
+        #expect(heard.withLock { $0 } == [])
+        token.cancel()
+    }
+
+    @Test func aTokenThatIsLetGoOfEndsTheObservation() {
+        let store = InMemoryStore(CameraConfig())
+        let (heard, token) = record(store)
+        withExtendedLifetime(token) { store.set(CameraConfig(size: .large)) }
+        #expect(heard.withLock { $0.count } == 1)
+        var dropped: ObservationToken? = store.observe { _ in Issue.record("heard after the end") }
+        #expect(dropped != nil)
+        dropped = nil
+        store.set(CameraConfig(size: .small))
+    }
+
+    @Test func readingWritingObservingAndCancellingInsideAHandlerIsSafe() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore(number, suite: suite)
+        let heard = Guarded<[Int?]>([])
+        let tokens = Guarded<[ObservationToken]>([])
+        let token = store.observe { change in
+            heard.withLock { $0.append(store.get()) }
+            guard let value = change.newValue, value < 3 else { return }
+            // Told after this one has returned, in the order of the commits.
+            store.set(value + 1)
+            heard.withLock { $0.append(-value) }
+            let inner = store.observe { _ in }
+            tokens.withLock { $0.append(inner) }
+            tokens.withLock { $0.removeAll() }
+        }
+        store.set(1)
+        #expect(heard.withLock { $0 } == [1, -1, 2, -2, 3])
+        token.cancel()
+
+        let once = Guarded<ObservationToken?>(nil)
+        let count = Guarded(0)
+        once.withLock {
+            $0 = store.observe { _ in
+                count.withLock { $0 += 1 }
+                once.withLock { $0 }?.cancel()
+            }
+        }
+        store.set(10)
+        store.set(11)
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test func observersThatWriteInACircleEndInAnError() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let (a, b) = (
+            PersistentStore(DefaultKey("a", default: 0), suite: suite),
+            PersistentStore(DefaultKey("b", default: 0), suite: suite)
+        )
+        let first = a.observe { change in b.set((change.newValue ?? 0) + 1) }
+        let second = b.observe { change in a.set((change.newValue ?? 0) + 1) }
+        a.set(1)
+        #expect(failures.kinds == [.nestedWrite])
+        #expect(max(a.get() ?? 0, b.get() ?? 0) == 100)
+        // It is over: writing goes on.
+        first.cancel()
+        second.cancel()
+        a.set(0)
+        #expect(a.get() == 0)
+    }
+
+    @Test func writesOfAnotherProcessAreHeardInTheirPlace() throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        // Shares nothing but the file.
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        let changes = Guarded<[DefaultChange<Int>]>([])
+        let news = DispatchSemaphore(value: 0)
+        let store = PersistentStore(number, suite: suite)
+        let token = store.observe { change in
+            changes.withLock { $0.append(change) }
+            news.signal()
+        }
+        for value in 1...20 {
+            other[number] = value
+            #expect(news.wait(timeout: .now() + 10) == .success)
+        }
+        // Seen by the writer before its own.
+        other[number] = 21
+        store.set(22)
+        for _ in 21...22 { #expect(news.wait(timeout: .now() + 10) == .success) }
+        let heard = changes.withLock { $0 }
+        #expect(heard.map(\.newValue) == Array(1...22))
+        #expect(heard.map(\.oldValue) == [nil] + Array(1...21))
+        #expect(heard.map(\.origin) == Array(repeating: .another, count: 21) + [.thisProcess])
+        token.cancel()
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func observersOnManyThreadsLoseNothing() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore(number, suite: suite)
+        let (heard, token) = record(store)
+        onThreads(8) { _ in
+            for _ in 0..<500 {
+                do {
+                    try store.update { $0 = ($0 ?? 0) + 1 }
+                } catch {
+                    Issue.record(error)
+                }
+                let inner = store.observe { _ in }
+                inner.cancel()
+            }
+        }
+        #expect(heard.withLock { $0 } == (1...4_000).map { $0 })
+        token.cancel()
+    }
+
+    @Test @MainActor func theMainActorHearsInOrder() async {
+        let store = PersistentStore(number, suite: .inMemory())
+        var heard: [Int?] = []
+        let token = store.observe(initial: true, on: MainActor.shared) { change in heard.append(change.newValue) }
+        for value in 1...100 { store.set(value) }
+        while heard.count < 101 { await Task.yield() }
+        #expect(heard == [nil] + (1...100).map { $0 })
+        store.set(101)
+        token.cancel()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(heard.count == 101)
+    }
+
+    @Test(arguments: Backend.allCases) func theObservationFrameworkTracksEachKey(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = AnyStore(PersistentStore(number, suite: suite))
+            let fired = Guarded(0)
+            func track() {
+                withObservationTracking {
+                    _ = store.get()
+                } onChange: {
+                    fired.withLock { $0 += 1 }
+                }
+            }
+            track()
+            suite[DefaultKey("another", default: 0)] = 1
+            #expect(fired.withLock { $0 } == 0)
+            suite[number] = 1
+            #expect(fired.withLock { $0 } == 1)
+            // Once, until somebody tracks again.
+            suite[number] = 2
+            #expect(fired.withLock { $0 } == 1)
+            track()
+            store.remove()
+            #expect(fired.withLock { $0 } == 2)
+        }
+    }
+}
