@@ -208,4 +208,79 @@ struct ObservingTests {
             #expect(fired.withLock { $0 } == 2)
         }
     }
+
+    // Sequences
+
+    @Test(arguments: Backend.allCases) func valuesBeginWithThePresentOneAndNeverLoseTheLast(backend: Backend)
+        async throws
+    {
+        let suite = try backend.makeSuite()
+        let store = PersistentStore(number, suite: suite)
+        store.set(1)
+        var iterator = store.values.makeAsyncIterator()
+        #expect(await iterator.next() == 1)
+        for value in 2...100 { store.set(value) }
+        // Slower than the changes: only the last one is sure.
+        var last: Int??
+        while last != 100 { last = await iterator.next() }
+        var changes = store.changes.makeAsyncIterator()
+        #expect(await changes.next()?.newValue == 100)
+        store.remove()
+        let change = await changes.next()
+        #expect(change?.kind == .removed)
+        #expect(change?.oldValue == 100)
+        backend.clear(suite)
+    }
+
+    @Test func aLoopEndsWithItsTask() async {
+        let store = PersistentStore(number, suite: .inMemory())
+        let (began, wait) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            var count = 0
+            for await _ in store.values {
+                count += 1
+                wait.yield()
+            }
+            return count
+        }
+        for await _ in began { break }
+        task.cancel()
+        #expect(await task.value == 1)
+    }
+
+    // Stores of somebody's own
+
+    private final class ThreeMethods: DefaultStoreType {
+        private let value = Guarded<Int?>(nil)
+        func get() -> Int? { value.withLock { $0 } }
+        func set(_ new: Int) { value.withLock { $0 = new } }
+        func remove() { value.withLock { $0 = nil } }
+    }
+
+    @Test func whatGoesThroughABoxAndItsCopiesIsHeard() throws {
+        let store = ThreeMethods()
+        let box = AnyStore(store)
+        let copy = AnyStore(box)
+        let heard = Guarded<[Int?]>([])
+        let token = box.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        box.set(1)
+        copy.set(2)
+        copy.set(2)
+        try box.update { $0 = 3 }
+        box.remove()
+        // Past the box.
+        store.set(9)
+        #expect(heard.withLock { $0 } == [nil, 1, 2, 3, nil])
+        token.cancel()
+        box.set(4)
+        #expect(heard.withLock { $0.count } == 5)
+    }
+
+    @Test func aCircleThroughABoxEnds() {
+        let box = AnyStore(ThreeMethods())
+        let token = box.observe { change in box.set((change.newValue ?? 0) + 1) }
+        box.set(1)
+        #expect((box.get() ?? 0) > 100)
+        token.cancel()
+    }
 }

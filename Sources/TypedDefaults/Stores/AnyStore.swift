@@ -15,26 +15,35 @@
 /// same value, and both can be asked for by their own names.
 public struct AnyStore<Default: Sendable>: DefaultStoreType {
     private let base: any DefaultStoreType<Default>
+    /// For a base that tells nothing itself.
+    private let relay: Relay<Default>
 
     /// Hides a store. A box around a box adds no layer.
     public init(_ store: some DefaultStoreType<Default>) {
-        base = (store as? AnyStore<Default>)?.base ?? store
+        let box = store as? AnyStore<Default>
+        base = box?.base ?? store
+        relay = box?.relay ?? Relay()
     }
 
     public func get() -> Default? { base.get() }
-    public func set(_ value: Default) { base.set(value) }
-    public func remove() { base.remove() }
+    public func set(_ value: Default) { relay.telling(base) { base.set(value) } }
+    public func remove() { relay.telling(base) { base.remove() } }
     public func load() throws -> Default? { try base.load() }
-    public func save(_ value: Default) throws { try base.save(value) }
+    public func save(_ value: Default) throws { try relay.telling(base) { try base.save(value) } }
 
     @discardableResult
     public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try base.update(body)
+        try relay.telling(base) { try base.update(body) }
     }
 
+    /// Of a store of your own that does not write `observe`, what goes through this box and its copies is heard, and nothing else: no
+    /// write to the store itself, and none through another box around it.
     public func observe(
         _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
-    ) -> ObservationToken { base.observe(options, handler) }
+    ) -> ObservationToken {
+        let token = base.observe(options, handler)
+        return token.isInert ? relay.observe(options, of: base, handler) : token
+    }
 }
 
 extension AnyStore where Default: DefaultConvertible {

@@ -9,7 +9,13 @@
 public final class ObservationToken: Sendable {
     private let end: Locked<(@Sendable () -> Void)?>
 
-    init(_ end: (@Sendable () -> Void)?) { self.end = Locked(end) }
+    /// Whether it is of a store that tells nothing.
+    let isInert: Bool
+
+    init(_ end: (@Sendable () -> Void)?) {
+        self.end = Locked(end)
+        isInert = end == nil
+    }
 
     deinit { cancel() }
 

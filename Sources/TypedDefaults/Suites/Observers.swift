@@ -1,3 +1,9 @@
+/// How deep in a row of changes this thread is, each of them made while the one before was told.
+enum Delivery {
+    @TaskLocal static var depth = 0
+    static let limit = 100
+}
+
 /// One handler that hears of a slot's changes until it is cancelled.
 final class Observer: Sendable {
     private let isCancelled = Locked(false)

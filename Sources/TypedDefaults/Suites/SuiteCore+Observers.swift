@@ -1,11 +1,5 @@
 // Telling those who observe: in the order of the commits, under no lock, and outside every turn.
 extension SuiteCore {
-    /// How deep in a row of changes this thread is, each of them made while the one before was told.
-    private enum Delivery {
-        @TaskLocal static var depth = 0
-        static let limit = 100
-    }
-
     /// Begins to tell an observer of a slot's changes.
     func observe(_ slot: Slot, _ observer: Observer, _ options: ObservationOptions) -> ObservationToken {
         var stored: PropertyList?

@@ -13,14 +13,17 @@ enum Backend: String, CaseIterable, Sendable {
     /// A new suite on this backend, emptied when `body` returns.
     func withSuite<Result>(_ body: (DefaultsSuite) throws -> Result) throws -> Result {
         let suite = try makeSuite()
-        defer {
-            suite.clear()
-            if self == .file { removeFolder(of: suite) }
-        }
+        defer { clear(suite) }
         return try body(suite)
     }
 
-    private func makeSuite() throws -> DefaultsSuite {
+    /// Ends what ``makeSuite()`` began.
+    func clear(_ suite: DefaultsSuite) {
+        suite.clear()
+        if self == .file { removeFolder(of: suite) }
+    }
+
+    func makeSuite() throws -> DefaultsSuite {
         switch self {
         case .memory: .inMemory()
         case .file: try DefaultsSuite(file: makeFile())
