@@ -1,21 +1,21 @@
+/// What happened to a value.
+public enum ChangeKind: Hashable, Sendable { case set, removed }
+
+/// Who changed a value.
+public enum ChangeOrigin: Hashable, Sendable {
+    case thisProcess
+    /// What another process, or code that goes around the suite, changed in several steps between two looks comes as one change.
+    case another
+}
+
 /// A change of one value, as its observers hear of it.
 public struct DefaultChange<Value: Sendable>: Sendable {
-    /// What happened to the value.
-    public enum Kind: Hashable, Sendable { case set, removed }
-
-    /// Who did it.
-    public enum Origin: Hashable, Sendable {
-        case thisProcess
-        /// What another process, or code that goes around the suite, changed in several steps between two looks comes as one change.
-        case another
-    }
-
     /// The value before; nil if nothing was stored, if it could not be read, or if this is the initial call.
     public let oldValue: Value?
     /// The value after; nil if it was removed, or if it cannot be read, which the failure handler hears.
     public let newValue: Value?
-    public let kind: Kind
-    public let origin: Origin
+    public let kind: ChangeKind
+    public let origin: ChangeOrigin
 }
 
 /// How an observation begins.

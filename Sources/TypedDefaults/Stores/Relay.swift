@@ -29,7 +29,7 @@ final class Relay<Default: Sendable>: Sendable {
         state.withLock { state in
             state.observers.append(observer)
             guard options.contains(.initial) else { return }
-            let kind: DefaultChange<Default>.Kind = present == nil ? .removed : .set
+            let kind: ChangeKind = present == nil ? .removed : .set
             state.events.append(
                 (
                     DefaultChange(oldValue: nil, newValue: present, kind: kind, origin: .thisProcess), Delivery.depth,

@@ -49,12 +49,9 @@ extension Setting {
     func observe(
         _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
-        let observer = Observer { [self] change in
-            // What cannot be read was reported.
-            handler(
-                DefaultChange(
-                    oldValue: try? value(of: change.old), newValue: try? value(of: change.new),
-                    kind: change.isRemoval ? .removed : .set, origin: change.isForeign ? .another : .thisProcess))
+        let observer = Observer { change in
+            // Safe: the slot, which is of this type, has made it.
+            handler(unsafeDowncast(change, to: Box<DefaultChange<Value>>.self).value)
         }
         return core.observe(slot, observer, options)
     }

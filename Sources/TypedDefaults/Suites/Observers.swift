@@ -6,26 +6,13 @@ enum Delivery {
 
 /// One handler that hears of a slot's changes until it is cancelled.
 final class Observer: Sendable {
-    private let isCancelled = Locked(false)
-    private let handle: @Sendable (SlotChange) -> Void
+    /// Takes a `Box` of a ``DefaultChange`` of the slot's type.
+    let handle: @Sendable (any AnyObject & Sendable) -> Void
+    // Safe: touched only with the lock held that the suite's observers are behind. One of its own would be three more places in memory
+    // to look at for each of thousands.
+    nonisolated(unsafe) var isCancelled = false
 
-    init(_ handle: @escaping @Sendable (SlotChange) -> Void) { self.handle = handle }
-
-    /// Begins a call, unless the observation has ended.
-    func hear(_ change: SlotChange) {
-        guard !isCancelled.withLock({ $0 }) else { return }
-        handle(change)
-    }
-
-    func cancel() { isCancelled.withLock { $0 = true } }
-}
-
-/// A change of what is stored under one key, decoded for one type.
-struct SlotChange: Sendable {
-    let old: Slot.Content
-    let new: Slot.Content
-    let isRemoval: Bool
-    let isForeign: Bool
+    init(_ handle: @escaping @Sendable (any AnyObject & Sendable) -> Void) { self.handle = handle }
 }
 
 /// Who observes the slots of a suite, and what is to be told.
@@ -47,10 +34,10 @@ struct Observers {
         var observers: [Observer] = []
         /// What they were told last.
         var announced: PropertyList?
-        /// Whether somebody else may have changed it since.
-        var isDirty = false
     }
     private var observed: [ObjectIdentifier: Observed] = [:]
+    /// Those that somebody else may have changed since.
+    private var doubted: [ObjectIdentifier: Slot] = [:]
     private(set) var events: [Event] = []
     /// Slots whose value has changed since the Observation framework was told.
     private var changed: [Slot] = []
@@ -59,22 +46,23 @@ struct Observers {
     private var isSwitching = false
 
     var isEmpty: Bool { observed.isEmpty }
-    var dirty: [Slot] { observed.values.filter(\.isDirty).map(\.slot) }
+    var doubtful: [Slot] { Array(doubted.values) }
 
     mutating func add(_ observer: Observer, to slot: Slot, _ stored: PropertyList?) {
         let id = ObjectIdentifier(slot)
         var entry = observed[id] ?? Observed(slot: slot, announced: stored)
         entry.observers.append(observer)
-        // Something may have happened since it was read.
-        entry.isDirty = true
         observed[id] = entry
+        // Something may have happened since it was read.
+        doubted[id] = slot
     }
 
     mutating func remove(_ observer: Observer, from slot: Slot) {
+        observer.isCancelled = true
         let id = ObjectIdentifier(slot)
         guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return }
         observed[id]?.observers.remove(at: index)
-        if observed[id]?.observers.isEmpty == true { observed[id] = nil }
+        if observed[id]?.observers.isEmpty == true { (observed[id], doubted[id]) = (nil, nil) }
     }
 
     func observers(of slot: Slot) -> [Observer] { observed[ObjectIdentifier(slot)]?.observers ?? [] }
@@ -87,17 +75,17 @@ struct Observers {
             Event(slot: slot, old: nil, new: announced(slot), isForeign: false, depth: depth, target: observer))
     }
 
-    mutating func markDirty(_ slots: some Sequence<Slot>) {
-        for slot in slots { observed[ObjectIdentifier(slot)]?.isDirty = true }
+    mutating func doubt(_ slots: some Sequence<Slot>) {
+        for slot in slots where observed[ObjectIdentifier(slot)] != nil { doubted[ObjectIdentifier(slot)] = slot }
     }
 
-    mutating func markAllDirty() { for id in observed.keys { observed[id]?.isDirty = true } }
+    mutating func doubtAll() { doubted = observed.mapValues(\.slot) }
 
     /// Notes what a slot comes to now; an event, unless its observers know that already.
     mutating func announce(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) {
         let id = ObjectIdentifier(slot)
         guard let entry = observed[id] else { return }
-        observed[id]?.isDirty = false
+        doubted[id] = nil
         guard entry.announced != stored else { return }
         observed[id]?.announced = stored
         events.append(Event(slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth))

@@ -52,6 +52,8 @@ final class Slot: Sendable {
     /// Class instances are never kept: whoever was handed one could change it.
     let keepsValues: Bool
     private let makeBox: @Sendable (PropertyList, Bool) throws(DefaultsError) -> any AnyObject & Sendable
+    /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
+    let makeChange: @Sendable (PropertyList?, PropertyList?, ChangeOrigin) -> (any AnyObject & Sendable, DefaultsError?)
     private let knowledge = Locked(Knowledge())
     private let registrar = ObservationRegistrar()
 
@@ -62,6 +64,22 @@ final class Slot: Sendable {
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
         makeBox = { stored, isArgument throws(DefaultsError) in Box(try conversion.decode(stored, isArgument)) }
+        makeChange = { old, new, origin in
+            func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
+                Result { () throws(DefaultsError) in
+                    if let stored { try conversion.decode(stored, false) } else { nil }
+                }
+            }
+            let (old, read) = (try? value(old).get(), value(new))
+            var failure: DefaultsError?
+            if case .failure(let error) = read { failure = error }
+            return (
+                Box(
+                    DefaultChange(
+                        oldValue: old ?? nil, newValue: (try? read.get()) ?? nil, kind: new == nil ? .removed : .set,
+                        origin: origin)), failure
+            )
+        }
     }
 
     func decode(_ stored: PropertyList?, asArgument: Bool = false) -> Content {

@@ -14,7 +14,6 @@ extension SuiteCore {
         }
         deliver()
         return ObservationToken { [self] in
-            observer.cancel()
             observers.withLock { $0.remove(observer, from: slot) }
             switchWatch()
         }
@@ -42,7 +41,7 @@ extension SuiteCore {
                 return try inTurn(patience: waits ? .seconds(2) : .zero) {
                     do throws(DefaultsError) {
                         // A backend that cannot tell whether anything has changed may have changed all.
-                        if try catchUp() == nil { observers.withLock { $0.markAllDirty() } }
+                        if try catchUp() == nil { observers.withLock { $0.doubtAll() } }
                     } catch {
                         report(error)
                     }
@@ -80,7 +79,7 @@ extension SuiteCore {
 
     /// Notes what others have changed; inside the turn, so that it comes in its place among this process's own commits.
     func announceNews() {
-        for slot in observers.withLock({ $0.isEmpty ? [] : $0.dirty }) {
+        for slot in observers.withLock({ $0.doubtful }) {
             do throws(DefaultsError) {
                 let stored = try backend.value(forKey: slot.key)
                 observers.withLock { $0.announce(slot, stored, isForeign: true, depth: Delivery.depth + 1) }
@@ -97,14 +96,14 @@ extension SuiteCore {
         while let (events, changed) = observers.withLock({ $0.beginDelivery() }) {
             for slot in changed { slot.noteChange() }
             for event in events {
-                let observers = event.target.map { [$0] } ?? observers.withLock { $0.observers(of: event.slot) }
-                guard !observers.isEmpty else { continue }
+                let audience = event.target.map { [$0] } ?? observers.withLock { $0.observers(of: event.slot) }
                 Delivery.$depth.withValue(event.depth) {
-                    var change: SlotChange?
-                    for observer in observers {
+                    var change: (any AnyObject & Sendable)?
+                    // Asked just before each call, which so begins before a cancellation that returns later.
+                    for observer in audience where !observers.withLock({ _ in observer.isCancelled }) {
                         // Class instances are made anew for each: whoever was handed one could change it.
                         if change == nil || !event.slot.keepsValues { change = makeChange(event) }
-                        observer.hear(change!)
+                        observer.handle(change!)
                     }
                 }
             }
@@ -112,10 +111,9 @@ extension SuiteCore {
         }
     }
 
-    private func makeChange(_ event: Observers.Event) -> SlotChange {
-        let new = event.slot.decode(event.new)
-        if case .failure(let error) = new { reportOnce(error, of: event.slot) }
-        return SlotChange(
-            old: event.slot.decode(event.old), new: new, isRemoval: event.new == nil, isForeign: event.isForeign)
+    private func makeChange(_ event: Observers.Event) -> any AnyObject & Sendable {
+        let (change, failure) = event.slot.makeChange(event.old, event.new, event.isForeign ? .another : .thisProcess)
+        if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot) }
+        return change
     }
 }

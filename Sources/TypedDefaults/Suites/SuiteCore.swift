@@ -110,7 +110,7 @@ extension SuiteCore {
             guard let changed else { continue }
             observers.withLock { observers in
                 observers.noteChange(of: changed)
-                observers.markDirty(changed)
+                observers.doubt(changed)
             }
             return generation
         }

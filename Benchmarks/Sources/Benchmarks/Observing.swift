@@ -1,0 +1,40 @@
+import Foundation
+import TypedDefaults
+
+@MainActor func compareObservers() {
+    let count = 10_000
+    let (first, second) = CameraConfig.pair
+
+    // What is told at least: a closure for each.
+    var comparison = Comparison("Set in memory, a change each time, told to 10 000 observers")
+    let closures: [@Sendable (CameraConfig?) -> Void] = (0..<count).map { _ in { blackHole($0) } }
+    comparison.add("limit: an array of closures") { times in
+        for index in 0..<times {
+            let value = index & 1 == 0 ? first : second
+            for closure in closures { closure(value) }
+        }
+    }
+    let store = PersistentStore<CameraConfig>(suite: .inMemory())
+    let tokens = (0..<count).map { _ in store.observe { blackHole($0.newValue) } }
+    comparison.add("PersistentStore", goal: 3) { times in
+        for index in 0..<times { store.set(index & 1 == 0 ? first : second) }
+    }
+    comparison.run()
+    withExtendedLifetime(tokens) {}
+
+    comparison = Comparison("Set in memory, a change each time, observers of other keys")
+    for others in [0, count] {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<CameraConfig>(suite: suite)
+        let tokens = (0..<others).map { PersistentStore<CameraConfig>(suite: suite, key: "\($0)").observe { _ in } }
+        comparison.add("\(others) observers") { times in
+            for index in 0..<times { store.set(index & 1 == 0 ? first : second) }
+            withExtendedLifetime(tokens) {}
+        }
+    }
+    comparison.run()
+
+    comparison = Comparison("Subscribe and cancel")
+    comparison.add("PersistentStore") { for _ in 0..<$0 { store.observe { _ in }.cancel() } }
+    comparison.run()
+}
