@@ -56,10 +56,32 @@ extension DefaultKey<Int> {
     public let config: AnyStore<CameraConfig>
     public let zoom: AnyStore<Zoom>
     public private(set) var shots = 0
+    public private(set) var sizes: [CameraConfig.Size?] = []
+    @ObservationIgnored private var tokens: [ObservationToken] = []
 
     public init(config: AnyStore<CameraConfig> = .persistent(), zoom: AnyStore<Zoom> = .persistent()) {
         self.config = config
         self.zoom = zoom
+    }
+
+    /// A handler that belongs to the main actor, and one that runs wherever the change is made.
+    public func observe() {
+        tokens = [
+            config.observe(initial: true, on: MainActor.shared) { [weak self] change in
+                self?.sizes.append(change.newValue?.size)
+            },
+            zoom.observe { change in precondition(change.oldValue != change.newValue) },
+        ]
+    }
+
+    /// The sizes from now on, until that one comes.
+    public func sizes(until last: CameraConfig.Size) async -> [CameraConfig.Size?] {
+        var sizes: [CameraConfig.Size?] = []
+        for await config in config.values {
+            sizes.append(config?.size)
+            if config?.size == last { break }
+        }
+        return sizes
     }
 
     public func shoot() throws {

@@ -1,3 +1,4 @@
+import Observation
 import Testing
 import TypedDefaults
 
@@ -16,6 +17,35 @@ import TypedDefaults
         #expect(model.shots == 2)
         try model.config.update { $0?.flash.isOn = true }
         #expect(model.config.get()?.flash.isOn == true)
+    }
+
+    @Test func theModelHearsOnTheMainActor() async throws {
+        let model = CameraModel(config: .inMemory(CameraConfig()), zoom: .inMemory())
+        model.observe()
+        try model.config.update { $0?.size = .large }
+        try model.shoot()
+        while model.sizes.count < 2 { await Task.yield() }
+        #expect(model.sizes == [.medium, .large])
+        #expect(await model.sizes(until: .large) == [.large])
+    }
+
+    /// Holding an `AnyStore` in an `@Observable` model is enough.
+    @Test func aReadInsideTrackingRegisters() {
+        let model = CameraModel(config: .inMemory(CameraConfig()), zoom: .inMemory())
+        // Safe: touched on the main actor only, where the changes are made.
+        final class Count: Sendable {
+            nonisolated(unsafe) var value = 0
+        }
+        let fired = Count()
+        withObservationTracking {
+            _ = model.config.get()
+        } onChange: {
+            fired.value += 1
+        }
+        model.config.set(CameraConfig())
+        #expect(fired.value == 0)
+        model.config.remove()
+        #expect(fired.value == 1)
     }
 
     @Test func aForeignStoreCanBeBoxed() {
