@@ -116,6 +116,20 @@ struct FileBackendTests {
         }
     }
 
+    @Test func aRenamedFolderIsLeft() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent()
+            let suite = open(file)
+            suite[number] = 1
+            #expect(rename(folder.path, folder.path + ".kept") == 0)
+            open(file)[number] = 7
+            try PersistentStore(DefaultKey("other", default: 0), suite: suite).save(3)
+            #expect(suite[number] == 7)
+            #expect(open(file)[DefaultKey("other", default: 0)] == 3)
+            try FileManager.default.removeItem(atPath: folder.path + ".kept")
+        }
+    }
+
     /// The lock of a file belongs to an open descriptor, which a forked child shares with its parent.
     @Test func aForkedChildTakesTurnsWithItsParent() async throws {
         let file = try makeFile()
@@ -320,6 +334,24 @@ struct FileBackendTests {
         }
     }
 
+    /// Nobody could look behind the end of what is mapped.
+    @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            let writer = DefaultsSuite(backend: FileBackend(path: path))
+            let key = DefaultKey("text", default: "")
+            writer[key] = "x"
+            let reader = DefaultsSuite(
+                backend: FileBackend(
+                    path: path, durability: .process, patience: .seconds(2), sizeLimit: 128 << 10))
+            #expect(reader[key] == "x")
+            for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
+            let store = PersistentStore(key, suite: reader)
+            for _ in 0..<3 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+        }
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
     // What cannot be used
 
     @Test func whatIsNoSettingsFileIsUnavailableAndUntouched() throws {
@@ -416,7 +448,7 @@ struct FileBackendTests {
         }
     }
 
-    @Test func aMillionBytesInOneKeyDoNotMakeTheFileGrow() throws {
+    @Test func manySetsOfOneKeyDoNotMakeTheFileGrow() throws {
         try withFile { file in
             let suite = open(file)
             for value in 0..<20_000 { suite[number] = value }

@@ -44,6 +44,12 @@ struct FileWatchTests {
         expectNews(0, "it is removed")
         DefaultsSuite(backend: FileBackend(path: file.path))[number] = 31
         expectNews(31, "it is made anew")
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        expectNews(0, "its folder is removed")
+        for value in 32...33 {
+            DefaultsSuite(backend: FileBackend(path: file.path))[number] = value
+            expectNews(value, "in a folder made anew")
+        }
         backend.watch(nil)
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }

@@ -209,6 +209,142 @@ struct ObservingTests {
         }
     }
 
+    /// What changed before the observation began is not heard, though nobody has looked since.
+    @Test func theInitialCallIsTheFirstAfterNewsAsWell() throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        other[number] = 1
+        #expect(suite[number] == 1)
+        other[number] = 2
+        let heard = Guarded<[Int?]>([])
+        let store = PersistentStore(number, suite: suite)
+        let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        #expect(heard.withLock { $0 } == [2])
+        token.cancel()
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func whoBeginsInsideAHandlerHearsWhatComesAfter() {
+        let store = PersistentStore(number, suite: .inMemory())
+        let heard = Guarded<[Int?]>([])
+        let inner = Guarded<ObservationToken?>(nil)
+        let token = store.observe { change in
+            guard change.newValue == 1 else { return }
+            store.set(2)
+            let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+            inner.withLock { $0 = token }
+        }
+        store.set(1)
+        #expect(heard.withLock { $0 } == [2])
+        token.cancel()
+    }
+
+    @Test func whatAFailureHandlerCancelsIsNotCalled() {
+        let suite = DefaultsSuite.inMemory()
+        let token = Guarded<ObservationToken?>(nil)
+        token.withLock {
+            $0 = PersistentStore(number, suite: suite).observe { _ in Issue.record("called after cancel() returned") }
+        }
+        let isReported = Guarded(false)
+        suite.onFailure = { _ in
+            token.withLock { $0 }?.cancel()
+            isReported.withLock { $0 = true }
+        }
+        suite[DefaultKey("number", default: "")] = "no number"
+        #expect(isReported.withLock { $0 })
+    }
+
+    /// Inside an update of another suite as well: an observer that writes that one would be told to wait for itself.
+    @Test func nobodyIsToldInsideATurn() throws {
+        let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
+        let failures = Failures(of: suite)
+        let (store, observed) = (PersistentStore(number, suite: suite), PersistentStore(number, suite: other))
+        let mirror = PersistentStore(DefaultKey("mirror", default: 0), suite: suite)
+        let token = observed.observe { change in mirror.set(change.newValue ?? 0) }
+        try store.update { value in
+            value = 1
+            observed.set(5)
+        }
+        #expect(mirror.get() == 5)
+        #expect(failures.kinds == [])
+        token.cancel()
+    }
+
+    @Test func aCircleByWayOfTheMainActorEnds() async {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let store = PersistentStore(number, suite: suite)
+        let token = await MainActor.run {
+            store.observe(on: MainActor.shared) { change in store.set((change.newValue ?? 0) + 1) }
+        }
+        store.set(1)
+        while failures.kinds.isEmpty { await Task.yield() }
+        #expect(failures.kinds == [.nestedWrite])
+        #expect(store.get() == 100)
+        token.cancel()
+    }
+
+    /// Who begins to observe while another thread is at the end of its turn, and so is not let in, does not miss what that has written.
+    @Test func theLastValueIsNotLostBetweenTwoTurns() {
+        let backend = SlowBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore(number, suite: suite)
+        store.set(1)
+        let heard = Guarded<[Int?]>([])
+        let (hasRead, goesOn, observes) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let token = Guarded<ObservationToken?>(nil)
+        backend.afterRead.withLock {
+            $0 = {
+                hasRead.signal()
+                goesOn.wait()
+            }
+        }
+        Thread.detachNewThread {
+            let observation = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+            token.withLock { $0 = observation }
+            observes.signal()
+        }
+        hasRead.wait()
+        backend.afterWrite.withLock {
+            $0 = {
+                goesOn.signal()
+                observes.wait()
+            }
+        }
+        store.set(2)
+        #expect(heard.withLock { $0.last } == 2)
+    }
+
+    private final class SlowBackend: DefaultsBackend {
+        private let values = Guarded<[String: PropertyList]>([:])
+        /// Run once, after the next read or at the end of the next turn.
+        let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
+        let afterWrite = Guarded<(@Sendable () -> Void)?>(nil)
+
+        private func run(_ hook: Guarded<(@Sendable () -> Void)?>) {
+            hook.withLock { hook in
+                defer { hook = nil }
+                return hook
+            }?()
+        }
+        func value(forKey key: String) -> PropertyList? {
+            let value = values.withLock { $0[key] }
+            run(afterRead)
+            return value
+        }
+        func keys() -> [String] { values.withLock { Array($0.keys) } }
+        func withWriteAccess(_ body: () -> Void) {
+            body()
+            run(afterWrite)
+        }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) {
+            values.withLock { values in for edit in edits { values[edit.key] = edit.value } }
+        }
+    }
+
     // Sequences
 
     @Test(arguments: Backend.allCases) func valuesBeginWithThePresentOneAndNeverLoseTheLast(backend: Backend)

@@ -59,7 +59,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// By whomever the change is made: this store, another one for the same key of the suite, or, within milliseconds, another
     /// process. Once for each change, in the order of the commits; never for a write that fails, or that stores what is stored already.
     /// The handler runs under no lock, on the thread of a writer or on one that looks for news; reading, writing, observing and
-    /// cancelling inside it are safe. Observers that write in a circle end in an error after 100 rounds.
+    /// cancelling inside it are safe. Observers that write in a circle end in an error after 100 rounds; a task that a handler starts
+    /// counts as part of the round.
     ///
     /// A store of your own that does not write this hears nothing.
     func observe(
@@ -120,24 +121,26 @@ extension DefaultStoreType {
 
 /// Changes on their way to the main actor: one task at a time, so that they arrive in order.
 private final class MainActorQueue<Value: Sendable>: Sendable {
-    private let waiting = Locked<[DefaultChange<Value>]?>([])
+    private let waiting = Locked<[(change: DefaultChange<Value>, depth: Int)]?>([])
     private let handler: @MainActor (DefaultChange<Value>) -> Void
 
     init(_ handler: @escaping @MainActor (DefaultChange<Value>) -> Void) { self.handler = handler }
 
     func append(_ change: DefaultChange<Value>) {
         let isFirst = waiting.withLock { waiting in
-            waiting?.append(change)
+            waiting?.append((change, ChangeRow.depth))
             return waiting?.count == 1
         }
         guard isFirst else { return }
         Task { @MainActor in
             // The first one stays until it was handed over, so that nobody begins a second task.
-            while let change = waiting.withLock({ $0?.first }) {
-                handler(change)
+            while let (change, depth) = waiting.withLock({ $0?.first }) {
+                ChangeRow.$depth.withValue(depth) { handler(change) }
                 waiting.withLock { waiting in
                     if waiting?.isEmpty == false { waiting?.removeFirst() }
                 }
+                // Others want the main actor as well.
+                await Task.yield()
             }
         }
     }

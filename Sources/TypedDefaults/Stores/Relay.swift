@@ -19,6 +19,8 @@ final class Relay<Default: Sendable>: Sendable {
         init(_ handle: @escaping @Sendable (DefaultChange<Default>) -> Void) { self.handle = handle }
     }
     private let state = Locked(State())
+    /// Of those who write through the box, so that what they tell is in the order of their writes.
+    private let turns = TurnLock()
 
     func observe(
         _ options: ObservationOptions, of store: some DefaultStoreType<Default>,
@@ -32,7 +34,7 @@ final class Relay<Default: Sendable>: Sendable {
             let kind: ChangeKind = present == nil ? .removed : .set
             state.events.append(
                 (
-                    DefaultChange(oldValue: nil, newValue: present, kind: kind, origin: .thisProcess), Delivery.depth,
+                    DefaultChange(oldValue: nil, newValue: present, kind: kind, origin: .thisProcess), ChangeRow.depth,
                     observer
                 ))
         }
@@ -46,21 +48,22 @@ final class Relay<Default: Sendable>: Sendable {
     /// Does something to the store, and tells what has come of it.
     func telling<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
         guard state.withLock({ !$0.observers.isEmpty }) else { return try body() }
+        defer { deliver() }
+        // Whoever waits too long, or writes from inside an update, goes on without: the store is not ours to close.
+        let hasTurn = (try? turns.acquire(patience: .seconds(2))) != nil
+        defer { if hasTurn { turns.release() } }
         let old = store.get()
         let result = try body()
         let new = store.get()
-        if !areEqual(old, new) {
-            let change = DefaultChange(
-                oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .thisProcess)
-            guard Delivery.depth < Delivery.limit else {
-                // A store of somebody's own has no failure handler.
-                writeToStandardError(
-                    line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
-                return result
-            }
-            state.withLock { $0.events.append((change, Delivery.depth + 1, nil)) }
-            deliver()
+        guard !areEqual(old, new) else { return result }
+        guard ChangeRow.depth < ChangeRow.limit else {
+            // A store of somebody's own has no failure handler.
+            writeToStandardError(line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
+            return result
         }
+        let change = DefaultChange(
+            oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .thisProcess)
+        state.withLock { $0.events.append((change, ChangeRow.depth + 1, nil)) }
         return result
     }
 
@@ -74,7 +77,7 @@ final class Relay<Default: Sendable>: Sendable {
     /// Tells in order: one thread at a time, and under no lock.
     private func deliver() {
         while let (event, observers) = state.withLock({ $0.begin() }) {
-            Delivery.$depth.withValue(event.depth) {
+            ChangeRow.$depth.withValue(event.depth) {
                 for observer in observers where !observer.isCancelled.withLock({ $0 }) { observer.handle(event.change) }
             }
             state.withLock { $0.isDelivering = false }

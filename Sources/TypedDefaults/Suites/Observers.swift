@@ -1,5 +1,5 @@
 /// How deep in a row of changes this thread is, each of them made while the one before was told.
-enum Delivery {
+enum ChangeRow {
     @TaskLocal static var depth = 0
     static let limit = 100
 }
@@ -25,8 +25,8 @@ struct Observers {
         let isForeign: Bool
         /// How many changes stand in the row of which each was made while the one before was told.
         let depth: Int
-        /// The only one to hear of it; nil for all.
-        var target: Observer?
+        /// Who observed it when it was committed.
+        let audience: [Observer]
     }
 
     private struct Observed {
@@ -34,13 +34,19 @@ struct Observers {
         var observers: [Observer] = []
         /// What they were told last.
         var announced: PropertyList?
+        /// How many are about to observe.
+        var pending = 0
     }
     private var observed: [ObjectIdentifier: Observed] = [:]
     /// Those that somebody else may have changed since.
     private var doubted: [ObjectIdentifier: Slot] = [:]
     private(set) var events: [Event] = []
-    /// Slots whose value has changed since the Observation framework was told.
-    private var changed: [Slot] = []
+    /// Slots whose value has changed since the Observation framework was told, and how deep in a row.
+    private var changed: [(slot: Slot, depth: Int)] = []
+    /// Failures that were met while others waited for this thread.
+    private var failures: [DefaultsError] = []
+    /// Whether somebody could not look for news, since another thread had its turn.
+    private var isLookDue = false
     private var isDelivering = false
     private var isWatching = false
     private var isSwitching = false
@@ -48,12 +54,26 @@ struct Observers {
     var isEmpty: Bool { observed.isEmpty }
     var doubtful: [Slot] { Array(doubted.values) }
 
-    mutating func add(_ observer: Observer, to slot: Slot, _ stored: PropertyList?) {
+    /// Begins to follow a slot, before somebody observes it.
+    mutating func follow(_ slot: Slot, _ stored: PropertyList?) {
         let id = ObjectIdentifier(slot)
-        // In place: taken out, thousands of them would be copied to add one.
-        observed[id, default: Observed(slot: slot, announced: stored)].observers.append(observer)
+        if observed[id] == nil { observed[id] = Observed(slot: slot, announced: stored) }
+        observed[id]?.pending += 1
         // Something may have happened since it was read.
         doubted[id] = slot
+    }
+
+    /// Adds an observer of a slot that is followed; what was announced before it does not hear.
+    mutating func add(_ observer: Observer, to slot: Slot, tellsInitial: Bool, depth: Int) {
+        let id = ObjectIdentifier(slot)
+        // In place: taken out, thousands of them would be copied to add one.
+        observed[id]?.pending -= 1
+        observed[id]?.observers.append(observer)
+        guard tellsInitial else { return }
+        events.append(
+            Event(
+                slot: slot, old: nil, new: observed[id]?.announced, isForeign: false, depth: depth,
+                audience: [observer]))
     }
 
     mutating func remove(_ observer: Observer, from slot: Slot) {
@@ -61,17 +81,8 @@ struct Observers {
         let id = ObjectIdentifier(slot)
         guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return }
         observed[id]?.observers.remove(at: index)
-        if observed[id]?.observers.isEmpty == true { (observed[id], doubted[id]) = (nil, nil) }
-    }
-
-    func observers(of slot: Slot) -> [Observer] { observed[ObjectIdentifier(slot)]?.observers ?? [] }
-
-    /// What the observers of a slot were told last.
-    func announced(_ slot: Slot) -> PropertyList? { observed[ObjectIdentifier(slot)]?.announced }
-
-    mutating func tellInitial(_ observer: Observer, of slot: Slot, depth: Int) {
-        events.append(
-            Event(slot: slot, old: nil, new: announced(slot), isForeign: false, depth: depth, target: observer))
+        guard let entry = observed[id], entry.observers.isEmpty, entry.pending == 0 else { return }
+        (observed[id], doubted[id]) = (nil, nil)
     }
 
     mutating func doubt(_ slots: some Sequence<Slot>) {
@@ -87,18 +98,36 @@ struct Observers {
         doubted[id] = nil
         guard entry.announced != stored else { return }
         observed[id]?.announced = stored
-        events.append(Event(slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth))
+        guard !entry.observers.isEmpty else { return }
+        events.append(
+            Event(
+                slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth,
+                audience: entry.observers))
     }
 
-    mutating func noteChange(of slots: some Sequence<Slot>) { changed += slots }
+    mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
+        changed += slots.lazy.map { ($0, depth) }
+    }
+
+    mutating func note(_ failure: DefaultsError) { failures.append(failure) }
+
+    mutating func requestLook() { isLookDue = true }
+
+    /// Whether a look is due; from now on it is not.
+    mutating func takeLook() -> Bool {
+        defer { isLookDue = false }
+        return isLookDue
+    }
 
     /// All that is to be told, for the one thread that tells; nil if there is nothing, or another one is at it.
-    mutating func beginDelivery() -> (events: [Event], changed: [Slot])? {
-        guard !isDelivering, !events.isEmpty || !changed.isEmpty else { return nil }
+    mutating func beginDelivery() -> Delivery? {
+        guard !isDelivering, !events.isEmpty || !changed.isEmpty || !failures.isEmpty else { return nil }
         isDelivering = true
-        defer { (events, changed) = ([], []) }
-        return (events, changed)
+        defer { (events, changed, failures) = ([], [], []) }
+        return (events, changed, failures)
     }
+
+    typealias Delivery = (events: [Event], changed: [(slot: Slot, depth: Int)], failures: [DefaultsError])
 
     mutating func endDelivery() { isDelivering = false }
 

@@ -5,12 +5,12 @@ extension SuiteCore {
         var stored: PropertyList?
         // Why it cannot be read is told to whoever reads it; what it comes to is told when it can be.
         do throws(DefaultsError) { stored = try backend.value(forKey: slot.key) } catch { reportOnce(error, of: slot) }
-        observers.withLock { $0.add(observer, to: slot, stored) }
+        observers.withLock { $0.follow(slot, stored) }
         switchWatch()
-        // Once more, since something may have happened before it was there.
+        // Once more, since something may have happened before it was followed.
         look(waits: false)
-        if options.contains(.initial) {
-            observers.withLock { $0.tellInitial(observer, of: slot, depth: Delivery.depth) }
+        observers.withLock {
+            $0.add(observer, to: slot, tellsInitial: options.contains(.initial), depth: ChangeRow.depth)
         }
         deliver()
         return ObservationToken { [self] in
@@ -34,32 +34,42 @@ extension SuiteCore {
         }
     }
 
-    /// Finds out what others have changed. Without waiting, whoever has the turn does it at the end of it.
+    /// Finds out what others have changed. Without waiting, whoever has the turn does it when that ends.
     private func look(waits: Bool) {
         while true {
             do throws(TurnLock.Refusal) {
-                return try inTurn(patience: waits ? .seconds(2) : .zero) {
-                    do throws(DefaultsError) {
-                        // A backend that cannot tell whether anything has changed may have changed all.
-                        if try catchUp() == nil { observers.withLock { $0.doubtAll() } }
-                    } catch {
-                        report(error)
-                    }
-                    announceNews()
-                }
+                return try inTurn(patience: waits ? .seconds(2) : .zero) { lookInTurn() }
             } catch {
-                guard waits, case .timedOut = error else { return }
+                if waits, case .timedOut = error { continue }
+                observers.withLock { $0.requestLook() }
+                // It may have ended between the refusal and the request.
+                guard case .timedOut = error, !turns.isHeld else { return }
             }
         }
     }
 
+    private func lookInTurn() {
+        do throws(DefaultsError) { try catchUpInTurn() } catch { observers.withLock { $0.note(error) } }
+        announceNews()
+    }
+
+    /// Catches up; a backend that cannot tell whether anything has changed may have changed all.
+    func catchUpInTurn() throws(DefaultsError) {
+        if try catchUp() == nil { observers.withLock { $0.doubtAll() } }
+    }
+
+    /// Looks for those who could not while the turn was held; after it has ended.
+    func lookIfDue() {
+        while observers.withLock({ $0.takeLook() }) { look(waits: false) }
+    }
+
     /// Throws where observers write in a circle.
     func checkDepth() throws(DefaultsError) {
-        guard Delivery.depth < Delivery.limit else {
+        guard ChangeRow.depth < ChangeRow.limit else {
             throw DefaultsError(
                 .nestedWrite,
                 reason:
-                    "observers write in a circle: of \(Delivery.limit) changes each was made while the one before was told"
+                    "observers write in a circle: of \(ChangeRow.limit) changes each was made while the one before was told"
             )
         }
     }
@@ -67,12 +77,12 @@ extension SuiteCore {
     /// Notes a commit of this process; inside the turn.
     func announceOwn(_ edits: [(key: String, value: PropertyList?)], _ slots: [Slot]) {
         observers.withLock { observers in
-            observers.noteChange(of: slots)
+            observers.noteChange(of: slots, depth: ChangeRow.depth + 1)
             guard !observers.isEmpty else { return }
             for slot in slots {
                 // There are few, mostly one.
                 guard let edit = edits.first(where: { $0.key.hasSameBytes(as: slot.key) }) else { continue }
-                observers.announce(slot, edit.value, isForeign: false, depth: Delivery.depth + 1)
+                observers.announce(slot, edit.value, isForeign: false, depth: ChangeRow.depth + 1)
             }
         }
     }
@@ -82,32 +92,33 @@ extension SuiteCore {
         for slot in observers.withLock({ $0.doubtful }) {
             do throws(DefaultsError) {
                 let stored = try backend.value(forKey: slot.key)
-                observers.withLock { $0.announce(slot, stored, isForeign: true, depth: Delivery.depth + 1) }
+                observers.withLock { $0.announce(slot, stored, isForeign: true, depth: ChangeRow.depth + 1) }
             } catch {
-                // It stays on the list.
-                reportOnce(error, of: slot)
+                // It stays on the list; whoever reads it is told why.
             }
         }
     }
 
-    /// Tells everybody what there is to tell, unless this thread has its turn: then it is told when that ends.
+    /// Tells everybody what there is to tell; where this thread has a turn, of this suite or another one, when that ends.
     func deliver() {
-        guard !turns.isHeldByCaller else { return }
-        while let (events, changed) = observers.withLock({ $0.beginDelivery() }) {
-            for slot in changed { slot.noteChange() }
-            for event in events {
-                let audience = event.target.map { [$0] } ?? observers.withLock { $0.observers(of: event.slot) }
-                Delivery.$depth.withValue(event.depth) {
-                    var change: (any AnyObject & Sendable)?
-                    // Asked just before each call, which so begins before a cancellation that returns later.
-                    for observer in audience where !observers.withLock({ _ in observer.isCancelled }) {
-                        // Class instances are made anew for each: whoever was handed one could change it.
-                        if change == nil || !event.slot.keepsValues { change = makeChange(event) }
-                        observer.handle(change!)
-                    }
-                }
-            }
+        guard !HeldTurns.postpone({ [self] in deliver() }) else { return }
+        while let (events, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
+            for failure in failures { report(failure) }
+            for (slot, depth) in changed { ChangeRow.$depth.withValue(depth) { slot.noteChange() } }
+            for event in events { ChangeRow.$depth.withValue(event.depth) { tell(event) } }
             observers.withLock { $0.endDelivery() }
+        }
+    }
+
+    private func tell(_ event: Observers.Event) {
+        var change: (any AnyObject & Sendable)?
+        for observer in event.audience {
+            if change == nil || !event.slot.keepsValues {
+                // Class instances are made anew for each: whoever was handed one could change it.
+                change = makeChange(event)
+            }
+            // Asked just before the call, which so begins before a cancellation that returns later.
+            if !observers.withLock({ _ in observer.isCancelled }) { observer.handle(change!) }
         }
     }
 

@@ -28,7 +28,10 @@ final class SuiteCore: Sendable {
         self.patience = patience
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
-        backend.attach { [weak self] error in self?.report(error) }
+        backend.attach { [weak self] error in
+            self?.observers.withLock { $0.note(error) }
+            self?.deliver()
+        }
     }
 
     var onFailure: @Sendable (DefaultsError) -> Void {
@@ -98,21 +101,21 @@ extension SuiteCore {
             let seen = state.withLock { $0.generation }
             guard now != seen else { return seen }
             let (keys, generation) = try backend.changes(since: seen ?? 0)
-            let changed = state.withLock { state -> [Slot]? in
+            let isCaughtUp = state.withLock { state in
                 // Another thread was faster, but may have looked before the change that this one saw: look again.
-                guard state.generation == seen else { return nil }
+                guard state.generation == seen else { return false }
                 state.generation = generation
                 let changed =
                     if let keys { Array(state.slots(of: keys)) } else { Array(state.slots.values.joined()) }
                 for slot in changed { slot.forget() }
-                return changed
+                // At once, so that nobody finds the generation new and the slots undoubted.
+                observers.withLock { observers in
+                    observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
+                    observers.doubt(changed)
+                }
+                return true
             }
-            guard let changed else { continue }
-            observers.withLock { observers in
-                observers.noteChange(of: changed)
-                observers.doubt(changed)
-            }
-            return generation
+            if isCaughtUp { return generation }
         }
         return nil
     }
@@ -128,7 +131,7 @@ extension SuiteCore {
             var outcome: Result<Outcome, DefaultsError>?
             try backend.withWriteAccess {
                 outcome = Result { () throws(DefaultsError) in
-                    _ = try catchUp()
+                    try catchUpInTurn()
                     announceNews()
                     defer { announceNews() }
                     return try body()
@@ -162,8 +165,11 @@ extension SuiteCore {
 
     func inTurn(patience: Duration, _ body: () -> Void) throws(TurnLock.Refusal) {
         try turns.acquire(patience: patience)
-        defer { turns.release() }
+        HeldTurns.begin()
         body()
+        turns.release()
+        lookIfDue()
+        HeldTurns.end()
     }
 
     /// Commits edits, inside ``withWriteAccess(_:)``.

@@ -12,19 +12,23 @@
     /// What the system tells of a file and of its name.
     struct FileEvents: Sendable {
         let file: File
+        private let folder: String
         private let path: String
         private let name: [UInt8]
 
         init(folder: String, name: String) throws(FileFailure) {
             file = try File("inotify_init1") { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
             path = (folder == "/" ? "" : folder) + "/" + name
+            self.folder = folder
             self.name = Array(name.utf8)
-            // Names only: to be told of contents here would cost every writer of every file in the folder.
-            try wait(for: IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR, of: folder)
         }
 
-        /// Has the next change of the contents told, and only the next.
+        /// Has the next change of the contents told, and only the next, and changes of names.
         func awaitNext() throws(FileFailure) {
+            // Names only: to be told of contents here would cost every writer of every file in the folder. Each time, since the folder
+            // may be another one by now.
+            let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+            try wait(for: names | IN_ONLYDIR, of: folder)
             do throws(FileFailure) {
                 try wait(for: IN_MODIFY | Int32(bitPattern: IN_ONESHOT) | IN_DONT_FOLLOW, of: path)
             } catch let error where error.isMissing {
@@ -52,7 +56,7 @@
                         let bytes = buffer[offset..<(offset + Int(event.len))]
                         offset += Int(event.len)
                         let isName = bytes.prefix(while: { $0 != 0 }).elementsEqual(name)
-                        if isName || event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+                        if isName || event.mask & UInt32(IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
                             taken.name = true
                         } else if event.mask & UInt32(IN_MODIFY) != 0 {
                             taken.contents = true

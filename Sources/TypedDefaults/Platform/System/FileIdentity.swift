@@ -1,12 +1,18 @@
 #if canImport(Glibc)
     import Glibc
 
-    // Swift's module of the C library leaves this one out.
-    private let statx = dlsym(nil, "statx").map {
-        unsafeBitCast(
-            $0,
-            to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32).self)
-    }
+    private typealias Statx =
+        @convention(c) (
+            Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer
+        ) -> Int32
+    // Swift's module of the C library leaves this one out, and some containers refuse it.
+    private let statx: Statx? = {
+        guard let symbol = dlsym(nil, "statx") else { return nil }
+        let statx = unsafeBitCast(symbol, to: Statx.self)
+        return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+            statx(AT_FDCWD, "/", 0, 0x101, buffer.baseAddress!) == 0 ? statx : nil
+        }
+    }()
 
     extension File {
         /// Which file the name in this directory, or this file if the name is empty, is.

@@ -39,17 +39,26 @@ final class FileWatch: Sendable {
     ) throws(FileFailure) -> any DispatchSourceProtocol {
         try events.awaitNext()
         let source = DispatchSource.makeReadSource(fileDescriptor: events.file.descriptor, queue: queue)
+        @Sendable func awaitNext(after pause: DispatchTimeInterval) {
+            queue.asyncAfter(deadline: .now() + pause) {
+                guard !isOver.withLock({ $0 }) else { return }
+                // First wait, then look, or a change in between is missed.
+                do throws(FileFailure) {
+                    try events.awaitNext()
+                    onChange(false)
+                } catch {
+                    // The folder is gone, or there is no room: until it works again it is looked for.
+                    onChange(true)
+                    awaitNext(after: .milliseconds(100))
+                }
+            }
+        }
         source.setEventHandler {
             let changed = events.take()
             guard changed.contents || changed.name else { return }
             onChange(changed.name)
             // An event for each of many writes would cost the writers as much again as the writes do.
-            queue.asyncAfter(deadline: .now() + .milliseconds(2)) {
-                guard !isOver.withLock({ $0 }) else { return }
-                // First wait, then look, or a change in between is missed. What cannot be waited for was removed, which its name tells.
-                try? events.awaitNext()
-                onChange(false)
-            }
+            awaitNext(after: .milliseconds(2))
         }
         source.setCancelHandler { _ = events }
         source.resume()

@@ -95,10 +95,10 @@ final class TurnLock: Sendable {
         holder = pthread_self()
     }
 
-    var isHeldByCaller: Bool {
+    var isHeld: Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return holder.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+        return holder != nil
     }
 
     /// Ends the caller's turn.
@@ -107,5 +107,35 @@ final class TurnLock: Sendable {
         holder = nil
         pthread_cond_signal(released)
         pthread_mutex_unlock(mutex)
+    }
+}
+
+/// The turns that threads have, and what they do when they have given the last one away.
+enum HeldTurns {
+    private struct Held {
+        var count = 0
+        var postponed: [@Sendable () -> Void] = []
+    }
+    private static let held = Locked<[pthread_t: Held]>([:])
+
+    static func begin() { held.withLock { $0[pthread_self(), default: Held()].count += 1 } }
+
+    static func end() {
+        let postponed = held.withLock { held -> [@Sendable () -> Void] in
+            guard var own = held[pthread_self()] else { return [] }
+            own.count -= 1
+            held[pthread_self()] = own.count == 0 ? nil : own
+            return own.count == 0 ? own.postponed : []
+        }
+        for work in postponed { work() }
+    }
+
+    /// Has the work done when this thread has no turn any more; false if it has none now.
+    static func postpone(_ work: @escaping @Sendable () -> Void) -> Bool {
+        held.withLock { held in
+            guard held[pthread_self()] != nil else { return false }
+            held[pthread_self()]?.postponed.append(work)
+            return true
+        }
     }
 }

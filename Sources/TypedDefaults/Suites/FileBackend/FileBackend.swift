@@ -10,7 +10,8 @@ public final class FileBackend: DefaultsBackend {
     public enum Durability: Sendable {
         /// Within a second, at a normal exit, and once ``DefaultsSuite/synchronize()`` has returned.
         case process
-        /// As soon as it is made: a `set` or `save` takes as long as the disk does.
+        /// As soon as it is made: a `set` or `save` takes as long as the disk does. One that throws since the disk could not be flushed
+        /// has changed the value all the same, for every reader, but not for good.
         case immediate
     }
 

@@ -86,6 +86,10 @@ extension FileLog {
             let bytes = try file.read(at: base, count: count)
             let isAll = bytes.count < count
             size = isAll ? base + bytes.count : max(size, base + bytes.count)
+            // Beyond its window nobody could see what comes next.
+            guard size <= sizeLimit + RecordFormat.step else {
+                throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
+            }
             switch bytes.withUnsafeBytes({ index.readOn($0, changed: &changed) }) {
             case .nothing: progress.isStopped = isOpening && !Self.isZero(bytes[(end - base)...])
             case .seal: break

@@ -93,14 +93,15 @@ struct FilePlace {
         }
     }
 
+    // By the whole path, since the folder may have been renamed as well.
     /// Whether the name means another file than this one, or none.
     func isElsewhere(_ log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.identity(of: name) != log.identity
+        try log.directory.identity(of: path) != log.identity
     }
 
     /// Whether the name means another file than this one.
     func isReplaced(_ log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.identity(of: name).map { $0 != log.identity } ?? false
+        try log.directory.identity(of: path).map { $0 != log.identity } ?? false
     }
 
     /// Writes what is live to a new file and gives it the name; with the lock of the old file, and then with that of the new one.
@@ -140,6 +141,10 @@ struct FilePlace {
                 throw FileFailure("its successor does not read back")
             }
             try file.flush()
+            // Somebody who has the lock of another file that was renamed over the old one may have made another one under that name.
+            guard try directory.identity(of: temporaryName) == file.identity() else {
+                throw FileFailure(replaced: "its successor was replaced")
+            }
             try renaming { () throws(FileFailure) in try directory.rename(temporaryName, to: name) }
             // The name need not be flushed now: until it is, a loss of power leaves the old file, which holds what was flushed before.
             log.noteFlush(to: log.end, andName: false)
