@@ -34,7 +34,39 @@ import TypedDefaults
     }
     comparison.run()
 
+    compareHearing()
+
     comparison = Comparison("Subscribe and cancel")
     comparison.add("PersistentStore") { for _ in 0..<$0 { store.observe { _ in }.cancel() } }
     comparison.run()
+}
+
+/// Another backend on the file stands for another process. A set that comes right after another one waits until the watch is armed anew.
+@MainActor private func compareHearing() {
+    let (first, second) = CameraConfig.pair
+    func makeStore(_ path: String) -> PersistentStore<CameraConfig> {
+        PersistentStore(suite: DefaultsSuite(backend: FileBackend(path: path)))
+    }
+    let path = Place.makePath("defaults")
+    let (writer, observed) = (makeStore(path), makeStore(path))
+    let news = DispatchSemaphore(value: 0)
+    let token = observed.observe { _ in news.signal() }
+    var comparison = Comparison("Set by another process, until an observer has heard of it")
+    comparison.add("PersistentStore, file", goal: .nanoseconds(5_000_000)) { count in
+        let start = ContinuousClock.now
+        for _ in 0..<count {
+            // Always a change, or nobody would hear.
+            writer.set(CameraConfig(shots: .random(in: .min ... .max)))
+            news.wait()
+        }
+        return ContinuousClock.now - start
+    }
+    comparison.run()
+
+    comparison = Comparison("Set on disk, a change each time, while another process watches")
+    let unwatched = makeStore(Place.makePath("defaults"))
+    comparison.add("nobody watches") { for index in 0..<$0 { unwatched.set(index & 1 == 0 ? first : second) } }
+    comparison.add("somebody watches") { for index in 0..<$0 { writer.set(index & 1 == 0 ? first : second) } }
+    comparison.run()
+    token.cancel()
 }

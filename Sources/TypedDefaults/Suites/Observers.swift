@@ -40,7 +40,7 @@ struct Observers {
     private var observed: [ObjectIdentifier: Observed] = [:]
     /// Those that somebody else may have changed since.
     private var doubted: [ObjectIdentifier: Slot] = [:]
-    private(set) var events: [Event] = []
+    private var events: [Event] = []
     /// Slots whose value has changed since the Observation framework was told, and how deep in a row.
     private var changed: [(slot: Slot, depth: Int)] = []
     /// Failures that were met while others waited for this thread.

@@ -173,7 +173,7 @@ extension Slot {
 // For the Observation framework a slot is an object with one property.
 extension Slot: Observable {
     private var value: Never? { nil }
-    // Kept, since a literal in a function is made anew at each use.
+    // Safe: a key path never changes, it is only not said to be Sendable. Kept, since a literal in a function is made anew at each use.
     private nonisolated(unsafe) static let keyPath: KeyPath<Slot, Never?> = \.value
 
     /// The value is read: whoever tracks is told of its next change.

@@ -17,10 +17,6 @@ func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) ->
     return memcmp(start, otherStart, one.count) == 0
 }
 
-func areEqual(_ one: Slice<UnsafeRawBufferPointer>, _ other: UnsafeRawBufferPointer) -> Bool {
-    areEqual(UnsafeRawBufferPointer(rebasing: one), other)
-}
-
 /// Why a file cannot be used, in words that follow its path.
 struct FileFailure: Error {
     let reason: String

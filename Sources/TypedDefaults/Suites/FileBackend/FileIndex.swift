@@ -146,7 +146,11 @@ extension FileIndex {
     private func index(of key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
         var index = Int(hash) & (slots.count - 1)
         while slots[index].nameCount >= 0 {
-            if slots[index].hash == hash, names.withUnsafeBytes({ areEqual($0[range(slots[index])], key) }) { break }
+            let isSame = names.withUnsafeBytes { names in
+                slots[index].hash == hash
+                    && areEqual(UnsafeRawBufferPointer(rebasing: names[range(slots[index])]), key)
+            }
+            if isSame { break }
             index = (index + 1) & (slots.count - 1)
         }
         return index

@@ -93,8 +93,7 @@ struct FilePlace {
         }
     }
 
-    // By the whole path, since the folder may have been renamed as well.
-    /// Whether the name means another file than this one, or none.
+    /// Whether the name means another file than this one, or none. Asked by the whole path: the folder may have been renamed as well.
     func isElsewhere(_ log: FileLog) throws(FileFailure) -> Bool {
         try log.directory.identity(of: path) != log.identity
     }
