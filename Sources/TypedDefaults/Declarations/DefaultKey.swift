@@ -19,18 +19,30 @@
 ///
 /// Of a `Codable` struct a stored property that is missing, because a later version of the program has added it, reads as in the default.
 ///
-/// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write.
+/// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write. Where
+/// both are used with one suite in one process, the failure handler hears of it once, as of two with different defaults.
 public struct DefaultKey<Value: Sendable>: Sendable {
+    /// How a value is stored.
+    public enum Form: Sendable {
+        /// As the plain objects of a property list.
+        case propertyList
+        /// As JSON in data, for a suite that is shared with code that reads and writes it so.
+        ///
+        /// A value that JSON does not give back the same is refused, as is a number that is not finite. Of an optional, nil
+        /// still removes the key. A property list is read as well.
+        case jsonData
+    }
+
     /// The key under which the value is stored. Any string will do; it is compared by its bytes.
     public let name: String
     /// What reads where nothing is stored.
     public let defaultValue: Value
-    let conversion: Conversion<Value>
+    let declaration: Declaration<Value>
 
     private init(_ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>) {
         self.name = name
         self.defaultValue = defaultValue
-        self.conversion = conversion
+        declaration = Declaration(conversion, default: defaultValue)
     }
 }
 
@@ -74,6 +86,16 @@ extension DefaultKey {
     public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(name, value, Conversion<Wrapped>.convertible.optional)
+    }
+
+    /// Creates a key for a value that is stored in that form.
+    public init(_ name: String, default value: Value, form: Form) where Value: Codable {
+        let conversion: Conversion<Value> =
+            switch form {
+            case .propertyList: .codable(fallback: value)
+            case .jsonData: .jsonData(fallback: value)
+            }
+        self.init(name, value, conversion)
     }
 
     /// Creates a key of optional type whose default is nil.

@@ -17,13 +17,19 @@ public struct PersistentStore<Default: Sendable>: DefaultStoreType {
     ///   - suite: Where the setting lives.
     ///   - key: Another key than the type's own, for a second instance of one type.
     public init(suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
-        setting = Setting(suite, key: key ?? Default.key, .convertible)
+        if let key {
+            setting = Setting(suite, key: key, .convertible)
+        } else {
+            setting = Setting(suite, key: Default.key, declaredBy: Declaration(.convertible, default: nil))
+        }
     }
 
     /// Creates a store for a key. It reads nil where nothing is stored: the key's default value belongs to `suite[key]`.
     public init(_ key: DefaultKey<Default>, suite: DefaultsSuite = .standard) {
-        setting = Setting(suite, key: key.name, key.conversion)
+        setting = Setting(suite, key)
     }
+
+    init(_ setting: Setting<Default>) { self.setting = setting }
 
     public func get() -> Default? { setting.get() }
     public func set(_ value: Default) { setting.set(value) }

@@ -4,9 +4,23 @@ struct Setting<Value: Sendable>: Sendable {
     private let slot: Slot
     private let encode: @Sendable (Value) throws(DefaultsError) -> PropertyList?
 
-    init(_ suite: DefaultsSuite, key: String, _ conversion: Conversion<Value>) {
+    init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>) {
+        self.init(suite, key: key.name, declaredBy: key.declaration)
+    }
+
+    /// The setting that a declaration speaks of, under that key.
+    init(_ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>) {
+        // Whatever is stored, as it is, contradicts nothing.
+        let isOfAnyType = declaration.form.kind == .propertyList
+        self.init(suite, key: key, declaration.conversion, declaredBy: isOfAnyType ? nil : declaration)
+    }
+
+    init(
+        _ suite: DefaultsSuite, key: String, _ conversion: Conversion<Value>,
+        declaredBy declaration: (any AnyDeclaration)? = nil
+    ) {
         core = suite.core
-        slot = core.slot(forKey: key, conversion)
+        slot = core.slot(forKey: key, conversion, declaredBy: declaration)
         encode = { value throws(DefaultsError) in
             do throws(DefaultsError) {
                 guard let new = try conversion.encode(value) else { return nil }
@@ -44,6 +58,18 @@ extension Setting {
         slot.noteAccess()
         defer { core.deliver() }
         return try value(of: core.current(slot))
+    }
+
+    /// Whether anything is stored, readable or not; false where that cannot be known, which the failure handler hears.
+    var isSet: Bool {
+        slot.noteAccess()
+        defer { core.deliver() }
+        do throws(DefaultsError) {
+            return try core.isStored(slot)
+        } catch {
+            core.reportOnce(error.about(key: slot.key), of: slot)
+            return false
+        }
     }
 
     func observe(

@@ -18,6 +18,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let timedOut = Kind(description: "timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind(description: "nested write")
+        /// Two declarations of one key contradict each other. Both go on to work, each as it says.
+        public static let conflict = Kind(description: "conflict")
         /// A suite's name is not one that every platform can store under.
         public static let invalidName = Kind(description: "invalid name")
     }

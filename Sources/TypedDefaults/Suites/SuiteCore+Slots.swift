@@ -17,6 +17,9 @@ extension SuiteCore {
         return look.content
     }
 
+    /// Whether anything is stored, readable or not.
+    func isStored(_ slot: Slot) throws(DefaultsError) -> Bool { try look(at: slot).stored != nil }
+
     /// What is stored, and what is known of it.
     private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
         var look = slot.known(at: try catchUp())

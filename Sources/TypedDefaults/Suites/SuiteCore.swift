@@ -5,18 +5,23 @@ final class SuiteCore: Sendable {
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
     private let patience: Duration
 
+    /// What is known of one key.
+    private struct Key {
+        var slots: [Slot] = []
+        /// The last declaration that was met.
+        var declaration: (any AnyDeclaration)?
+        /// Whether the failure handler has heard that declarations contradict each other.
+        var isInConflict = false
+    }
+
     private struct State {
         /// The generation up to which the slots are right; nil before the first look.
         var generation: UInt64?
-        var slots: [ByteString: [Slot]] = [:]
+        var keys: [ByteString: Key] = [:]
         var onFailure: @Sendable (DefaultsError) -> Void
 
-        func slot(_ key: String, _ form: ConversionForm) -> Slot? {
-            slots[ByteString(key)]?.first { $0.form == form }
-        }
-
-        func slots(of keys: some Sequence<String>) -> some Sequence<Slot> {
-            keys.lazy.flatMap { slots[ByteString($0)] ?? [] }
+        func slots(of names: some Sequence<String>) -> some Sequence<Slot> {
+            names.lazy.flatMap { keys[ByteString($0)]?.slots ?? [] }
         }
     }
     private let state: Locked<State>
@@ -68,8 +73,35 @@ private enum FailureHandling {
 
 extension SuiteCore {
     /// The one slot for values of that type and conversion under that key.
-    func slot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot {
-        if let slot = state.withLock({ $0.slot(key, conversion.form) }) { return slot }
+    ///
+    /// - Parameter declaration: What is said of the key where the slot is asked for; nil where that is no declaration.
+    func slot<Value>(
+        forKey key: String, _ conversion: Conversion<Value>, declaredBy declaration: (any AnyDeclaration)? = nil
+    ) -> Slot {
+        let (slot, isNews) = state.withLock { state in
+            let known = state.keys[ByteString(key)]
+            let isNews = declaration != nil && declaration !== known?.declaration && known?.isInConflict != true
+            return (known?.slots.first { $0.form == conversion.form }, isNews)
+        }
+        if let declaration, isNews { note(declaration, of: key) }
+        return slot ?? makeSlot(forKey: key, conversion)
+    }
+
+    /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
+    private func note(_ declaration: any AnyDeclaration, of key: String) {
+        let other = state.withLock { $0.keys[ByteString(key)]?.declaration }
+        // Found outside the lock: conversions are not called under it.
+        let conflict = other.flatMap { declaration.conflict(with: $0, key: key) }
+        let isNews = state.withLock { state in
+            let isNews = conflict != nil && state.keys[ByteString(key)]?.isInConflict != true
+            state.keys[ByteString(key), default: Key()].declaration = declaration
+            if isNews { state.keys[ByteString(key)]?.isInConflict = true }
+            return isNews
+        }
+        if isNews, let conflict { report(conflict) }
+    }
+
+    private func makeSlot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot {
         // Made outside the lock: conversions are not called under it.
         var argument = backend.launchArgument(forKey: key)
         var unreadable: DefaultsError?
@@ -85,8 +117,8 @@ extension SuiteCore {
         }
         let made = Slot(key, conversion, launchArgument: argument)
         let slot = state.withLock { state in
-            if let slot = state.slot(key, conversion.form) { return slot }
-            state.slots[ByteString(key), default: []].append(made)
+            if let slot = state.keys[ByteString(key)]?.slots.first(where: { $0.form == conversion.form }) { return slot }
+            state.keys[ByteString(key), default: Key()].slots.append(made)
             return made
         }
         if slot === made, let unreadable { report(unreadable) }
@@ -106,7 +138,7 @@ extension SuiteCore {
                 guard state.generation == seen else { return false }
                 state.generation = generation
                 let changed =
-                    if let keys { Array(state.slots(of: keys)) } else { Array(state.slots.values.joined()) }
+                    if let keys { Array(state.slots(of: keys)) } else { state.keys.values.flatMap(\.slots) }
                 for slot in changed { slot.forget() }
                 // At once, so that nobody finds the generation new and the slots undoubted.
                 observers.withLock { observers in

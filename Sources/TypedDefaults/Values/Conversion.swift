@@ -24,7 +24,7 @@ struct Conversion<Value: Sendable>: Sendable {
 }
 
 /// Distinguishes the ways in which one type may be converted.
-enum ConversionKind { case codable, rawValue, convertible, propertyList }
+enum ConversionKind { case codable, jsonData, rawValue, convertible, propertyList }
 
 /// A type and the way in which it is converted.
 struct ConversionForm: Hashable {
@@ -89,6 +89,31 @@ extension Conversion where Value: Codable {
                 throw DefaultsError(decoding: Value.self, error)
             }
         }
+    }
+}
+
+extension Conversion where Value: Codable {
+    /// By `Codable`, as JSON in data, which is what many programs put into `UserDefaults`.
+    static func jsonData(fallback: Value?) -> Conversion {
+        Conversion(
+            kind: .jsonData,
+            encode: { value throws(DefaultsError) in
+                guard let native = try encodingByCodable(value) else { return nil }
+                let encoder = JSONEncoder()
+                // The same value gives the same bytes.
+                encoder.outputFormatting = .sortedKeys
+                let data: Data
+                do { data = try encoder.encode(value) } catch { throw DefaultsError(encoding: Value.self, error) }
+                // Each time, since it depends on the value what JSON can hold.
+                guard let again = EmbeddedData(data).decode(Value.self),
+                    try encodingByCodable(again)?.hashRegardlessOfOrder == native.hashRegardlessOfOrder
+                else { throw .refused(path: [], type: Value.self, "JSON does not give the same value back") }
+                return .data(data)
+            },
+            decode: { stored, readsArguments throws(DefaultsError) in
+                if case .data(let data) = stored, let value = EmbeddedData(data).decode(Value.self) { return value }
+                return try decodingByCodable(stored, readsArguments, fallback: fallback)
+            })
     }
 }
 
@@ -186,7 +211,7 @@ extension Conversion {
 
 extension PropertyList {
     // Stands for the value itself, so all that tells two values apart goes in: the kind, the bytes, who is in which array.
-    fileprivate var hashRegardlessOfOrder: Int {
+    var hashRegardlessOfOrder: Int {
         var hasher = Hasher()
         hasher.combine(kindName)
         switch self {

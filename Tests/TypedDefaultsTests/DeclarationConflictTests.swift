@@ -1,0 +1,66 @@
+import Testing
+import TypedDefaults
+
+struct DeclarationConflictTests {
+    private func failures(_ use: (DefaultsSuite) -> Void) -> [DefaultsError] {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        use(suite)
+        return failures.all
+    }
+
+    @Test func twoTypesUnderOneNameAreReportedOnce() {
+        let all = failures { suite in
+            for _ in 0..<3 {
+                _ = UserDefault("name", default: 1, in: suite)
+                _ = suite[DefaultKey("name", default: "S3CR3T")]
+            }
+        }
+        #expect(all.map(\.kind) == [.conflict])
+        #expect(all.first?.key == "name")
+        #expect(all.first?.description.contains("as Int as well") == true)
+        #expect(all.first?.description.contains("S3CR3T") == false)
+    }
+
+    @Test func twoDefaultsUnderOneNameAreReportedOnce() {
+        let all = failures { suite in
+            for _ in 0..<3 {
+                _ = UserDefault("name", default: 1, in: suite)
+                _ = UserDefault("name", default: 2, in: suite)
+            }
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
+    @Test func anOptionalAndADefaultContradictEachOther() {
+        let all = failures { suite in
+            _ = UserDefault<String?>("name", default: nil, in: suite)
+            _ = UserDefault("name", default: "", in: suite)
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
+    @Test func twoConfigsOfOneKeyAreReported() {
+        struct Other: DefaultConvertible, Codable { static let key = CameraConfig.key }
+        let all = failures { suite in
+            _ = PersistentStore<CameraConfig>(suite: suite)
+            _ = PersistentStore<Other>(suite: suite)
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
+    @Test func whatSaysTheSameIsNoConflict() {
+        let all = failures { suite in
+            for _ in 0..<2 {
+                _ = UserDefault("set", default: Set((0..<20).map(String.init).shuffled()), in: suite)
+                _ = suite[DefaultKey("set", default: Set((0..<20).map(String.init).shuffled()))]
+                _ = PersistentStore<CameraConfig>(suite: suite)
+                _ = UserDefault("CameraConfig", default: CameraConfig(), in: suite)
+            }
+            // For looking into another key by hand, as a migration does.
+            _ = PersistentStore<CameraConfig>(suite: suite, key: "set").get()
+            _ = suite[DefaultKey<PropertyList?>("set")]
+        }
+        #expect(all == [])
+    }
+}
