@@ -9,6 +9,11 @@
         /// Checks the name; on Apple platforms ``standard`` is named by the bundle.
         public static func nameStandard(_ name: String) throws { try check(name: name) }
 
+        /// What tells this program's settings from those of others.
+        static var programIdentifier: String {
+            Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        }
+
         /// The settings of that name: an app group or the like.
         ///
         /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
@@ -50,6 +55,9 @@
                 throw DefaultsError(.invalidName, reason: "the standard suite is in use under another name already")
             }
         }
+
+        /// What tells this program's settings from those of others.
+        static var programIdentifier: String { standardName.takeName() }
 
         /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`; on Apple platforms an app group or the
         /// like.

@@ -37,8 +37,12 @@ extension AnyDeclaration {
     /// Why a setting cannot be declared as both; nil if it can.
     func conflict(with other: any AnyDeclaration, key: String) -> DefaultsError? {
         guard form == other.form else {
-            let way = type == other.type ? "in two forms" : "as \(other.type) as well"
-            return DefaultsError(.conflict, key: key, type: "\(type)", reason: "the key is declared \(way)")
+            let isOfOneName = "\(type)" == "\(other.type)"
+            let others = isOfOneName ? String(reflecting: other.type) : "\(other.type)"
+            let way = type == other.type ? "in two forms" : "as \(others) as well"
+            return DefaultsError(
+                .conflict, key: key, type: isOfOneName ? String(reflecting: type) : "\(type)",
+                reason: "the key is declared \(way)")
         }
         guard let mine = defaultFingerprint, let others = other.defaultFingerprint, mine != others else { return nil }
         return DefaultsError(

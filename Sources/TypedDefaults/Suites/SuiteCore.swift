@@ -88,7 +88,7 @@ extension SuiteCore {
     }
 
     /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
-    private func note(_ declaration: any AnyDeclaration, of key: String) {
+    func note(_ declaration: any AnyDeclaration, of key: String) {
         let other = state.withLock { $0.keys[ByteString(key)]?.declaration }
         // Found outside the lock: conversions are not called under it.
         let conflict = other.flatMap { declaration.conflict(with: $0, key: key) }
@@ -117,7 +117,8 @@ extension SuiteCore {
         }
         let made = Slot(key, conversion, launchArgument: argument)
         let slot = state.withLock { state in
-            if let slot = state.keys[ByteString(key)]?.slots.first(where: { $0.form == conversion.form }) { return slot }
+            let known = state.keys[ByteString(key), default: Key()].slots
+            if let slot = known.first(where: { $0.form == conversion.form }) { return slot }
             state.keys[ByteString(key), default: Key()].slots.append(made)
             return made
         }

@@ -1,0 +1,100 @@
+/// A type that groups string-valued keys, in the form of a published recipe. New code is better served by ``DefaultKey``, which also knows
+/// the type and the default of a setting.
+///
+/// ```swift
+/// struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
+///     enum ObjectDefaultKey: String { case userName, appTheme }
+///     enum BoolDefaultKey: String { case needsBackup }
+/// }
+///
+/// MyUserDefaults.set("krimpedance", forKey: .userName)   // under MyUserDefaults_ObjectDefaultKey_userName
+/// let name = MyUserDefaults.object(String.self, forKey: .userName)
+/// ```
+///
+/// A value is read back as the type that it was written as; nothing stops two places in a program from meaning different ones.
+public protocol KeyNamespaceable {
+    /// Where the settings live, unless a call says so itself. By default ``DefaultsSuite/standard``.
+    static var source: DefaultsSuite { get }
+}
+
+extension KeyNamespaceable {
+    public static var source: DefaultsSuite { .standard }
+
+    /// The name under which a key is stored, `<type>_<enum>_<raw value>`, for a ``DefaultKey``.
+    public static func namespaced<Key: RawRepresentable<String>>(_ key: Key) -> String {
+        "\(Self.self)_\(Key.self)_\(key.rawValue)"
+    }
+
+    fileprivate static func suite(_ source: DefaultsSuite?) -> DefaultsSuite { source ?? Self.source }
+}
+
+/// A namespace of keys for values of any `Codable` type.
+public protocol ObjectUserDefaultable: KeyNamespaceable {
+    associatedtype ObjectDefaultKey: RawRepresentable<String>
+}
+
+extension ObjectUserDefaultable {
+    /// Stores the value; a failure goes to the failure handler of the suite.
+    public static func set<Value: Codable & Sendable>(
+        _ value: Value, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil
+    ) { store(Value.self, key, source).set(value) }
+
+    /// What is stored, as a Foundation object of the kinds that ``DefaultConvertible/init(_:)`` is given; nil if nothing is, or if it
+    /// cannot be read.
+    public static func object(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) -> Any? {
+        suite(source)[DefaultKey<PropertyList?>(namespaced(key))]?.object
+    }
+
+    /// The value; nil if nothing is stored, or nothing that can be read as that type.
+    public static func object<Value: Codable & Sendable>(
+        _ type: Value.Type, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil
+    ) -> Value? { store(type, key, source).get() }
+
+    /// Removes what is stored.
+    public static func remove(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) {
+        suite(source).remove([namespaced(key)])
+    }
+
+    /// Calls the handler after each change of the value, read as that type, until the token is cancelled or let go of.
+    public static func observe<Value: Codable & Sendable>(
+        _ type: Value.Type, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil,
+        _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
+    ) -> ObservationToken { store(type, key, source).observe(handler) }
+
+    private static func store<Value: Codable & Sendable>(
+        _ type: Value.Type, _ key: ObjectDefaultKey, _ source: DefaultsSuite?
+    ) -> PersistentStore<Value> { PersistentStore(Setting(suite(source), key: namespaced(key), .codable)) }
+}
+
+/// A namespace of keys for Booleans, which read false where nothing is stored.
+public protocol BoolUserDefaultable: KeyNamespaceable {
+    associatedtype BoolDefaultKey: RawRepresentable<String>
+}
+
+extension BoolUserDefaultable {
+    /// The setting of a key, with false for its default.
+    public static func setting(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) -> UserDefault<Bool> {
+        UserDefault(namespaced(key), default: false, in: suite(source))
+    }
+
+    /// Stores the value; a failure goes to the failure handler of the suite.
+    public static func set(_ value: Bool, forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) {
+        setting(forKey: key, source: source).value = value
+    }
+
+    /// The value; false if nothing is stored, or nothing that can be read.
+    public static func bool(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) -> Bool {
+        setting(forKey: key, source: source).value
+    }
+
+    /// Removes what is stored.
+    public static func remove(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) {
+        setting(forKey: key, source: source).reset()
+    }
+
+    /// Calls the handler after each change of the value, until the token is cancelled or let go of.
+    public static func observe(
+        forKey key: BoolDefaultKey, source: DefaultsSuite? = nil,
+        _ handler: @escaping @Sendable (DefaultChange<Bool>) -> Void
+    ) -> ObservationToken { setting(forKey: key, source: source).observe(handler) }
+}

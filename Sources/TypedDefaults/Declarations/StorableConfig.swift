@@ -1,0 +1,132 @@
+/// A class whose properties are settings, each with its initial value as the default.
+///
+/// ```swift
+/// final class AppConfig: StorableConfig {
+///     @Stored var isFirstLaunch = true
+///     @Stored var userName = ""
+///     @Stored var selectedHobbies: [String] = []
+/// }
+///
+/// let config = AppConfig()
+/// config.selectedHobbies.append("golf")                          // one read, one write, one event
+/// let token = config.$userName.observe { change in print(change.newValue ?? "") }
+/// ```
+///
+/// Two instances on one suite agree at all times. An instance is not `Sendable`; its `$` settings are, so hand those to other threads.
+///
+/// In a module that is isolated to the main actor by default a direct subclass needs nothing; a subclass of a subclass needs
+/// `nonisolated`.
+public typealias StorableConfig = StorableConfigBase & StorableConfigType
+
+/// What lets a class inherit from ``StorableConfigBase`` in a module that is isolated to the main actor by default.
+public protocol StorableConfigType: SendableMetatype {}
+
+/// What a ``StorableConfig`` inherits.
+///
+/// Each property is stored under `<identifier>.<class>.<property>`. The class is the one that was created, with the types around it,
+/// as in `Camera.Config`, and with its generic arguments: two subclasses of one class share no setting. What two classes of one name in
+/// different modules or functions would share, the failure handler hears of. So renaming a class or a property loses what is stored,
+/// unless its key is pinned: `@Stored("user-name")`. A test that compares ``storedKeys`` with a list notices.
+open class StorableConfigBase {
+    private let suite: DefaultsSuite
+    private var settings: [any AnyStored] = []
+
+    /// Creates an instance that begins with what is stored.
+    ///
+    /// - Parameters:
+    ///   - suite: Where the settings live; `.inMemory()` in a test.
+    ///   - identifier: How the keys begin. Nil for the identifier of the bundle, or else the name of the program, see
+    ///     ``DefaultsSuite/nameStandard(_:)``, which is another one under a test runner.
+    public init(suite: DefaultsSuite = .standard, identifier: String? = nil) {
+        self.suite = suite
+        let type = type(of: self)
+        let prefix = "\(identifier ?? DefaultsSuite.programIdentifier).\(stableName(of: type))"
+        suite.core.note(ClassDeclaration(type: type), of: prefix)
+        settings = storedProperties(of: self).map { label, property in
+            property.bind(to: suite, "\(prefix).\(label)")
+            return property
+        }
+        let keys = Set(storedKeys.map(ByteString.init))
+        precondition(keys.count == settings.count, "Two properties of \(type) are stored under one key: \(storedKeys)")
+    }
+}
+
+extension StorableConfigBase {
+    /// The keys of all properties, those of the superclass first.
+    ///
+    /// ```swift
+    /// #expect(AppConfig(suite: .inMemory(), identifier: "app").storedKeys == ["app.AppConfig.isFirstLaunch", "user-name"])
+    /// ```
+    public var storedKeys: [String] { settings.map(\.key) }
+
+    /// What all properties read as now, by key; a property that is nil is left out.
+    public var currentValues: [String: PropertyList] {
+        values { setting throws(DefaultsError) in try setting.encodedValue() }
+    }
+
+    /// What those properties read as that differ from their default, by key.
+    public var changedValues: [String: PropertyList] {
+        values { setting throws(DefaultsError) in
+            let (value, defaultValue) = (try setting.encodedValue(), try setting.encodedDefault())
+            return value?.hashRegardlessOfOrder == defaultValue?.hashRegardlessOfOrder ? nil : value
+        }
+    }
+
+    /// Removes what is stored of all properties, as one change, so that the defaults read again.
+    public func reset() { suite.remove(storedKeys) }
+
+    private func values(
+        _ value: (any AnyStored) throws(DefaultsError) -> PropertyList?
+    ) -> [String: PropertyList] {
+        var values: [String: PropertyList] = [:]
+        for setting in settings {
+            do throws(DefaultsError) {
+                values[setting.key] = try value(setting)
+            } catch {
+                suite.core.report(error.about(key: setting.key))
+            }
+        }
+        return values
+    }
+}
+
+/// The class that derives keys of that beginning.
+private final class ClassDeclaration: AnyDeclaration {
+    let type: Any.Type
+    var form: ConversionForm { ConversionForm(type: ObjectIdentifier(type), kind: .codable) }
+    var defaultFingerprint: Int? { nil }
+    init(type: any SendableMetatype.Type) { self.type = type }
+}
+
+/// The wrapped properties of an object, those of its superclasses first, with their names.
+private func storedProperties(of object: AnyObject) -> [(label: String, property: any AnyStored)] {
+    var properties: [(label: String, property: any AnyStored)] = []
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let level = mirror {
+        let found = level.children.compactMap { label, value in
+            // The storage of a wrapped property has an underscore before its name.
+            (value as? any AnyStored).map { (String(label?.dropFirst() ?? ""), $0) }
+        }
+        properties = found + properties
+        mirror = level.superclassMirror
+    }
+    return properties
+}
+
+/// The name of a type with the types around it, without its module, and without what differs from run to run.
+private func stableName(of type: Any.Type) -> String {
+    var name = ""
+    var depth = 0
+    var isAfterContext = false
+    // As in `Module.(unknown context at $1004a2).Config`, or `(extension in Other):Module.Camera.Config`.
+    for character in String(reflecting: type) {
+        switch character {
+        case "(": depth += 1
+        case ")": depth -= 1
+        case ".", ":": if depth == 0, !isAfterContext { name.append(character) }
+        default: if depth == 0 { name.append(character) }
+        }
+        isAfterContext = character == ")"
+    }
+    return String(name[name.firstIndex(of: ".").map(name.index(after:))!...])
+}

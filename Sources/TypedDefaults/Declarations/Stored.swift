@@ -1,0 +1,141 @@
+/// A property of a ``StorableConfig`` that is a setting, with its initial value as the default.
+///
+/// ```swift
+/// final class AppConfig: StorableConfig {
+///     @Stored var launchCount = 9
+///     @Stored("user-name") var userName = ""   // under just this key
+///     @Stored var nickname: String?            // nil removes
+/// }
+/// ```
+///
+/// Reading, assigning and `$` are as with ``UserDefault``. A value that an initialiser assigns before `super.init` becomes the default,
+/// and one that it assigns after is stored, each time.
+@propertyWrapper
+public struct Stored<Value: Sendable> {
+    /// What copies share: reflection, which finds the name, hands out copies.
+    private final class Binding {
+        let pinnedKey: String?
+        let makeKey: (String) -> DefaultKey<Value>
+        var setting: UserDefault<Value>?
+
+        init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
+            self.pinnedKey = pinnedKey
+            self.makeKey = makeKey
+        }
+    }
+    private let binding: Binding
+
+    private init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
+        binding = Binding(pinnedKey, makeKey)
+    }
+
+    // Here, since without one in the type's own declaration the compiler finds no initial value for `@Stored var nickname: String?`.
+    /// Creates a property that is stored under that key; nil to derive it from the property's name.
+    public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
+    public var projectedValue: UserDefault<Value> {
+        guard let setting = binding.setting else {
+            preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
+        }
+        return setting
+    }
+
+    @available(
+        *, unavailable,
+        message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere there is @UserDefault"
+    )
+    public var wrappedValue: Value {
+        get { fatalError("the compiler lets nobody call this") }
+        set { fatalError("the compiler lets nobody call this") }
+    }
+
+    // Underscored, but what lets the compiler refuse the wrapper in any other type, as `@Published` does.
+    public static subscript<Config: StorableConfigBase>(
+        _enclosingInstance config: Config, wrapped property: ReferenceWritableKeyPath<Config, Value>,
+        storage storage: ReferenceWritableKeyPath<Config, Stored>
+    ) -> Value {
+        get { config[keyPath: storage].projectedValue.value }
+        set { config[keyPath: storage].projectedValue.value = newValue }
+    }
+}
+
+/// A ``Stored`` property of whatever type.
+protocol AnyStored {
+    func bind(to suite: DefaultsSuite, _ derivedKey: String)
+    var key: String { get }
+    func encodedValue() throws(DefaultsError) -> PropertyList?
+    func encodedDefault() throws(DefaultsError) -> PropertyList?
+}
+
+extension Stored: AnyStored {
+    func bind(to suite: DefaultsSuite, _ derivedKey: String) {
+        binding.setting = UserDefault(binding.makeKey(binding.pinnedKey ?? derivedKey), in: suite)
+    }
+
+    var key: String { projectedValue.key.name }
+    func encodedValue() throws(DefaultsError) -> PropertyList? {
+        try projectedValue.key.declaration.conversion.encode(projectedValue.value)
+    }
+    func encodedDefault() throws(DefaultsError) -> PropertyList? {
+        try projectedValue.key.declaration.conversion.encode(projectedValue.key.defaultValue)
+    }
+}
+
+// For each other kind of type once, as with ``DefaultKey``.
+extension Stored {
+    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    public init(wrappedValue: Value, _ key: String? = nil) where Value: DefaultConvertible {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    public init(wrappedValue: Value, _ key: String? = nil)
+    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    public init<Wrapped: RawRepresentable & Sendable>(wrappedValue: Value = nil, _ key: String? = nil)
+    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    public init(wrappedValue: Value, _ key: String? = nil)
+    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    public init<Wrapped: DefaultConvertible & RawRepresentable>(wrappedValue: Value = nil, _ key: String? = nil)
+    where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    }
+
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message:
+            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+    )
+    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("the compiler lets nobody call this") }
+
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "a setting needs a default value, unless it is optional: @Stored(\"user-name\") var userName = \"\""
+    )
+    public init(_ key: String) { fatalError("the compiler lets nobody call this") }
+}

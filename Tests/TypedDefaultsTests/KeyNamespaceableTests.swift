@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
+    enum ObjectDefaultKey: String { case userName, appTheme }
+    enum BoolDefaultKey: String { case needsBackup }
+}
+
+struct KeyNamespaceableTests {
+    private let suite = DefaultsSuite.inMemory()
+
+    @Test func theRecipesCallsWork() throws {
+        #expect(MyUserDefaults.object(forKey: .userName, source: suite) == nil)
+        #expect(!MyUserDefaults.bool(forKey: .needsBackup, source: suite))
+        MyUserDefaults.set("krimpedance", forKey: .userName, source: suite)
+        MyUserDefaults.set(["a": [1, 2]], forKey: .appTheme, source: suite)
+        MyUserDefaults.set(true, forKey: .needsBackup, source: suite)
+        #expect(MyUserDefaults.object(forKey: .userName, source: suite) as? String == "krimpedance")
+        #expect(MyUserDefaults.object(String.self, forKey: .userName, source: suite) == "krimpedance")
+        #expect(MyUserDefaults.object([String: [Int]].self, forKey: .appTheme, source: suite) == ["a": [1, 2]])
+        #expect(MyUserDefaults.bool(forKey: .needsBackup, source: suite))
+        #expect(
+            try suite.keys() == [
+                "MyUserDefaults_BoolDefaultKey_needsBackup", "MyUserDefaults_ObjectDefaultKey_appTheme",
+                "MyUserDefaults_ObjectDefaultKey_userName",
+            ])
+        MyUserDefaults.remove(forKey: .userName, source: suite)
+        MyUserDefaults.remove(forKey: .needsBackup, source: suite)
+        #expect(try suite.keys() == ["MyUserDefaults_ObjectDefaultKey_appTheme"])
+    }
+
+    @Test func withoutASourceItIsTheTypes() throws {
+        struct Own: BoolUserDefaultable {
+            enum BoolDefaultKey: String { case flag }
+            static let source = DefaultsSuite.inMemory()
+        }
+        Own.set(true, forKey: .flag)
+        #expect(Own.bool(forKey: .flag))
+        #expect(try Own.source.keys() == ["Own_BoolDefaultKey_flag"])
+        #expect(MyUserDefaults.source.location == DefaultsSuite.standard.location)
+    }
+
+    @Test func theFiveStepsOfObservationPrintWhatTheyShould() {
+        let lines = Guarded<[String]>([])
+        let token = MyUserDefaults.observe(String.self, forKey: .userName, source: suite) { change in
+            let words: [String?] = [
+                change.kind == .removed ? "removed" : nil, change.newValue.map { "new \($0)" },
+                change.oldValue.map { "old \($0)" },
+            ]
+            lines.withLock { $0.append(words.compactMap(\.self).joined(separator: " ")) }
+        }
+        MyUserDefaults.set("hoge", forKey: .userName, source: suite)
+        MyUserDefaults.set("hoge", forKey: .userName, source: suite)
+        MyUserDefaults.set("fuga", forKey: .userName, source: suite)
+        MyUserDefaults.remove(forKey: .userName, source: suite)
+        token.cancel()
+        MyUserDefaults.set("piyo", forKey: .userName, source: suite)
+        #expect(lines.withLock { $0 } == ["new hoge", "new fuga old hoge", "removed old fuga"])
+    }
+
+    @Test func aFlagIsObservedAsItReads() {
+        let heard = Guarded<[Bool?]>([])
+        let token = MyUserDefaults.observe(forKey: .needsBackup, source: suite) { change in
+            heard.withLock { $0.append(change.newValue) }
+        }
+        MyUserDefaults.set(true, forKey: .needsBackup, source: suite)
+        MyUserDefaults.remove(forKey: .needsBackup, source: suite)
+        token.cancel()
+        #expect(heard.withLock { $0 } == [true, false])
+    }
+}
