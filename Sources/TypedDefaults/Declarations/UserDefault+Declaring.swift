@@ -256,7 +256,27 @@ extension UserDefault {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard) {
+    public init<Name>(wrappedValue: Value, _ name: Name, in suite: DefaultsSuite = .standard) {
+        fatalError("the compiler lets nobody call this")
+    }
+
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message:
+            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+    )
+    public init<Name>(_ name: Name, defaultValue: Value, in suite: DefaultsSuite = .standard) {
+        fatalError("the compiler lets nobody call this")
+    }
+
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message:
+            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+    )
+    public init<Name>(_ name: Name, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
         fatalError("the compiler lets nobody call this")
     }
 
@@ -267,6 +287,16 @@ extension UserDefault {
             "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
     )
     public init(_ name: String, in suite: DefaultsSuite = .standard) {
+        fatalError("the compiler lets nobody call this")
+    }
+
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message:
+            "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
+    )
+    public init(_ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard) {
         fatalError("the compiler lets nobody call this")
     }
 }
