@@ -20,11 +20,12 @@ struct Setting<Value: Sendable>: Sendable {
         declaredBy declaration: (any AnyDeclaration)? = nil
     ) {
         core = suite.core
-        slot = core.slot(forKey: key, conversion, declaredBy: declaration)
+        let slot = core.slot(forKey: key, conversion, declaredBy: declaration)
+        self.slot = slot
         encode = { value throws(DefaultsError) in
             do throws(DefaultsError) {
                 guard let new = try conversion.encode(value) else { return nil }
-                try conversion.checkOnce(new)
+                if !slot.isOwn { try conversion.checkOnce(new) }
                 return new
             } catch {
                 throw error.about(key: key)
@@ -113,16 +114,15 @@ extension Setting {
     }
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
-        let unreadable = try withWriteAccess { () throws(DefaultsError) in
-            try core.replace(slot, with: new, keepsUnreadable: keepsUnreadable)
+        var unreadable: DefaultsError?
+        try withWriteAccess { () throws(DefaultsError) in
+            unreadable = try core.replace(slot, with: new, keepsUnreadable: keepsUnreadable)
         }
         if let unreadable { core.report(unreadable) }
     }
 
-    private func withWriteAccess<Outcome>(
-        _ body: () throws(DefaultsError) -> Outcome
-    ) throws(DefaultsError) -> Outcome {
-        do throws(DefaultsError) { return try core.withWriteAccess(body) } catch { throw error.about(key: slot.key) }
+    private func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+        do throws(DefaultsError) { try core.withWriteAccess(body) } catch { throw error.about(key: slot.key) }
     }
 
     private func value(of content: Slot.Content) throws(DefaultsError) -> Value? {

@@ -42,6 +42,9 @@ public struct DefaultsError: Error, Hashable, Sendable {
         self.reason = reason
     }
 
+    static let noWriteAccess = DefaultsError(
+        .unavailable, reason: "the backend gave no write access and no reason")
+
     /// The error with that key, unless it names one already.
     func about(key: String) -> DefaultsError {
         var error = self

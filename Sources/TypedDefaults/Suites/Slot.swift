@@ -130,6 +130,9 @@ extension Slot {
         }
     }
 
+    /// Whether what is stored was written through this slot, by a type that was seen to read what it writes.
+    var isOwn: Bool { knowledge.withLock { $0.isOwn } }
+
     /// Takes over what was just committed through this slot.
     func keepOwn(_ stored: PropertyList?, at generation: UInt64?) {
         knowledge.withLock { knowledge in

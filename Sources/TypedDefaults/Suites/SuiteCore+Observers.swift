@@ -38,7 +38,9 @@ extension SuiteCore {
     private func look(waits: Bool) {
         while true {
             do throws(TurnLock.Refusal) {
-                return try inTurn(patience: waits ? .seconds(2) : .zero) { lookInTurn() }
+                try beginTurn(patience: waits ? .seconds(2) : .zero)
+                defer { endTurn() }
+                return lookInTurn()
             } catch {
                 if waits, case .timedOut = error { continue }
                 observers.withLock { $0.requestLook() }
@@ -101,7 +103,7 @@ extension SuiteCore {
 
     /// Tells everybody what there is to tell; where this thread has a turn, of this suite or another one, when that ends.
     func deliver() {
-        guard !HeldTurns.postpone({ [self] in deliver() }) else { return }
+        guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
         while let (events, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
             for failure in failures { report(failure) }
             for (slot, depth) in changed { ChangeRow.$depth.withValue(depth) { slot.noteChange() } }

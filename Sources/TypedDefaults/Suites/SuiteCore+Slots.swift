@@ -47,8 +47,7 @@ extension SuiteCore {
             error.reason += "; it is kept under “\(name)”"
             unreadable = error
         }
-        try commit(edits)
-        slot.keepOwn(new, at: backend.generation)
+        slot.keepOwn(new, at: try commit(edits))
         return unreadable
     }
 

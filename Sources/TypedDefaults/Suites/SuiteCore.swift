@@ -18,10 +18,23 @@ final class SuiteCore: Sendable {
         /// The generation up to which the slots are right; nil before the first look.
         var generation: UInt64?
         var keys: [ByteString: Key] = [:]
+        /// The commit that is under way, and the slots of its keys.
+        var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
+        /// Whether ``DefaultsBackend/synchronize()`` will be called in the background.
+        var isSynchronizing = false
         var onFailure: @Sendable (DefaultsError) -> Void
 
-        func slots(of names: some Sequence<String>) -> some Sequence<Slot> {
-            names.lazy.flatMap { keys[ByteString($0)]?.slots ?? [] }
+        func slot(_ key: String, _ form: ConversionForm) -> Slot? {
+            keys[ByteString(key)]?.slots.first { $0.form == form }
+        }
+
+        func slots(of names: [String]) -> [Slot] { names.flatMap { keys[ByteString($0)]?.slots ?? [] } }
+
+        mutating func add(_ slot: Slot) {
+            keys[ByteString(slot.key), default: Key()].slots.append(slot)
+            guard commit.edits.contains(where: { $0.key.hasSameBytes(as: slot.key) }) else { return }
+            slot.unsettle()
+            commit.slots.append(slot)
         }
     }
     private let state: Locked<State>
@@ -117,9 +130,8 @@ extension SuiteCore {
         }
         let made = Slot(key, conversion, launchArgument: argument)
         let slot = state.withLock { state in
-            let known = state.keys[ByteString(key), default: Key()].slots
-            if let slot = known.first(where: { $0.form == conversion.form }) { return slot }
-            state.keys[ByteString(key), default: Key()].slots.append(made)
+            if let slot = state.slot(key, conversion.form) { return slot }
+            state.add(made)
             return made
         }
         if slot === made, let unreadable { report(unreadable) }
@@ -138,8 +150,7 @@ extension SuiteCore {
                 // Another thread was faster, but may have looked before the change that this one saw: look again.
                 guard state.generation == seen else { return false }
                 state.generation = generation
-                let changed =
-                    if let keys { Array(state.slots(of: keys)) } else { state.keys.values.flatMap(\.slots) }
+                let changed = if let keys { state.slots(of: keys) } else { state.keys.values.flatMap(\.slots) }
                 for slot in changed { slot.forget() }
                 // At once, so that nobody finds the generation new and the slots undoubted.
                 observers.withLock { observers in
@@ -156,34 +167,14 @@ extension SuiteCore {
 
 extension SuiteCore {
     /// Runs `body` alone among the writers of the suite, after catching up with the others.
-    func withWriteAccess<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
+    // Not generic, and with nothing to return: what is made of types that are known at run time only costs more than a commit.
+    func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
         try checkDepth()
         // Whatever comes of it, there may be news of others.
         defer { deliver() }
-        let outcome = try inTurn { () throws(DefaultsError) in
-            var outcome: Result<Outcome, DefaultsError>?
-            try backend.withWriteAccess {
-                outcome = Result { () throws(DefaultsError) in
-                    try catchUpInTurn()
-                    announceNews()
-                    defer { announceNews() }
-                    return try body()
-                }
-            }
-            guard let outcome else {
-                throw DefaultsError(.unavailable, reason: "the backend gave no write access and no reason")
-            }
-            return try outcome.get()
-        }
-        // After the turn, so that several writers share one flush.
-        if backend.synchronizationDelay == .zero { try backend.synchronize() }
-        return outcome
-    }
-
-    private func inTurn<Outcome>(_ body: () throws(DefaultsError) -> Outcome) throws(DefaultsError) -> Outcome {
-        var outcome: Result<Outcome, DefaultsError>?
+        var failure: DefaultsError? = .noWriteAccess
         do throws(TurnLock.Refusal) {
-            try inTurn(patience: patience) { outcome = Result { () throws(DefaultsError) in try body() } }
+            try beginTurn(patience: patience)
         } catch {
             switch error {
             case .heldByCaller:
@@ -192,14 +183,31 @@ extension SuiteCore {
                 throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(patience)")
             }
         }
-        // Safe: the turn was given, so the body ran.
-        return try outcome!.get()
+        do {
+            defer { endTurn() }
+            try backend.withWriteAccess {
+                failure = nil
+                do throws(DefaultsError) {
+                    try catchUpInTurn()
+                    announceNews()
+                    defer { announceNews() }
+                    try body()
+                } catch {
+                    failure = error
+                }
+            }
+        }
+        if let failure { throw failure }
+        // After the turn, so that several writers share one flush.
+        if backend.synchronizationDelay == .zero { try backend.synchronize() }
     }
 
-    func inTurn(patience: Duration, _ body: () -> Void) throws(TurnLock.Refusal) {
+    func beginTurn(patience: Duration) throws(TurnLock.Refusal) {
         try turns.acquire(patience: patience)
         HeldTurns.begin()
-        body()
+    }
+
+    func endTurn() {
         turns.release()
         lookIfDue()
         HeldTurns.end()
@@ -209,25 +217,37 @@ extension SuiteCore {
     ///
     /// The slots of the keys forget before and are settled after: in between every reader asks the backend, for which the commit is
     /// one event.
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+    ///
+    /// - Returns: The generation that the commit belongs to.
+    @discardableResult
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) -> UInt64? {
         state.withLock { state in
-            for slot in state.slots(of: edits.lazy.map(\.key)) { slot.unsettle() }
+            state.commit = (edits, state.slots(of: edits.map(\.key)))
+            for slot in state.commit.slots { slot.unsettle() }
         }
         var failure: DefaultsError?
         do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
-        let slots = state.withLock { state in
-            if failure == nil { state.generation = backend.generation }
-            let slots = Array(state.slots(of: edits.lazy.map(\.key)))
+        let generation = backend.generation
+        let delay = failure == nil ? backend.synchronizationDelay : nil
+        let (slots, isDue) = state.withLock { state in
+            if failure == nil { state.generation = generation }
+            let slots = state.commit.slots
             for slot in slots { slot.settle() }
-            return slots
+            state.commit = ([], [])
+            let isDue = !state.isSynchronizing && delay ?? .zero > .zero
+            if isDue { state.isSynchronizing = true }
+            return (slots, isDue)
         }
         if let failure { throw failure }
         announceOwn(edits, slots)
-        guard let delay = backend.synchronizationDelay, delay > .zero else { return }
-        // The work holds the suite: what was set is saved even if nobody holds the suite any more.
-        DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
-            do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
+        if isDue, let delay {
+            // The work holds the suite: what was set is saved even if nobody holds the suite any more.
+            DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
+                state.withLock { $0.isSynchronizing = false }
+                do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
+            }
         }
+        return generation
     }
 }
 

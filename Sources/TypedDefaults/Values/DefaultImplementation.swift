@@ -7,11 +7,16 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
     typealias Decode = @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
 
-    private enum Way<Direct> {
+    // Two and not one that is generic, which would wrap a function anew each time it is looked at.
+    private enum EncodeWay {
         case unknown, throughAny
-        case direct(Direct)
+        case direct(Encode)
     }
-    private let ways = Locked<(encode: Way<Encode>, decode: Way<Decode>)>((.unknown, .unknown))
+    private enum DecodeWay {
+        case unknown, throughAny
+        case direct(Decode)
+    }
+    private let ways = Locked<(encode: EncodeWay, decode: DecodeWay)>((.unknown, .unknown))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
         switch ways.withLock({ $0.encode }) {

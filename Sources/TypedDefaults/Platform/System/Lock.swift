@@ -110,32 +110,42 @@ final class TurnLock: Sendable {
     }
 }
 
-/// The turns that threads have, and what they do when they have given the last one away.
-enum HeldTurns {
-    private struct Held {
-        var count = 0
-        var postponed: [@Sendable () -> Void] = []
-    }
-    private static let held = Locked<[pthread_t: Held]>([:])
+/// The turns that a thread has, and what it does when it has given the last one away.
+final class HeldTurns {
+    private var count = 0
+    private var postponed: [@Sendable () -> Void] = []
 
-    static func begin() { held.withLock { $0[pthread_self(), default: Held()].count += 1 } }
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key) { held in
+            // Optional on some systems only.
+            let held: UnsafeMutableRawPointer? = held
+            if let held { Unmanaged<HeldTurns>.fromOpaque(held).release() }
+        }
+        return key
+    }()
+
+    /// Those of this thread. Kept with the thread, where no other one has to be kept out.
+    private static var own: HeldTurns {
+        if let held = pthread_getspecific(key) { return Unmanaged.fromOpaque(held).takeUnretainedValue() }
+        let own = HeldTurns()
+        pthread_setspecific(key, Unmanaged.passRetained(own).toOpaque())
+        return own
+    }
+
+    static var hasOne: Bool { own.count > 0 }
+
+    static func begin() { own.count += 1 }
 
     static func end() {
-        let postponed = held.withLock { held -> [@Sendable () -> Void] in
-            guard var own = held[pthread_self()] else { return [] }
-            own.count -= 1
-            held[pthread_self()] = own.count == 0 ? nil : own
-            return own.count == 0 ? own.postponed : []
-        }
+        let own = own
+        own.count -= 1
+        guard own.count == 0, !own.postponed.isEmpty else { return }
+        let postponed = own.postponed
+        own.postponed = []
         for work in postponed { work() }
     }
 
-    /// Has the work done when this thread has no turn any more; false if it has none now.
-    static func postpone(_ work: @escaping @Sendable () -> Void) -> Bool {
-        held.withLock { held in
-            guard held[pthread_self()] != nil else { return false }
-            held[pthread_self()]?.postponed.append(work)
-            return true
-        }
-    }
+    /// Has the work done when this thread has no turn any more. It must have one now.
+    static func postpone(_ work: @escaping @Sendable () -> Void) { own.postponed.append(work) }
 }
