@@ -159,6 +159,8 @@ struct ByteString: Hashable {
     let string: String
     init(_ string: String) { self.string = string }
     static func == (lhs: ByteString, rhs: ByteString) -> Bool { lhs.string.hasSameBytes(as: rhs.string) }
-    // Equal bytes are equal strings, so String's own hash serves.
-    func hash(into hasher: inout Hasher) { hasher.combine(string) }
+    func hash(into hasher: inout Hasher) {
+        var string = string
+        string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
 }

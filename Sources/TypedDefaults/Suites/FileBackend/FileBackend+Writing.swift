@@ -29,29 +29,28 @@ extension FileBackend {
     private func lock() throws(DefaultsError) -> Turn {
         try withLog(making: true) { state throws(FileFailure) in
             for _ in 0..<100 {
-                guard state.log?.isWritable == true else { return .readOnly }
-                let file = state.log!.file
-                guard try file.tryLock() else {
+                guard let log = state.log, log.isWritable else { return .readOnly }
+                guard try log.file.tryLock() else {
                     // Whoever replaced the file may still have the lock of the old one.
-                    guard try place.isElsewhere(state.log!) else { return .busy }
+                    guard try place.isElsewhere(log) else { return .busy }
                     try reopen(&state)
                     continue
                 }
                 state.isLocked = true
                 do throws(FileFailure) {
                     // The name may mean another file by now, and what is written to this one would be lost.
-                    guard try place.isElsewhere(state.log!) else {
+                    guard try place.isElsewhere(log) else {
                         try catchUp(&state)
                         // Whoever sealed it died before the other file got its name, or would have the lock.
-                        if state.log!.isSealed { try state.log!.unseal() }
-                        if state.log!.isDoubtful { try repair(&state) }
+                        if let log = state.log, log.isSealed { try log.unseal() }
+                        if let log = state.log, log.isDoubtful { try repair(&state) }
                         return .locked
                     }
                 } catch {
-                    unlock(&state, file)
+                    unlock(&state, log.file)
                     throw error
                 }
-                unlock(&state, file)
+                unlock(&state, log.file)
                 try reopen(&state)
             }
             return .busy
@@ -82,34 +81,24 @@ extension FileBackend {
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
         var record = RecordWriter()
-        for (key, value) in edits { try Self.append(key, value, to: &record) }
+        for (key, value) in edits {
+            guard key.utf8.count <= RecordFormat.keyLimit else {
+                throw DefaultsError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
+            }
+            guard value?.isNested(deeperThan: PropertyList.depthLimit) != true else {
+                throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+            }
+            guard record.append(key, value) <= RecordFormat.valueLimit else {
+                throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
+            }
+        }
         try withLog { state throws(FileFailure) in
-            guard state.log?.isWritable == true else { throw FileFailure("it is read-only") }
+            guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
             // Not so in a child that was forked inside a write, and where the file came up only now.
             guard state.isLocked else { throw FileFailure("its lock is not held") }
-            if state.log!.isDueForReplacement(appending: record.length) { try repair(&state) }
-            try state.log!.append(&record)
-        }
-    }
-
-    private static func append(
-        _ key: String, _ value: PropertyList?, to record: inout RecordWriter
-    ) throws(DefaultsError) {
-        guard key.utf8.count <= RecordFormat.keyLimit else {
-            throw DefaultsError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
-        }
-        var key = key
-        guard let value else { return key.withUTF8 { record.append(UnsafeRawBufferPointer($0), nil) } }
-        guard !value.isNested(deeperThan: PropertyList.depthLimit) else {
-            throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
-        }
-        var writer = ByteWriter(capacity: 256)
-        writer.append(value)
-        guard writer.bytes.count <= RecordFormat.valueLimit else {
-            throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
-        }
-        key.withUTF8 { key in
-            writer.bytes.withUnsafeBytes { record.append(UnsafeRawBufferPointer(key), $0) }
+            guard log.isDueForReplacement(appending: record.length) else { return try log.append(&record) }
+            try repair(&state)
+            try state.log?.append(&record)
         }
     }
 
@@ -118,7 +107,7 @@ extension FileBackend {
     /// One caller flushes for all who wait: whoever comes while a flush is under way finds that the next one did it for them.
     public func synchronize() throws(DefaultsError) {
         let target = try withLog { state throws(FileFailure) in
-            if state.log != nil, try place.isReplaced(state.log!) {
+            if let log = state.log, try place.isReplaced(log) {
                 state.doubtsName = true
                 try catchUp(&state)
             }
@@ -128,7 +117,7 @@ extension FileBackend {
         let failure = flushing.withLock { _ -> FileFailure? in
             // Those who are about to write are let through first, so that this flush is theirs as well.
             SystemClock.yield()
-            // Its parts, since a copy of the log would be a copy of its index as soon as somebody writes.
+            // Its parts, since the log itself is touched under the lock only.
             let due = state.withLock { state -> (file: File, end: Int, directory: File?)? in
                 guard let log = state.log, log.flushed < target || !log.isNameFlushed || log.isDoubtful else {
                     return nil

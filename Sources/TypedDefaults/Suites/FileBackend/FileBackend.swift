@@ -89,16 +89,10 @@ extension FileBackend {
     public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
         let bytes = try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
         guard let bytes else { return nil }
-        guard let value = bytes.withUnsafeBytes(Self.decode) else {
+        guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else {
             throw DefaultsError(.unreadable, key: key, reason: "what is stored is no value that this version knows")
         }
         return value
-    }
-
-    private static func decode(_ bytes: UnsafeRawBufferPointer) -> PropertyList? {
-        var reader = ByteReader(bytes)
-        let value = reader.value()
-        return reader.isAtEnd ? value : nil
     }
 
     public func keys() throws(DefaultsError) -> [String] {
@@ -110,10 +104,9 @@ extension FileBackend {
 
     public var generation: UInt64? {
         state.withLock { state in
-            // By optional chaining, which does not copy the log.
-            guard let hasMore = state.log?.hasMore else { return nil }
+            guard let log = state.log else { return nil }
             // Whoever has the lock has caught up, and what else stands there is nobody's news.
-            return (hasMore || state.doubtsName) && !state.isLocked ? state.generation &+ 1 : state.generation
+            return (log.hasMore || state.doubtsName) && !state.isLocked ? state.generation &+ 1 : state.generation
         }
     }
 
@@ -153,8 +146,8 @@ extension FileBackend {
     func catchUp(_ state: inout State) throws(FileFailure) {
         if state.log?.hasMore == true { try readOn(&state) }
         // A writer stays with the file that it has the lock of.
-        guard state.log != nil, state.log!.isSealed || state.doubtsName, !state.isLocked else { return }
-        if try place.isElsewhere(state.log!) {
+        guard let log = state.log, log.isSealed || state.doubtsName, !state.isLocked else { return }
+        if try place.isElsewhere(log) {
             state.log = nil
             state.announce(nil)
             state.log = try place.open(making: false, patience: patience, reports: &state.reports)
@@ -194,11 +187,12 @@ extension FileBackend {
 
     /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
     func repair(_ state: inout State) throws(FileFailure) {
-        let end = state.log!.end
+        let log = state.log!
+        let end = log.end
         do throws(FileFailure) {
-            try place.repair(&state.log!, reports: &state.reports)
+            state.log = try place.repair(log, reports: &state.reports)
         } catch {
-            if state.log!.end != end { state.announce(nil) }
+            if log.end != end { state.announce(nil) }
             throw error
         }
     }

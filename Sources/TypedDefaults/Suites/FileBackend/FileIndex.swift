@@ -89,6 +89,7 @@ extension FileIndex {
                     let key = UnsafeRawBufferPointer(rebasing: bytes[edit.key])
                     put(key, edit.value, at: base)
                     changed?.append(String(decoding: key, as: UTF8.self))
+                    return true
                 }
                 self.crc = crc
                 end += length

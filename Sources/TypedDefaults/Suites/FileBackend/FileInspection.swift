@@ -101,7 +101,7 @@ extension FileInspection {
         }
         for key in keys {
             let value = index.place(ofKey: key).map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
-            if value.flatMap(Salvage.decode) == nil {
+            if value.flatMap(ByteReader.wholeValue) == nil {
                 problems.append("holds no value that this version knows: “\(key)”")
             }
         }

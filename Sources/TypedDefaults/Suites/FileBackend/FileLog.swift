@@ -1,7 +1,7 @@
 /// One settings file that is open: its records, and where the value of each key stands.
 ///
 /// Touched only with the lock of its backend held. After a replacement the new file is another log.
-struct FileLog {
+final class FileLog {
     let file: File
     let directory: File
     let identity: File.Identity
@@ -10,8 +10,15 @@ struct FileLog {
     /// How large the file may be: as large as the window into it.
     private let sizeLimit: Int
     private let window: FileWindow
+    // Not checked at each access whether another one is under way, which takes as long as one of a commit's system calls: the lock
+    // sees to it.
+    @exclusivity(unchecked)
     private(set) var index: FileIndex
+    /// The last bytes that came, as far as they are records, and where: mostly what is asked for next.
+    private var news: (bytes: [UInt8], place: Range<Int>) = ([], 0..<0)
+    private static let newsLength = 4 << 10
     /// How far the file reaches at least; from the end of the records on it holds zeros.
+    @exclusivity(unchecked)
     private var size: Int
 
     // Kept here, with the file: what was flushed of another file says nothing of this one.
@@ -21,13 +28,22 @@ struct FileLog {
     /// Whether nobody knows what is on the disk, since a flush has failed, so that the file must be written anew.
     var isDoubtful = false
 
+    private init(
+        _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool, epoch: UInt64, crc: UInt32,
+        size: Int, sizeLimit: Int, _ window: FileWindow
+    ) {
+        (self.file, self.directory, self.identity, self.isWritable) = (file, directory, identity, isWritable)
+        (self.epoch, self.size, self.sizeLimit, self.window) = (epoch, size, sizeLimit, window)
+        index = FileIndex(crc: crc)
+    }
+
     var end: Int { index.end }
     var isSealed: Bool { index.isSealed }
 
     /// Whether something stands where the next record goes. A file that was cut off there is one to look at as well.
     var hasMore: Bool { end + 8 > size || window.word(at: end) != 0 }
 
-    mutating func noteFlush(to end: Int, andName isName: Bool) {
+    func noteFlush(to end: Int, andName isName: Bool) {
         flushed = max(flushed, end)
         isNameFlushed = isNameFlushed || isName
     }
@@ -62,12 +78,11 @@ extension FileLog {
         let unlocked = try directory.file(name, .readOnly)
         let identity = try file.identity()
         guard try unlocked.identity() == identity else { throw FileFailure(replaced: "it was replaced meanwhile") }
-        var log = FileLog(
-            file: file, directory: directory, identity: identity, isWritable: isWritable, epoch: fields.epoch,
-            sizeLimit: sizeLimit, window: try FileWindow(unlocked, length: sizeLimit + RecordFormat.step),
-            index: FileIndex(crc: fields.crc), size: status.size)
-        let progress = try log.readOn(isOpening: true)
-        return (log, progress)
+        let log = FileLog(
+            file, in: directory, identity, isWritable: isWritable, epoch: fields.epoch, crc: fields.crc,
+            size: status.size,
+            sizeLimit: sizeLimit, try FileWindow(unlocked, length: sizeLimit + RecordFormat.step))
+        return (log, try log.readOn(isOpening: true))
     }
 
     private static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -77,10 +92,10 @@ extension FileLog {
     /// Applies the records that have been added since.
     ///
     /// - Parameter isOpening: Whether what stands behind zeros counts as well: a loss of power can leave the second half of a record.
-    mutating func readOn(isOpening: Bool = false) throws(FileFailure) -> Progress {
+    func readOn(isOpening: Bool = false) throws(FileFailure) -> Progress {
         var progress = Progress()
         var changed: [String]? = isOpening ? nil : []
-        var count = isOpening ? max(8, try file.status().size - end) : 4 << 10
+        var count = isOpening ? max(8, try file.status().size - end) : Self.newsLength
         while true {
             let base = end
             let bytes = try file.read(at: base, count: count)
@@ -90,7 +105,9 @@ extension FileLog {
             guard size <= sizeLimit + RecordFormat.step else {
                 throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
             }
-            switch bytes.withUnsafeBytes({ index.readOn($0, changed: &changed) }) {
+            let stop = bytes.withUnsafeBytes { index.readOn($0, changed: &changed) }
+            if count == Self.newsLength { news = (bytes, base..<end) }
+            switch stop {
             case .nothing: progress.isStopped = isOpening && !Self.isZero(bytes[(end - base)...])
             case .seal: break
             case .needs(let needed) where !isAll:
@@ -104,18 +121,21 @@ extension FileLog {
     }
 
     /// The bytes of a value; nil if the key is missing.
-    func bytes(forKey key: String) throws(FileFailure) -> [UInt8]? {
+    func bytes(forKey key: String) throws(FileFailure) -> ArraySlice<UInt8>? {
         guard let place = index.place(ofKey: key) else { return nil }
+        if news.place.contains(place.lowerBound), place.upperBound <= news.place.upperBound {
+            return news.bytes[(place.lowerBound - news.place.lowerBound)..<(place.upperBound - news.place.lowerBound)]
+        }
         let bytes = try file.read(at: place.lowerBound, count: place.count)
         guard bytes.count == place.count else { throw FileFailure("it was cut short from outside") }
-        return bytes
+        return bytes[...]
     }
 
     /// The bytes of a file that can take the place of this one, made of what this one holds when it is read anew.
     ///
     /// Since a flush has failed, or since it decayed, the disk may hold something else than what was read or written before. Then
     /// the index comes to what is still there, and this throws.
-    mutating func successor() throws(FileFailure) -> [UInt8] {
+    func successor() throws(FileFailure) -> [UInt8] {
         let bytes = try file.read(at: 0, count: end)
         let header = Array(bytes.prefix(RecordFormat.headerLength))
         var again = FileIndex(crc: try RecordFormat.fields(ofHeader: header).crc)
@@ -135,20 +155,20 @@ extension FileLog {
 // Writing, with the file's lock held.
 extension FileLog {
     /// Appends a commit.
-    mutating func append(_ record: inout RecordWriter) throws(FileFailure) {
+    func append(_ record: inout RecordWriter) throws(FileFailure) {
         let crc = try write(&record)
         index.append(record, crc: crc)
     }
 
     /// Tells all who have this file open that another one takes its place.
-    mutating func seal() throws(FileFailure) {
+    func seal() throws(FileFailure) {
         var record = RecordWriter(payload: [RecordFormat.seal])
         _ = try write(&record, isSeal: true)
         index.noteSeal(true)
     }
 
     /// Takes the seal back: no other file has come.
-    mutating func unseal() throws(FileFailure) {
+    func unseal() throws(FileFailure) {
         // And with it damage that was to be replaced, of which a copy was made before.
         let count = max(RecordFormat.length(ofPayload: 1), try rest().count)
         try file.write([UInt8](repeating: 0, count: count), at: end)
@@ -162,7 +182,7 @@ extension FileLog {
     }
 
     /// Writes a record at the end, whole or not at all, and returns its checksum.
-    private mutating func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
+    private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
         let crc = record.finish(after: index.crc)
         // The word behind the record must be there, and must be zero, before the record is.
         if end + record.bytes.count + 8 > size { try extend(to: end + record.bytes.count + 8, isSeal: isSeal) }
@@ -177,7 +197,7 @@ extension FileLog {
         return crc
     }
 
-    private mutating func extend(to length: Int, isSeal: Bool) throws(FileFailure) {
+    private func extend(to length: Int, isSeal: Bool) throws(FileFailure) {
         let newSize = RecordFormat.size(for: length)
         // A full file can still be replaced.
         guard newSize <= sizeLimit + (isSeal ? RecordFormat.step : 0) else {
@@ -195,6 +215,6 @@ extension FileLog {
         let needed = end + count + 8
         let newSize = RecordFormat.size(for: needed)
         return needed > size
-            && (newSize > max(RecordFormat.step, 4 * (index.live + count)) || newSize > sizeLimit)
+            && (newSize > max(RecordFormat.keptSize, 4 * (index.live + count)) || newSize > sizeLimit)
     }
 }

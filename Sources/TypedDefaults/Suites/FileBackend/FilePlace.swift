@@ -67,9 +67,11 @@ struct FilePlace {
                     // Good now means that somebody has just written it.
                     if try log.readOn(isOpening: true).isStopped, try !isElsewhere(log) {
                         // If that fails, what is good can be read, and a writer will say why it cannot go on.
-                        try? repair(&log, reports: &reports)
-                        // The successor comes with its lock.
-                        log.file.unlock()
+                        if let successor = try? repair(log, reports: &reports) {
+                            // It comes with its lock.
+                            successor.file.unlock()
+                            log = successor
+                        }
                     }
                 }
                 return log
@@ -103,22 +105,21 @@ struct FilePlace {
         try log.directory.identity(of: path).map { $0 != log.identity } ?? false
     }
 
-    /// Writes what is live to a new file and gives it the name; with the lock of the old file, and then with that of the new one.
-    func replace(_ log: inout FileLog) throws(FileFailure) {
-        let successor = try log.successor()
-        var old = log
-        log = try install(successor, in: log.directory) { rename throws(FileFailure) in
+    /// Writes what is live to a new file and gives it the name; with the lock of the old file, and returned with that of the new one.
+    func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
+        let successor = try install(try log.successor(), in: log.directory) { rename throws(FileFailure) in
             // Before the rename: whoever has the old file open finds out that another one comes.
-            try old.seal()
+            try log.seal()
             do throws(FileFailure) {
                 try rename()
             } catch {
-                try old.unseal()
+                try log.unseal()
                 throw error
             }
         }
         // Somebody may still have it open, for a flush that is under way, and nobody is to wait for its lock.
-        old.file.unlock()
+        log.file.unlock()
+        return successor
     }
 
     /// Makes a file under another name, flushes it, and gives it the name; returned with its lock.
@@ -136,7 +137,7 @@ struct FilePlace {
             // Read back, so that what takes the place of the old file is known to be good.
             let opened = try FileLog.opening(
                 file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)
-            guard var log = opened?.log, opened?.progress.isStopped == false else {
+            guard let log = opened?.log, opened?.progress.isStopped == false else {
                 throw FileFailure("its successor does not read back")
             }
             try file.flush()
@@ -156,9 +157,9 @@ struct FilePlace {
     }
 
     /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
-    func repair(_ log: inout FileLog, reports: inout [DefaultsError]) throws(FileFailure) {
+    func repair(_ log: FileLog, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog {
         let rest = try log.rest()
-        guard !rest.isEmpty else { return try replace(&log) }
+        guard !rest.isEmpty else { return try replace(log) }
         let directory = log.directory
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
         let copyName = "\(name).damaged-\(String(crc, radix: 16))"
@@ -175,12 +176,13 @@ struct FilePlace {
             try? directory.remove(temporaryName)
             throw error
         }
-        try replace(&log)
+        let successor = try replace(log)
         reports.append(
             DefaultsError(
                 .unreadable,
                 reason:
                     "the last \(rest.count) bytes of \(path) were damaged or never finished; they are kept in \(copyName)"
             ))
+        return successor
     }
 }

@@ -16,6 +16,8 @@ enum RecordFormat {
     static let version: UInt32 = 1
     static let headerLength = 64
     static let step = 64 << 10
+    /// How large a file may become before it is worth replacing, which takes as long as a thousand small commits.
+    static let keptSize = 4 * step
     static let sizeLimit = 64 << 20
     static let keyLimit = 4_096
     static let valueLimit = 16 << 20
@@ -69,24 +71,37 @@ enum RecordFormat {
         guard checksum(ofRecord: record, after: crc) == stored else { return .bad }
         if count == 1, record[8] == seal { return .seal }
         let payload = (offset + 8)..<(offset + 8 + count)
-        return forEachEdit(in: bytes, payload, { _ in }) ? .edits(payload, length: length, crc: stored) : .bad
+        let isGood = forEachEdit(in: bytes, payload) { isText(UnsafeRawBufferPointer(rebasing: bytes[$0.key])) }
+        return isGood ? .edits(payload, length: length, crc: stored) : .bad
     }
 
-    /// Calls `body` with each operation of a payload; false if it is of no known form.
+    private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        while index + 8 <= bytes.count {
+            guard bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else {
+                break
+            }
+            index += 8
+        }
+        while index < bytes.count, bytes[index] < 0x80 { index += 1 }
+        return index == bytes.count || String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    /// Calls `body` with each operation of a payload while that is true; false if it is not, or the payload is of no known form.
     @discardableResult @inline(__always)
     static func forEachEdit(
-        in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>, _ body: (RecordEdit) -> Void
+        in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>, _ body: (RecordEdit) -> Bool
     ) -> Bool {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<payload.upperBound]), at: payload.lowerBound)
         while !reader.isAtEnd {
             let operation = reader.byte()
-            guard operation == 1 || operation == 2, let key = reader.text() else { return false }
-            guard operation == 1 else {
-                body(RecordEdit(key: key, value: nil))
-                continue
+            guard operation == 1 || operation == 2, let key = reader.counted() else { return false }
+            var value: Range<Int>?
+            if operation == 1 {
+                value = reader.counted()
+                guard value != nil else { return false }
             }
-            guard let value = reader.counted() else { return false }
-            body(RecordEdit(key: key, value: value))
+            guard body(RecordEdit(key: key, value: value)) else { return false }
         }
         return true
     }
@@ -170,10 +185,19 @@ struct RecordWriter {
     /// How long the record will be.
     var length: Int { RecordFormat.length(ofPayload: writer.bytes.count - 8) }
 
-    mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) {
-        writer.append(byte: value == nil ? 2 : 1)
+    mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        writer.append(byte: 1)
         let key = writer.append(counted: key)
-        edits.append(RecordEdit(key: key, value: value.map { writer.append(counted: $0) }))
+        edits.append(RecordEdit(key: key, value: writer.append(counted: value)))
+    }
+
+    /// Appends an edit and returns how many bytes its value takes.
+    mutating func append(_ key: String, _ value: PropertyList?) -> Int {
+        writer.append(byte: value == nil ? 2 : 1)
+        let key = writer.append(key)
+        let value = value.map { writer.append(counted: $0) }
+        edits.append(RecordEdit(key: key, value: value))
+        return value?.count ?? 0
     }
 
     /// Fills in the length, the padding and the checksum, which the next record continues from.

@@ -90,23 +90,20 @@ struct Salvage {
     private mutating func note(_ payload: Range<Int>) {
         RecordFormat.forEachEdit(in: bytes, payload) { edit in
             let key = ByteString(String(decoding: bytes[edit.key], as: UTF8.self))
-            guard let place = edit.value else {
+            if let place = edit.value {
+                // What this version does not know stays where it is.
+                if let value = ByteReader.wholeValue(UnsafeRawBufferPointer(rebasing: bytes[place])) {
+                    found[key] = value
+                }
+            } else {
                 found[key] = .some(nil)
-                return
             }
-            // What this version does not know stays where it is.
-            if let value = Self.decode(UnsafeRawBufferPointer(rebasing: bytes[place])) { found[key] = value }
+            return true
         }
     }
 
     static func word(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32 {
         guard place >= 0, bytes.count - place >= 4 else { return 0 }
         return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-    }
-
-    static func decode(_ bytes: UnsafeRawBufferPointer) -> PropertyList? {
-        var reader = ByteReader(bytes)
-        let value = reader.value()
-        return reader.isAtEnd ? value : nil
     }
 }
