@@ -6,13 +6,20 @@ final class LimitFile: Sendable {
     private static let length = 64 << 10
     private let descriptor: Int32
     private let folder: Int32
-    private let name = UUID().uuidString
+    private let path: String
+    // Safe: measured on one thread at a time.
+    private nonisolated(unsafe) let status = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 8)
+    // Swift's module of the C library leaves it out.
+    private static let statx = unsafeBitCast(dlsym(nil, "statx")!, to: Statx.self)
+    private typealias Statx =
+        @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
     // Safe: measured on one thread at a time.
     private nonisolated(unsafe) var end = 0
 
     init(in folder: URL) {
         self.folder = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        descriptor = openat(self.folder, name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        path = folder.appending(path: UUID().uuidString).path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         // By pages, which the system then keeps apart: in pages that were written as one, a small write takes up to four times as long.
         for offset in stride(from: 0, to: Self.length, by: 4_096) {
             precondition(pwrite(descriptor, [UInt8](repeating: 0, count: 4_096), 4_096, off_t(offset)) == 4_096)
@@ -23,6 +30,7 @@ final class LimitFile: Sendable {
     deinit {
         close(descriptor)
         close(folder)
+        status.deallocate()
     }
 
     /// Writes the bytes behind the last ones, and at the end of the file again from its beginning.
@@ -32,10 +40,12 @@ final class LimitFile: Sendable {
         end += bytes.count
     }
 
-    func writeLocked(_ bytes: [UInt8], looking: Bool = false) {
+    /// Writes with the file's lock, after a look at which file its path stands for: without the times, which `fstatat` asks for as well
+    /// and which make the next write slower.
+    func writeLocked(_ bytes: [UInt8]) {
         precondition(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        var status = stat()
-        if looking { precondition(fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0) }
+        // STATX_TYPE | STATX_INO
+        precondition(Self.statx(folder, path, AT_SYMLINK_NOFOLLOW, 0x101, status) == 0)
         write(bytes)
         precondition(flock(descriptor, LOCK_UN) == 0)
     }
