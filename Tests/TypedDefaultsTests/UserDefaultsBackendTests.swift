@@ -1,5 +1,9 @@
-#if canImport(Darwin) || UserDefaults
-    import Foundation
+#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+    #if canImport(AppleFoundation)
+        import AppleFoundation
+    #else
+        import Foundation
+    #endif
     import Testing
     import TypedDefaults
 
@@ -109,7 +113,7 @@
             #expect(fails(with: .unavailable) { _ = try DefaultsSuite(userDefaults: userDefaults).keys() })
         }
 
-        #if !canImport(Darwin)
+        #if !canImport(Darwin) && UserDefaults
             @Test func whatFoundationWouldRuinIsRefusedAndTheRestStays() throws {
                 var deep: PropertyList = "leaf"
                 for _ in 0..<33 { deep = ["a": deep] }

@@ -1,12 +1,17 @@
-import Foundation
 import Testing
 import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
 
 /// Every backend of this build: a law that is checked on all of them is checked on the next one too.
 enum Backend: String, CaseIterable, Sendable {
     case memory
     case file
-    #if canImport(Darwin) || UserDefaults
+    #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
         case userDefaults
     #endif
 
@@ -27,7 +32,7 @@ enum Backend: String, CaseIterable, Sendable {
         switch self {
         case .memory: .inMemory()
         case .file: try DefaultsSuite(file: makeFile())
-        #if canImport(Darwin) || UserDefaults
+        #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
             case .userDefaults: DefaultsSuite(userDefaultsNamed: makeSuiteName())
         #endif
         }
@@ -37,9 +42,7 @@ enum Backend: String, CaseIterable, Sendable {
     func accepts(_ value: PropertyList, key: String = "") -> Bool {
         switch self {
         case .memory, .file: return true
-        #if canImport(Darwin)
-            case .userDefaults: return true
-        #elseif UserDefaults
+        #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
             case .userDefaults:
                 return key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(key.utf8)
                     && isKeptByFoundation(value)
@@ -48,7 +51,7 @@ enum Backend: String, CaseIterable, Sendable {
     }
 }
 
-#if canImport(Darwin) || UserDefaults
+#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
     extension DefaultsSuite {
         /// A suite on Foundation's settings of that name.
         init(userDefaultsNamed name: String) {
@@ -57,7 +60,15 @@ enum Backend: String, CaseIterable, Sendable {
     }
 #endif
 
-#if UserDefaults
+/// Whether Foundation's settings are those of Linux.
+#if canImport(Darwin) || canImport(AppleFoundation)
+    let foundationRuinsValues = false
+    private func isKeptByFoundation(_ value: PropertyList) -> Bool { true }
+#else
+    let foundationRuinsValues = true
+#endif
+
+#if UserDefaults && !canImport(Darwin)
     /// The table of refusals, written down a second time and in another way: by what an XML property list gives back.
     private func isKeptByFoundation(_ value: PropertyList) -> Bool {
         guard

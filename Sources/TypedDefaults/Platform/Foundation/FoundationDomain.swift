@@ -1,17 +1,4 @@
-#if canImport(Darwin)
-    import Foundation
-
-    /// What is to be known of the domains of `UserDefaults` on Apple platforms, where the system keeps them. *Not run there.*
-    enum FoundationDomain {
-        static var standard: String? { Bundle.main.bundleIdentifier }
-        static let synchronizationDelay: Duration? = nil
-        static let skipsEqualValues = false
-        static func path(domain: String) -> String? { nil }
-        static func obstacle(domain: String) -> DefaultsError? { nil }
-        static func check(key: String) throws(DefaultsError) {}
-        static func check(_ value: PropertyList) throws(DefaultsError) {}
-    }
-#elseif UserDefaults
+#if !canImport(Darwin) && UserDefaults
     import Foundation
 
     /// What was measured of `UserDefaults` on Linux with Swift 6.3.1: which values and files it ruins. It writes XML property

@@ -1,5 +1,9 @@
-#if canImport(Darwin) || UserDefaults
-    import Foundation
+#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+    #if canImport(AppleFoundation)
+        import AppleFoundation
+    #else
+        import Foundation
+    #endif
 
     /// The property list of a Foundation number; nil for anything else, a Swift number included.
     ///

@@ -1,5 +1,9 @@
-#if canImport(Darwin) || UserDefaults
-    public import Foundation
+#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+    #if canImport(AppleFoundation)
+        public import AppleFoundation
+    #else
+        public import Foundation
+    #endif
 
     /// Settings in Foundation's `UserDefaults`, where other code may read and write them as well.
     ///

@@ -1,0 +1,261 @@
+/// `UserDefaults` as on Apple platforms, as far as its documentation and those who met it tell.
+///
+/// https://developer.apple.com/documentation/foundation/userdefaults: thread-safe; what is set is seen at once by all objects of
+/// a domain and outlives the process, without a call to `synchronize()`. Not `Sendable`, as in the SDK of Xcode 16; a later one may have
+/// it so.
+open class UserDefaults: NSObject {
+    private nonisolated(unsafe) static let shared = UserDefaults(domain: "com.example.AppleStubs")
+    public class var standard: UserDefaults { shared }
+    public static let argumentDomain = "NSArgumentDomain"
+    public static let registrationDomain = "NSRegistrationDomain"
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification: posted on the thread that made the
+    // change, and not when another process made it.
+    public static let didChangeNotification = Notification.Name("NSUserDefaultsDidChangeNotification")
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification: on the main thread, in tvOS only.
+    public static let sizeLimitExceededNotification = Notification.Name("NSUserDefaultsSizeLimitExceededNotification")
+
+    private let domain: String
+    private let lock = NSRecursiveLock()
+    // The next three are touched with the lock held only.
+    private var volatileDomains: [String: [String: Any]] = [:]
+    private var observations: [Observation] = []
+
+    private struct Observation {
+        weak var observer: NSObject?
+        let keyPath: String
+        let context: UnsafeMutableRawPointer?
+        let id: ObjectIdentifier
+    }
+
+    /// Of how many observers a change is told twice; some systems and ways to set up do that to all:
+    /// https://qiita.com/salexkidd@github/items/743c4ae769812bf1b056, https://gist.github.com/salexkidd/eab683f34a536cf16cfd209625995ba5
+    public var tellsTwice = false
+
+    private init(domain: String) {
+        self.domain = domain
+        super.init()
+        Preferences.shared.attach(self, to: domain)
+    }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/init(suitename:): nil for the program's own identifier and
+    // for the global domain.
+    public convenience init?(suiteName: String?) {
+        guard suiteName != "NSGlobalDomain", suiteName != Bundle.main.bundleIdentifier else { return nil }
+        self.init(domain: suiteName ?? "com.example.AppleStubs")
+    }
+
+    deinit {
+        // "was deallocated while key value observers were still registered with it":
+        // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueObserving/Articles/KVOBasics.html
+        precondition(observations.isEmpty, "deallocated while key value observers were still registered with it")
+    }
+}
+
+// Reading and writing.
+extension UserDefaults {
+    // https://developer.apple.com/documentation/foundation/userdefaults: arguments, then the domain, then what is registered.
+    public func object(forKey key: String) -> Any? {
+        let (argument, registered) = lock.withLock {
+            (volatileDomains[Self.argumentDomain]?[key], volatileDomains[Self.registrationDomain]?[key])
+        }
+        return argument ?? Preferences.shared.value(forKey: key, in: domain) ?? registered
+    }
+
+    public func string(forKey key: String) -> String? { object(forKey: key) as? String }
+    public func dictionary(forKey key: String) -> [String: Any]? { object(forKey: key) as? [String: Any] }
+    public func integer(forKey key: String) -> Int { (object(forKey: key) as? NSNumber)?.intValue ?? 0 }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx: nil removes.
+    public func set(_ value: Any?, forKey key: String) { write([key: value]) }
+    public func removeObject(forKey key: String) { write([key: nil]) }
+
+    private func write(_ edits: [String: Any?]) {
+        Preferences.shared.write(edits, in: domain)
+        NotificationCenter.default.post(name: Self.didChangeNotification, object: self)
+    }
+
+    public func register(defaults: [String: Any]) {
+        lock.withLock { volatileDomains[Self.registrationDomain, default: [:]].merge(defaults) { $1 } }
+    }
+
+    public func volatileDomain(forName name: String) -> [String: Any] { lock.withLock { volatileDomains[name] ?? [:] } }
+    public func setVolatileDomain(_ domain: [String: Any], forName name: String) {
+        lock.withLock { volatileDomains[name] = domain }
+    }
+    public func removeVolatileDomain(forName name: String) { lock.withLock { volatileDomains[name] = nil } }
+
+    public func persistentDomain(forName name: String) -> [String: Any]? { Preferences.shared.values(in: name) }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/removepersistentdomain(forname:): as removing each key.
+    public func removePersistentDomain(forName name: String) {
+        Preferences.shared.write((persistentDomain(forName: name) ?? [:]).mapValues { _ in nil }, in: name)
+        NotificationCenter.default.post(name: Self.didChangeNotification, object: self)
+    }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/synchronize(): unnecessary and shouldn't be used.
+    @discardableResult public func synchronize() -> Bool { true }
+
+    /// Has another process change a value: observers hear of it on a thread of the system's, and there is no notification, see
+    /// ``didChangeNotification``. Returns when they have heard.
+    public func setFromAnotherProcess(_ value: Any?, forKey key: String) {
+        let done = DispatchSemaphore(value: 0)
+        // Safe: handed over, and not touched here until the other thread has ended.
+        nonisolated(unsafe) let value = value
+        Thread.detachNewThread { [domain] in
+            Preferences.shared.write([key: value], in: domain)
+            done.signal()
+        }
+        done.wait()
+    }
+}
+
+// Key-value observing.
+extension UserDefaults {
+    // https://developer.apple.com/documentation/objectivec/nsobject-swift.class/addobserver(_:forkeypath:options:context:): neither
+    // side is retained.
+    public func addObserver(
+        _ observer: NSObject, forKeyPath keyPath: String, options: NSKeyValueObservingOptions,
+        context: UnsafeMutableRawPointer?
+    ) {
+        // A collection operator, and an exception where the value is no collection:
+        // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueCoding/CollectionOperators.html
+        precondition(!keyPath.hasPrefix("@"), "[<NSUserDefaults> addObserver:…] is not supported. Key path: \(keyPath)")
+        lock.withLock {
+            observations.append(
+                Observation(observer: observer, keyPath: keyPath, context: context, id: ObjectIdentifier(observer)))
+        }
+    }
+
+    // https://developer.apple.com/documentation/objectivec/nsobject-swift.class/removeobserver(_:forkeypath:context:)
+    public func removeObserver(_ observer: NSObject, forKeyPath keyPath: String, context: UnsafeMutableRawPointer?) {
+        let index = lock.withLock {
+            let index = observations.lastIndex {
+                $0.id == ObjectIdentifier(observer) && $0.keyPath == keyPath && $0.context == context
+            }
+            if let index { observations.remove(at: index) }
+            return index
+        }
+        precondition(index != nil, "Cannot remove an observer for the key path \(keyPath): it is not registered")
+    }
+
+    // Synchronously, on the thread that made the change:
+    // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueObserving/KeyValueObserving.html
+    fileprivate func tell(_ key: String) {
+        // A key with a dot is the path to a key of another object, and never that of a change here:
+        // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueCoding/BasicPrinciples.html
+        let told = lock.withLock { observations.filter { $0.keyPath == key && !key.contains(".") } }
+        for observation in told {
+            guard let observer = observation.observer else {
+                // The real one sends the message to whatever is there now.
+                fatalError("an observer of \(key) was deallocated while it was registered")
+            }
+            for _ in 0..<(tellsTwice ? 2 : 1) {
+                observer.observeValue(forKeyPath: key, of: self, change: [:], context: observation.context)
+            }
+        }
+    }
+}
+
+/// What the system's daemon keeps: the domains, each a file, which is read once and written at each change.
+private final class Preferences: @unchecked Sendable {
+    static let shared = Preferences()
+
+    private struct Domain {
+        /// By the bytes of the key, as `NSString` compares.
+        var values: [Data: Any] = [:]
+        var objects: [Weak] = []
+    }
+    private struct Weak { weak var object: UserDefaults? }
+    private let lock = NSRecursiveLock()
+    // Touched with the lock held only.
+    private var domains: [String: Domain] = [:]
+
+    func attach(_ object: UserDefaults, to name: String) {
+        change(name) { domain in
+            domain.objects.removeAll { $0.object == nil }
+            domain.objects.append(Weak(object: object))
+        }
+    }
+
+    func value(forKey key: String, in name: String) -> Any? { change(name) { $0.values[Data(key.utf8)] } }
+
+    /// Bridging drops all but one of the keys that Swift calls equal (the comment in swift-corelibs-foundation's `Dictionary.swift`).
+    func values(in name: String) -> [String: Any]? {
+        change(name) { $0.values.isEmpty ? nil : Self.bridged($0.values) }
+    }
+
+    private static func bridged(_ values: [Data: Any]) -> [String: Any] {
+        Dictionary(values.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }) { first, _ in first }
+    }
+
+    func write(_ edits: [String: Any?], in name: String) {
+        let objects = change(name) { domain in
+            for (key, value) in edits { domain.values[Data(key.utf8)] = value.map(Self.copy) }
+            save(Self.bridged(domain.values), name)
+            return domain.objects.compactMap(\.object)
+        }
+        // Not under the lock: the observers are other people's code.
+        for key in edits.keys { for object in objects { object.tell(key) } }
+    }
+
+    private func change<Result>(_ name: String, _ body: (inout Domain) -> Result) -> Result {
+        lock.withLock {
+            if domains[name] == nil { domains[name] = Domain(values: load(name)) }
+            return body(&domains[name]!)
+        }
+    }
+
+    private func file(_ name: String) -> URL {
+        FileManager.default.temporaryDirectory.appending(path: "AppleStubs-\(name).plist")
+    }
+
+    private func load(_ name: String) -> [Data: Any] {
+        guard let data = FileManager.default.contents(atPath: file(name).path) else { return [:] }
+        let root = try? PropertyListSerialization.propertyList(from: data, format: nil)
+        let values = root as? [String: Any] ?? [:]
+        return Dictionary(uniqueKeysWithValues: values.map { (Data($0.key.utf8), Self.copy($0.value)) })
+    }
+
+    private func save(_ values: [String: Any], _ name: String) {
+        do {
+            guard !values.isEmpty else {
+                if FileManager.default.fileExists(atPath: file(name).path) {
+                    try FileManager.default.removeItem(at: file(name))
+                }
+                return
+            }
+            let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+            try data.write(to: file(name), options: .atomic)
+        } catch {
+            // Only other processes would miss it, and those are in few tests.
+            FileHandle.standardError.write(Data("AppleStubs: \(name) was not saved: \(error)\n".utf8))
+        }
+    }
+
+    /// What a property list gives back: numbers as `NSNumber`.
+    private static func copy(_ value: Any) -> Any {
+        switch value {
+        case let value as NSNumber: value
+        case let value as Bool: NSNumber(value: value)
+        case let value as Int: NSNumber(value: value)
+        case let value as UInt64: NSNumber(value: value)
+        case let value as Double: number(value)
+        case let value as String: value
+        case let value as Data: value
+        case let value as Date: value
+        case let value as [Any]: value.map(copy)
+        case let value as [String: Any]: value.mapValues(copy)
+        // "Attempt to insert non-property list object", an exception that ends the program:
+        // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx
+        default: fatalError("an attempt to insert a \(type(of: value)), which is no property list object")
+        }
+    }
+
+    /// Without the one class where that of Linux would lose bits: whether Apple's does is for a Mac to tell.
+    private static func number(_ value: Double) -> Any {
+        let number = NSNumber(value: value)
+        return number.doubleValue.bitPattern == value.bitPattern ? number : value
+    }
+}
