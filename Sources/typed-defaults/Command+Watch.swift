@@ -11,7 +11,7 @@ extension Command {
         try suite.using { _ in
             let backend = FileBackend(path: path)
             let news = DispatchSemaphore(value: 0)
-            backend.watch { news.signal() }
+            backend.watch { _ in news.signal() }
             var known = try OpenSuite.snapshot(of: backend)
             Output.tell("watching \(path)")
             while true {

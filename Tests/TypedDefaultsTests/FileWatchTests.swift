@@ -14,7 +14,7 @@ struct FileWatchTests {
         let backend = FileBackend(path: file.path)
         let suite = DefaultsSuite(backend: backend)
         let news = DispatchSemaphore(value: 0)
-        backend.watch { news.signal() }
+        backend.watch { _ in news.signal() }
         func expectNews(_ value: Int, _ what: Comment) {
             repeat {
                 guard news.wait(timeout: .now() + 10) == .success else {
@@ -64,11 +64,11 @@ struct FileWatchTests {
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
             }
             // What Dispatch itself needs is there from the first time on.
-            backend.watch {}
+            backend.watch { _ in }
             backend.watch(nil)
             let before = try descriptors()
             for _ in 0..<200 {
-                backend.watch { Issue.record("something is told after the end") }
+                backend.watch { _ in Issue.record("something is told after the end") }
                 backend.watch(nil)
                 writer[DefaultKey("number", default: 0)] += 1
             }
@@ -85,7 +85,7 @@ struct FileWatchTests {
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         for _ in 0..<2 {
-            backend.watch { looks.signal() }
+            backend.watch { _ in looks.signal() }
             for _ in 0..<3 { #expect(looks.wait(timeout: .now() + 10) == .success) }
             backend.watch(nil)
         }

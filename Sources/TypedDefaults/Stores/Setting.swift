@@ -44,6 +44,7 @@ extension Setting {
         case .missing: return nil
         case .notDecoded, .failure: break
         }
+        core.track(slot)
         do throws(DefaultsError) {
             // There may have been news.
             defer { core.deliver() }
@@ -57,6 +58,7 @@ extension Setting {
     /// The value; nil if it is missing.
     func load() throws(DefaultsError) -> Value? {
         slot.noteAccess()
+        core.track(slot)
         defer { core.deliver() }
         return try value(of: core.current(slot))
     }

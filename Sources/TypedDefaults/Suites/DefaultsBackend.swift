@@ -56,7 +56,18 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Begins to call `news` within some milliseconds after something may have changed other than by ``commit(_:)``, until nil is given.
     ///
     /// The suite has it called while somebody observes, and looks once itself after this has returned.
-    func watch(_ news: (@Sendable () -> Void)?)
+    ///
+    /// - Parameter news: Takes the keys that may have changed; nil if it may be any. It never waits for a writer.
+    func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?)
+
+    /// Whether ``watch(_:)`` tells of single keys, and only of those that ``follow(_:_:)`` has named.
+    var followsKeys: Bool { get }
+
+    /// Has changes of that key told, or no longer; as often as true was given, false ends it.
+    ///
+    /// Called where ``followsKeys`` says so: for each key that is observed, and from its first `get` on for each that is read, since the
+    /// Observation framework does not say which reads it tracks.
+    func follow(_ key: String, _ isFollowed: Bool)
 
     /// Where the values are stored, for people to read; nil where that is no place that one can name.
     var location: String? { get }
@@ -68,7 +79,9 @@ extension DefaultsBackend {
     public func synchronize() {}
     public var synchronizationDelay: Duration? { nil }
     public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
-    public func watch(_ news: (@Sendable () -> Void)?) {}
+    public func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {}
+    public var followsKeys: Bool { false }
+    public func follow(_ key: String, _ isFollowed: Bool) {}
     public func launchArgument(forKey key: String) -> PropertyList? { nil }
     public var location: String? { nil }
 }

@@ -36,6 +36,10 @@ struct Observers {
         var announced: PropertyList?
         /// How many are about to observe.
         var pending = 0
+        /// Whether it was read, so that the Observation framework may track it; for good.
+        var isTracked = false
+
+        var isIdle: Bool { observers.isEmpty && pending == 0 && !isTracked }
     }
     private var observed: [ObjectIdentifier: Observed] = [:]
     /// Those that somebody else may have changed since.
@@ -54,14 +58,20 @@ struct Observers {
     var isEmpty: Bool { observed.isEmpty }
     var doubtful: [Slot] { Array(doubted.values) }
 
-    /// Begins to follow a slot, before somebody observes it.
-    mutating func follow(_ slot: Slot, _ stored: PropertyList?) {
+    /// Begins to follow a slot, before somebody observes it, or for the Observation framework.
+    ///
+    /// - Returns: Whether it was not followed before.
+    mutating func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool = false) -> Bool {
         let id = ObjectIdentifier(slot)
-        if observed[id] == nil { observed[id] = Observed(slot: slot, announced: stored) }
-        observed[id]?.pending += 1
+        let isNew = observed[id] == nil
+        if isNew { observed[id] = Observed(slot: slot, announced: stored) }
+        if isTracked { observed[id]?.isTracked = true } else { observed[id]?.pending += 1 }
         // Something may have happened since it was read.
         doubted[id] = slot
+        return isNew
     }
+
+    func isTracked(_ slot: Slot) -> Bool { observed[ObjectIdentifier(slot)]?.isTracked == true }
 
     /// Adds an observer of a slot that is followed; what was announced before it does not hear.
     mutating func add(_ observer: Observer, to slot: Slot, tellsInitial: Bool, depth: Int) {
@@ -76,13 +86,15 @@ struct Observers {
                 audience: [observer]))
     }
 
-    mutating func remove(_ observer: Observer, from slot: Slot) {
+    /// - Returns: Whether the slot is followed no longer.
+    mutating func remove(_ observer: Observer, from slot: Slot) -> Bool {
         observer.isCancelled = true
         let id = ObjectIdentifier(slot)
-        guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return }
+        guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return false }
         observed[id]?.observers.remove(at: index)
-        guard let entry = observed[id], entry.observers.isEmpty, entry.pending == 0 else { return }
+        guard observed[id]?.isIdle == true else { return false }
         (observed[id], doubted[id]) = (nil, nil)
+        return true
     }
 
     mutating func doubt(_ slots: some Sequence<Slot>) {
@@ -92,17 +104,21 @@ struct Observers {
     mutating func doubtAll() { doubted = observed.mapValues(\.slot) }
 
     /// Notes what a slot comes to now; an event, unless its observers know that already.
-    mutating func announce(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) {
+    ///
+    /// - Returns: Whether it is not what was announced last.
+    @discardableResult
+    mutating func announce(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) -> Bool {
         let id = ObjectIdentifier(slot)
-        guard let entry = observed[id] else { return }
+        guard let entry = observed[id] else { return false }
         doubted[id] = nil
-        guard entry.announced != stored else { return }
+        guard entry.announced != stored else { return false }
         observed[id]?.announced = stored
-        guard !entry.observers.isEmpty else { return }
+        guard !entry.observers.isEmpty else { return true }
         events.append(
             Event(
                 slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth,
                 audience: entry.observers))
+        return true
     }
 
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {

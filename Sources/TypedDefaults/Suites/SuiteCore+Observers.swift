@@ -5,28 +5,40 @@ extension SuiteCore {
         var stored: PropertyList?
         // Why it cannot be read is told to whoever reads it; what it comes to is told when it can be.
         do throws(DefaultsError) { stored = try backend.value(forKey: slot.key) } catch { reportOnce(error, of: slot) }
-        observers.withLock { $0.follow(slot, stored) }
-        switchWatch()
-        // Once more, since something may have happened before it was followed.
-        look(waits: false)
+        follow(slot, stored, isTracked: false)
         observers.withLock {
             $0.add(observer, to: slot, tellsInitial: options.contains(.initial), depth: ChangeRow.depth)
         }
         deliver()
         return ObservationToken { [self] in
-            observers.withLock { $0.remove(observer, from: slot) }
+            if observers.withLock({ $0.remove(observer, from: slot) }) { backend.follow(slot.key, false) }
             switchWatch()
         }
+    }
+
+    /// Has the Observation framework hear of what others change, where the backend tells of single keys. From the first read on: the
+    /// framework does not say whether somebody tracks it.
+    func track(_ slot: Slot) {
+        guard backend.followsKeys, !observers.withLock({ $0.isTracked(slot) }) else { return }
+        do throws(DefaultsError) {
+            follow(slot, try backend.value(forKey: slot.key), isTracked: true)
+        } catch {
+            // The read itself says why; the next one tries again.
+        }
+    }
+
+    private func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool) {
+        if observers.withLock({ $0.follow(slot, stored, isTracked: isTracked) }) { backend.follow(slot.key, true) }
+        switchWatch()
+        // Once more, since something may have happened before it was followed.
+        look()
     }
 
     /// Has the backend watch for news while somebody observes, and only then.
     private func switchWatch() {
         while let isOn = observers.withLock({ $0.beginSwitch() }) {
             if isOn {
-                backend.watch { [weak self] in
-                    self?.look(waits: true)
-                    self?.deliver()
-                }
+                backend.watch { [weak self] keys in self?.hear(of: keys) }
             } else {
                 backend.watch(nil)
             }
@@ -34,15 +46,23 @@ extension SuiteCore {
         }
     }
 
-    /// Finds out what others have changed. Without waiting, whoever has the turn does it when that ends.
-    private func look(waits: Bool) {
+    private func hear(of keys: [String]?) {
+        if let keys {
+            let slots = slots(of: keys)
+            observers.withLock { $0.doubt(slots) }
+        }
+        look()
+        deliver()
+    }
+
+    /// Finds out what others have changed, or has whoever has the turn do so when that ends: this thread may be one that they wait for.
+    private func look() {
         while true {
             do throws(TurnLock.Refusal) {
-                try beginTurn(patience: waits ? .seconds(2) : .zero)
+                try beginTurn(patience: .zero)
                 defer { endTurn() }
                 return lookInTurn()
             } catch {
-                if waits, case .timedOut = error { continue }
                 observers.withLock { $0.requestLook() }
                 // It may have ended between the refusal and the request.
                 guard case .timedOut = error, !turns.isHeld else { return }
@@ -57,12 +77,12 @@ extension SuiteCore {
 
     /// Catches up; a backend that cannot tell whether anything has changed may have changed all.
     func catchUpInTurn() throws(DefaultsError) {
-        if try catchUp() == nil { observers.withLock { $0.doubtAll() } }
+        if try catchUp() == nil, !backend.followsKeys { observers.withLock { $0.doubtAll() } }
     }
 
     /// Looks for those who could not while the turn was held; after it has ended.
     func lookIfDue() {
-        while observers.withLock({ $0.takeLook() }) { look(waits: false) }
+        while observers.withLock({ $0.takeLook() }) { look() }
     }
 
     /// Throws where observers write in a circle.
@@ -94,7 +114,12 @@ extension SuiteCore {
         for slot in observers.withLock({ $0.doubtful }) {
             do throws(DefaultsError) {
                 let stored = try backend.value(forKey: slot.key)
-                observers.withLock { $0.announce(slot, stored, isForeign: true, depth: ChangeRow.depth + 1) }
+                observers.withLock { observers in
+                    let depth = ChangeRow.depth + 1
+                    let isNews = observers.announce(slot, stored, isForeign: true, depth: depth)
+                    // Where there are generations, the Observation framework heard of it when they were caught up with.
+                    if isNews, backend.followsKeys { observers.noteChange(of: [slot], depth: depth) }
+                }
             } catch {
                 // It stays on the list; whoever reads it is told why.
             }

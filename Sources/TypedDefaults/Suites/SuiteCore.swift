@@ -138,6 +138,8 @@ extension SuiteCore {
         return slot
     }
 
+    func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
+
     /// Makes the slots forget what others changed since the last look.
     ///
     /// - Returns: The generation up to which what slots know is right; nil if that cannot be known.

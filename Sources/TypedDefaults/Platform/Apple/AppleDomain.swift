@@ -12,6 +12,14 @@
         static let skipsEqualValues = false
         static func path(domain: String) -> String? { nil }
         static func obstacle(domain: String) -> DefaultsError? { nil }
+
+        /// Just runs `body`: whoever observes `UserDefaults` is called inside a write, and must be able to read.
+        static func guarding<Result, Failure: Error>(
+            _ state: Locked<State>, _ body: () throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try body()
+        }
+
         static func check(_ value: PropertyList) throws(DefaultsError) {}
 
         /// Of two keys that Swift calls equal, `é` in one and in two scalars, a Swift dictionary of a domain holds one only.

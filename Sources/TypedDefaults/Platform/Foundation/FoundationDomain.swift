@@ -7,6 +7,16 @@
         /// The name under which the program's own values are found even before they are saved.
         static let standard: String? = "kCFPreferencesCurrentApplication"
 
+        /// Nothing to keep: there is no news there.
+        struct State {}
+
+        /// Runs `body` alone: half a commit must neither be read nor saved.
+        static func guarding<Result, Failure: Error>(
+            _ state: Locked<State>, _ body: () throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try state.withLock { _ throws(Failure) in try body() }
+        }
+
         /// Nothing is saved there unless one asks.
         static let synchronizationDelay: Duration? = .milliseconds(300)
 

@@ -10,16 +10,27 @@
     /// Values are stored as the plain objects that they are, so keys that a program already uses are read in place. Every `get`
     /// reads the raw object and skips the decoding if it is the one decoded last: anybody may write `UserDefaults` at any time.
     ///
+    /// On Apple platforms stores hear of what others write as well, this process past the store and other processes, each change once: by
+    /// key-value observing. Keys that contain `.` or `@`, or are empty, cannot be observed so. For those each change of any `UserDefaults`
+    /// in the process has all of them that are in use read again, and what another process writes is heard at the next such change.
+    ///
+    /// Whoever observes `UserDefaults` there is called inside the write of a store: reading is fine, but to write the same suite through
+    /// a store at that moment is a ``DefaultsError/Kind/nestedWrite``.
+    ///
     /// On Apple platforms this is what ``DefaultsSuite/standard`` stands on (*not run on Apple platforms*). On Linux, where a
     /// ``FileBackend`` takes its place, it needs the package trait `UserDefaults`, saves in the background within a second and at exit, and refuses every value that
     /// Foundation would not give back the same. What it cannot mend there, since it lies below: the file is rewritten in place,
     /// so that a kill or a full disk at that moment leaves it empty; and of two processes that write at the same time, one
     /// loses updates, different keys or not.
     public final class UserDefaultsBackend: DefaultsBackend {
-        // Safe: documented as thread-safe on Apple platforms; on Linux used by many threads without a fault, and guarded by
-        // `access` where two calls belong together.
-        private nonisolated(unsafe) let defaults: UserDefaults
-        private let access = Locked<Void>(())
+        // Safe: documented as thread-safe on Apple platforms; on Linux used by many threads without a fault, and guarded where two
+        // calls belong together.
+        nonisolated(unsafe) let defaults: UserDefaults
+        let state = Locked(FoundationDomain.State())
+        /// A commit of several keys that is under way: readers get all of it from here until all of it is there.
+        private let edits = Locked<[ByteString: PropertyList?]>([:])
+        /// Held while the arguments are put away.
+        private let putAway = TurnLock()
         /// The keys that launch arguments stand in front of.
         private let arguments: [String: PropertyList]
         /// The name of the domain that holds this suite's own values; nil if unknown.
@@ -59,8 +70,9 @@
 
         public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             if let obstacle { throw obstacle }
-            let object = access.withLock { _ in
-                arguments[key] == nil ? defaults.object(forKey: key) : storedObject(behindArgument: key)
+            if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
+            let object = try FoundationDomain.guarding(state) { () throws(DefaultsError) in
+                arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(behindArgument: key)
             }
             guard let object else { return nil }
             do throws(DefaultsError) {
@@ -73,8 +85,16 @@
         }
 
         /// Without a name the arguments of this object are put away for the moment of the read: nothing else shows what is behind them.
-        private func storedObject(behindArgument key: String) -> Any? {
+        private func storedObject(behindArgument key: String) throws(DefaultsError) -> Any? {
             if let domain { return defaults.persistentDomain(forName: domain)?[key] }
+            do throws(TurnLock.Refusal) {
+                try putAway.acquire(patience: .seconds(2))
+            } catch {
+                // Called by somebody who observes that they are put away.
+                if case .heldByCaller = error { return defaults.object(forKey: key) }
+                throw DefaultsError(.timedOut, key: key, reason: "another reader held the launch arguments")
+            }
+            defer { putAway.release() }
             let given = defaults.volatileDomain(forName: UserDefaults.argumentDomain)
             defaults.removeVolatileDomain(forName: UserDefaults.argumentDomain)
             defer { defaults.setVolatileDomain(given, forName: UserDefaults.argumentDomain) }
@@ -88,7 +108,9 @@
                     .unavailable,
                     reason: "the suite's name is needed to list its keys: UserDefaultsBackend(_:suiteName:)")
             }
-            return access.withLock { _ in defaults.persistentDomain(forName: domain).map { Array($0.keys) } ?? [] }
+            return FoundationDomain.guarding(state) {
+                defaults.persistentDomain(forName: domain).map { Array($0.keys) } ?? []
+            }
         }
 
         /// Runs `body`; there is no way to keep other processes from writing `UserDefaults`.
@@ -105,7 +127,11 @@
                     throw error.about(key: edit.key)
                 }
             }
-            access.withLock { _ in
+            if edits.count > 1 {
+                self.edits.withLock { for edit in edits { $0[ByteString(edit.key)] = .some(edit.value) } }
+            }
+            defer { if edits.count > 1 { self.edits.withLock { $0 = [:] } } }
+            FoundationDomain.guarding(state) {
                 for edit in edits {
                     if edit.value == nil || FoundationDomain.skipsEqualValues {
                         defaults.removeObject(forKey: edit.key)
@@ -120,7 +146,7 @@
         public func synchronize() throws(DefaultsError) {
             if let obstacle { throw obstacle }
             // Guarded, or half a commit could be saved.
-            let isSaved = try access.withLock { _ throws(DefaultsError) in
+            let isSaved = try FoundationDomain.guarding(state) { () throws(DefaultsError) in
                 // Foundation overwrites a file that was damaged meanwhile as well.
                 if let obstacle = domain.flatMap({ FoundationDomain.obstacle(domain: $0) }) { throw obstacle }
                 return defaults.synchronize()

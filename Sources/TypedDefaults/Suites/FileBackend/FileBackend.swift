@@ -197,11 +197,11 @@ extension FileBackend {
         }
     }
 
-    public func watch(_ news: (@Sendable () -> Void)?) {
+    public func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {
         let watch = news.map { news in
             place.watch { [weak self] isName in
                 if isName { self?.state.withLock { $0.doubtsName = true } }
-                news()
+                news(nil)
             }
         }
         // Out of the lock, since the end of the one before waits for nobody but may run code of others.

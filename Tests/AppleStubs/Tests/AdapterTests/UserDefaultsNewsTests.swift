@@ -1,0 +1,272 @@
+import AppleFoundation
+import Observation
+import Testing
+import TypedDefaults
+
+/// What a store hears of writes by code that does not know it.
+struct UserDefaultsNewsTests {
+    /// Ways to observe a key: ours, and what comes to mind first.
+    enum Adapter: Sendable {
+        case store
+        /// Hands on each call of key-value observing.
+        case everyCall
+        /// Listens to the notification of all changes.
+        case notification
+        /// Takes each key for a key path, and each thread but its own for nobody's business.
+        case ownThread
+
+        /// Calls `heard` at each change, as long as `body` runs.
+        func observing(
+            _ key: String, _ defaults: UserDefaults, heard: @escaping @Sendable () -> Void, _ body: () -> Void
+        ) {
+            let thread = Thread.current
+            switch self {
+            case .store:
+                let store = PersistentStore(DefaultKey<Int?>(key), suite: DefaultsSuite(userDefaults: defaults))
+                let token = store.observe { _ in heard() }
+                body()
+                token.cancel()
+            case .everyCall, .ownThread:
+                let isFiltered = self == .ownThread
+                let ear = Ear { _ in if !isFiltered || Thread.current == thread { heard() } }
+                defaults.addObserver(ear, forKeyPath: key, options: [], context: nil)
+                body()
+                defaults.removeObserver(ear, forKeyPath: key, context: nil)
+            case .notification:
+                let token = NotificationCenter.default.addObserver(
+                    forName: UserDefaults.didChangeNotification, object: defaults, queue: nil
+                ) { _ in heard() }
+                body()
+                NotificationCenter.default.removeObserver(token)
+            }
+        }
+    }
+
+    /// A change that is told in a way that is easy to get wrong, and the adapter that does.
+    enum Check: String, CaseIterable, Sendable {
+        case plain, toldTwice, keyWithADot, anotherProcess, anotherThread, another
+
+        var wrong: Adapter? {
+            switch self {
+            case .plain: nil
+            case .toldTwice, .keyWithADot: .everyCall
+            case .anotherProcess, .another: .notification
+            case .anotherThread: .ownThread
+            }
+        }
+
+        /// How often the adapter hears of one change.
+        func count(_ adapter: Adapter) throws -> Int {
+            let count = Guarded(0)
+            try withDomain { _, defaults in
+                let key = self == .keyWithADot ? "camera.number" : "number"
+                defaults.set(1, forKey: key)
+                defaults.tellsTwice = self == .toldTwice
+                adapter.observing(key, defaults) {
+                    count.withLock { $0 += 1 }
+                } _: {
+                    switch self {
+                    case .plain, .toldTwice, .keyWithADot: defaults.set(5, forKey: key)
+                    case .anotherProcess, .anotherThread: defaults.setFromAnotherProcess(5, forKey: key)
+                    // Another key, which is nobody's news here.
+                    case .another:
+                        defaults.set(5, forKey: key)
+                        defaults.set(5, forKey: "another")
+                    }
+                }
+            }
+            return count.now
+        }
+    }
+
+    @Test(arguments: Check.allCases)
+    func aRawWriteIsHeardOnceAndNotByTheWrongAdapter(check: Check) throws {
+        #expect(try check.count(.store) == 1)
+        if let wrong = check.wrong { #expect(try check.count(wrong) != 1) }
+    }
+
+    @Test(arguments: ["number", "camera.number", "a@b", "@count", ""])
+    func observersHearEveryRawWriteWithItsValue(key: String) throws {
+        try withDomain { _, defaults in
+            let store = PersistentStore(DefaultKey<Int?>(key), suite: DefaultsSuite(userDefaults: defaults))
+            let heard = Guarded<[DefaultChange<Int?>]>([])
+            let token = store.observe { change in heard.withLock { $0.append(change) } }
+            defaults.set(1, forKey: key)
+            defaults.set(1, forKey: key)
+            store.set(2)
+            defaults.removeObject(forKey: key)
+            #expect(heard.now.map { $0.newValue ?? nil } == [1, 2, nil])
+            #expect(heard.now.map { $0.oldValue ?? nil } == [nil, 1, 2])
+            #expect(heard.now.map(\.kind) == [.set, .set, .removed])
+            #expect(heard.now.map(\.origin) == [.another, .thisProcess, .another])
+            token.cancel()
+            defaults.set(3, forKey: key)
+            #expect(heard.now.count == 3)
+        }
+    }
+
+    @Test func trackingHearsARawWriteOnceThoughNobodyObserves() throws {
+        try withDomain { _, defaults in
+            defaults.tellsTwice = true
+            let store = PersistentStore(DefaultKey<Int?>("number"), suite: DefaultsSuite(userDefaults: defaults))
+            let heard = Guarded(0)
+            func track() -> Int? {
+                withObservationTracking {
+                    store.get() ?? nil
+                } onChange: {
+                    heard.withLock { $0 += 1 }
+                    _ = store.get()
+                }
+            }
+            #expect(track() == nil)
+            for value in 1...3 {
+                defaults.set(value, forKey: "number")
+                defaults.set(0, forKey: "another")
+                #expect(heard.now == value)
+                #expect(track() == value)
+            }
+            defaults.setFromAnotherProcess(4, forKey: "number")
+            #expect(heard.now == 4)
+            #expect(track() == 4)
+            store.set(5)
+            #expect(heard.now == 5)
+        }
+    }
+
+    /// What the documentation of `UserDefaultsBackend` says of such keys.
+    @Test func ofAKeyWithADotAnotherProcessIsHeardAtTheNextChangeMadeHere() async {
+        // In a process of its own, where no other test makes a change.
+        await #expect(processExitsWith: .success) {
+            try withDomain { _, defaults in
+                let store = PersistentStore(DefaultKey<Int?>("a.b"), suite: DefaultsSuite(userDefaults: defaults))
+                let heard = Guarded<[Int?]>([])
+                let token = store.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
+                defaults.setFromAnotherProcess(1, forKey: "a.b")
+                #expect(heard.now == [])
+                #expect(store.get() == 1)
+                defaults.set(0, forKey: "another")
+                #expect(heard.now == [1])
+                token.cancel()
+            }
+        }
+    }
+
+    @Test func whatOthersWriteIsReadAtOnceThoughNobodyHearsOfIt() throws {
+        try withDomain { name, defaults in
+            let store = PersistentStore(
+                DefaultKey<Int?>("a.b"), suite: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name)))
+            let wrong = PersistentStore(
+                DefaultKey<Int?>("a.b"), suite: DefaultsSuite(backend: CachingBackend(defaults)))
+            defaults.set(1, forKey: "a.b")
+            #expect(store.get() == 1)
+            #expect(wrong.get() == 1)
+            defaults.setFromAnotherProcess(2, forKey: "a.b")
+            #expect(store.get() == 2)
+            #expect(wrong.get() == 1)
+        }
+    }
+
+    /// A wrong adapter: its values are taken for right until it says otherwise, and it never does.
+    private final class CachingBackend: DefaultsBackend {
+        private let defaults: UserDefaultsBackend
+        init(_ defaults: UserDefaults) { self.defaults = UserDefaultsBackend(defaults) }
+        func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try defaults.value(forKey: key) }
+        func keys() throws(DefaultsError) -> [String] { try defaults.keys() }
+        func withWriteAccess(_ body: () -> Void) { body() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try defaults.commit(edits) }
+        var generation: UInt64? { 0 }
+    }
+
+    // Inside a write
+
+    @Test func whoeverObservesUserDefaultsMayReadAStoreMeanwhile() throws {
+        try withDomain { _, defaults in
+            let store = PersistentStore(DefaultKey<Int?>("number"), suite: DefaultsSuite(userDefaults: defaults))
+            let heard = Guarded<[Int?]>([])
+            let ear = Ear { _ in
+                heard.withLock { $0.append(store.get() ?? nil) }
+                // As one that hops to the main thread and waits.
+                onThreads(1) { _ in heard.withLock { $0.append(store.get() ?? nil) } }
+            }
+            defaults.addObserver(ear, forKeyPath: "number", options: [], context: nil)
+            store.set(5)
+            #expect(heard.now == [5, 5])
+            defaults.removeObserver(ear, forKeyPath: "number", context: nil)
+        }
+    }
+
+    @Test func aRawWriteWhileAnotherThreadHasItsTurnDoesNotWaitAndIsHeard() throws {
+        try withDomain { _, defaults in
+            let suite = DefaultsSuite(userDefaults: defaults)
+            let heard = Guarded<[Int?]>([])
+            let token = PersistentStore(DefaultKey<Int?>("number"), suite: suite).observe { change in
+                heard.withLock { $0.append(change.newValue ?? nil) }
+            }
+            try PersistentStore(DefaultKey<Int?>("another"), suite: suite).update { _ in
+                // Returns: the writer does not wait for this thread, which waits for it.
+                defaults.setFromAnotherProcess(5, forKey: "number")
+                #expect(heard.now == [])
+            }
+            #expect(heard.now == [5])
+            token.cancel()
+        }
+    }
+
+    @Test func aCommitOfTwoKeysIsSeenWholeByWhoeverObservesTheFirst() throws {
+        try withDomain { name, defaults in
+            let backend = UserDefaultsBackend(defaults, suiteName: name)
+            let keys = ["a", "b"]
+            let seen = Guarded<[[PropertyList?]]>([])
+            let ear = Ear { _ in
+                do {
+                    let values = try keys.map { try backend.value(forKey: $0) }
+                    seen.withLock { $0.append(values) }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            for key in keys { defaults.addObserver(ear, forKeyPath: key, options: [], context: nil) }
+            try backend.commit([("a", 1), ("b", 1)])
+            try backend.commit([("a", 2), ("b", nil)])
+            #expect(seen.now == [[1, 1], [1, 1], [2, nil], [2, nil]])
+            for key in keys { defaults.removeObserver(ear, forKeyPath: key, context: nil) }
+        }
+    }
+
+    // Ends
+
+    @Test func backendsThatGoWhileOthersWriteDoNoHarm() async {
+        // In a process of its own, since the harm would be its end.
+        await #expect(processExitsWith: .success) {
+            try withDomain { name, defaults in
+                // Safe: documented as thread-safe.
+                nonisolated(unsafe) let defaults = defaults
+                let isOver = Guarded(false)
+                onThreads(3) { index in
+                    if index == 0 {
+                        for _ in 0..<300 {
+                            let backend = UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name)
+                            let store = PersistentStore(
+                                DefaultKey<Int?>("number"), suite: DefaultsSuite(backend: backend))
+                            let token = store.observe { _ in }
+                            _ = store.get()
+                            token.cancel()
+                        }
+                        isOver.withLock { $0 = true }
+                    }
+                    while !isOver.now { defaults.set(index, forKey: "number") }
+                }
+            }
+        }
+        // The wrong adapter: an observer of its own for each, which nobody else holds.
+        await #expect(processExitsWith: .failure) {
+            try withDomain { _, defaults in
+                do {
+                    let ear = Ear { _ in }
+                    defaults.addObserver(ear, forKeyPath: "number", options: [], context: nil)
+                }
+                defaults.setFromAnotherProcess(5, forKey: "number")
+            }
+        }
+    }
+}
