@@ -60,7 +60,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// - Parameter news: Takes the keys that may have changed; nil if it may be any. It never waits for a writer.
     func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?)
 
-    /// Whether ``watch(_:)`` tells of single keys, and only of those that ``follow(_:_:)`` has named.
+    /// Whether ``watch(_:)`` tells of all changes that there is any news of, by key, at least of those that ``follow(_:_:)`` has named.
+    /// Else, and without a ``generation``, a suite reads all that is observed again at each of its own writes.
     var followsKeys: Bool { get }
 
     /// Has changes of that key told, or no longer; as often as true was given, false ends it.

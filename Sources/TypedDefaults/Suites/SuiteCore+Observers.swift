@@ -47,9 +47,9 @@ extension SuiteCore {
     }
 
     private func hear(of keys: [String]?) {
-        if let keys {
-            let slots = slots(of: keys)
-            observers.withLock { $0.doubt(slots) }
+        let slots = keys.map(slots(of:))
+        observers.withLock { observers in
+            if let slots { observers.doubt(slots) } else { observers.doubtAll() }
         }
         look()
         deliver()

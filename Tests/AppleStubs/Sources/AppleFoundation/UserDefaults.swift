@@ -181,19 +181,14 @@ private final class Preferences: @unchecked Sendable {
 
     func value(forKey key: String, in name: String) -> Any? { change(name) { $0.values[Data(key.utf8)] } }
 
-    /// Bridging drops all but one of the keys that Swift calls equal (the comment in swift-corelibs-foundation's `Dictionary.swift`).
     func values(in name: String) -> [String: Any]? {
-        change(name) { $0.values.isEmpty ? nil : Self.bridged($0.values) }
-    }
-
-    private static func bridged(_ values: [Data: Any]) -> [String: Any] {
-        Dictionary(values.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }) { first, _ in first }
+        change(name) { $0.values.isEmpty ? nil : bridged($0.values) }
     }
 
     func write(_ edits: [String: Any?], in name: String) {
         let objects = change(name) { domain in
-            for (key, value) in edits { domain.values[Data(key.utf8)] = value.map(Self.copy) }
-            save(Self.bridged(domain.values), name)
+            for (key, value) in edits { domain.values[Data(key.utf8)] = value.map(copied) }
+            save(bridged(domain.values), name)
             return domain.objects.compactMap(\.object)
         }
         // Not under the lock: the observers are other people's code.
@@ -215,7 +210,7 @@ private final class Preferences: @unchecked Sendable {
         guard let data = FileManager.default.contents(atPath: file(name).path) else { return [:] }
         let root = try? PropertyListSerialization.propertyList(from: data, format: nil)
         let values = root as? [String: Any] ?? [:]
-        return Dictionary(uniqueKeysWithValues: values.map { (Data($0.key.utf8), Self.copy($0.value)) })
+        return Dictionary(uniqueKeysWithValues: values.map { (Data($0.key.utf8), copied($0.value)) })
     }
 
     private func save(_ values: [String: Any], _ name: String) {
@@ -232,30 +227,5 @@ private final class Preferences: @unchecked Sendable {
             // Only other processes would miss it, and those are in few tests.
             FileHandle.standardError.write(Data("AppleStubs: \(name) was not saved: \(error)\n".utf8))
         }
-    }
-
-    /// What a property list gives back: numbers as `NSNumber`.
-    private static func copy(_ value: Any) -> Any {
-        switch value {
-        case let value as NSNumber: value
-        case let value as Bool: NSNumber(value: value)
-        case let value as Int: NSNumber(value: value)
-        case let value as UInt64: NSNumber(value: value)
-        case let value as Double: number(value)
-        case let value as String: value
-        case let value as Data: value
-        case let value as Date: value
-        case let value as [Any]: value.map(copy)
-        case let value as [String: Any]: value.mapValues(copy)
-        // "Attempt to insert non-property list object", an exception that ends the program:
-        // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx
-        default: fatalError("an attempt to insert a \(type(of: value)), which is no property list object")
-        }
-    }
-
-    /// Without the one class where that of Linux would lose bits: whether Apple's does is for a Mac to tell.
-    private static func number(_ value: Double) -> Any {
-        let number = NSNumber(value: value)
-        return number.doubleValue.bitPattern == value.bitPattern ? number : value
     }
 }

@@ -1,0 +1,212 @@
+import AppleFoundation
+import Observation
+import Testing
+
+@testable import TypedDefaults
+
+/// iCloud's key-value store, with several devices on stubs.
+struct UbiquitousBackendTests {
+    private struct Device {
+        let store: NSUbiquitousKeyValueStore
+        let suite: DefaultsSuite
+        let failures = Guarded<[DefaultsError]>([])
+
+        init(_ cloud: StubCloud, isEntitled: Bool = true) {
+            store = NSUbiquitousKeyValueStore(cloud: cloud)
+            store.isEntitled = isEntitled
+            suite = DefaultsSuite(backend: UbiquitousBackend(store: store))
+            suite.onFailure = { [failures] error in failures.withLock { $0.append(error) } }
+        }
+
+        subscript(key: String) -> Int? {
+            get { suite[DefaultKey<Int?>(key)] }
+            nonmutating set { suite[DefaultKey<Int?>(key)] = newValue }
+        }
+
+        func observe(_ key: String, _ heard: Guarded<[Int?]>) -> ObservationToken {
+            PersistentStore(DefaultKey<Int?>(key), suite: suite).observe { change in
+                #expect(change.origin == .another)
+                heard.withLock { $0.append(change.newValue ?? nil) }
+            }
+        }
+    }
+
+    @Test func aChangeReachesAnotherDeviceAndIsHeardOnce() throws {
+        let cloud = StubCloud()
+        let (phone, pad) = (Device(cloud), Device(cloud))
+        let (heard, tracked) = (Guarded<[Int?]>([]), Guarded(0))
+        let token = pad.observe("a", heard)
+        phone["a"] = 1
+        #expect(phone["a"] == 1)
+        #expect(pad["a"] == nil)
+        withObservationTracking {
+            _ = pad["a"]
+        } onChange: {
+            tracked.withLock { $0 += 1 }
+        }
+        cloud.deliver()
+        #expect(pad["a"] == 1)
+        #expect(heard.now == [1])
+        #expect(tracked.now == 1)
+        cloud.deliver()
+        phone["a"] = nil
+        cloud.deliver()
+        #expect(try pad.suite.keys() == [])
+        #expect(heard.now == [1, nil])
+        token.cancel()
+    }
+
+    // What wins
+
+    @Test func theLaterOfTwoChangesWinsOnAllDevices() {
+        let cloud = StubCloud()
+        let (phone, pad) = (Device(cloud), Device(cloud))
+        cloud.deliver()
+        let heard = Guarded<[Int?]>([])
+        phone["a"] = 0
+        cloud.deliver()
+        let token = phone.observe("a", heard)
+        pad["a"] = 2
+        phone["b"] = 1
+        pad["b"] = 3
+        cloud.deliver()
+        #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [2, 2, 3, 3])
+        #expect(heard.now == [2])
+        token.cancel()
+    }
+
+    @Test func atTheFirstSyncWhatICloudHasWinsAndTheRestIsKept() {
+        let cloud = StubCloud()
+        let phone = Device(cloud)
+        phone["a"] = 1
+        cloud.deliver()
+        let pad = Device(cloud)
+        pad["a"] = 2
+        pad["b"] = 2
+        let heard = Guarded<[Int?]>([])
+        let token = pad.observe("a", heard)
+        cloud.deliver()
+        #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [1, 1, 2, 2])
+        #expect(heard.now == [1])
+        token.cancel()
+    }
+
+    @Test func anotherAccountBringsItsOwnValuesAndTakesThoseOfTheOneBefore() {
+        let (cloud, other) = (StubCloud(), StubCloud())
+        let (phone, friend) = (Device(cloud), Device(other))
+        friend["a"] = 7
+        phone["a"] = 1
+        phone["b"] = 1
+        cloud.deliver()
+        other.deliver()
+        phone["c"] = 1
+        let (a, b) = (Guarded<[Int?]>([]), Guarded<[Int?]>([]))
+        let tokens = [phone.observe("a", a), phone.observe("b", b)]
+        phone.store.changeAccount(to: other)
+        #expect([phone["a"], phone["b"], phone["c"]] == [7, nil, nil])
+        #expect(a.now == [7])
+        #expect(b.now == [nil])
+        for token in tokens { token.cancel() }
+    }
+
+    /// The wrong adapter knows of what the server changes, as most examples do, and goes on showing the account before.
+    @Test func anAdapterThatTakesOnlyTheServersChangesMissesTheAccount() {
+        let (cloud, other) = (StubCloud(), StubCloud())
+        let store = NSUbiquitousKeyValueStore(cloud: cloud)
+        store.set(1, forKey: "a")
+        cloud.deliver()
+        let shown = Guarded(store.object(forKey: "a") as? Int)
+        let token = NotificationCenter.default.addObserver(
+            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: store, queue: nil
+        ) { notification in
+            guard notification.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int == 0 else { return }
+            let value = (notification.object as? NSUbiquitousKeyValueStore)?.object(forKey: "a") as? Int
+            shown.withLock { $0 = value }
+        }
+        store.changeAccount(to: other)
+        #expect(shown.now == 1)
+        #expect(store.object(forKey: "a") == nil)
+        NotificationCenter.default.removeObserver(token)
+    }
+
+    // What fits
+
+    @Test func whatDoesNotFitIsRefusedAndNothingIsChanged() throws {
+        let phone = Device(StubCloud())
+        let longest = String(repeating: "é", count: 32)
+        phone[longest] = 1
+        #expect(phone[longest] == 1)
+        #expect(phone.failures.now == [])
+        phone[longest + "k"] = 1
+        let text = DefaultKey("text", default: "")
+        phone.suite[text] = String(repeating: "a", count: 1_000_001)
+        phone.suite[text] = String(repeating: "a", count: 900_000)
+        #expect(phone.suite[text].utf8.count == 900_000)
+        phone.suite[DefaultKey("more", default: "")] = String(repeating: "b", count: 100_001)
+        #expect(phone.failures.now.map(\.kind) == [.refused, .refused, .refused])
+        #expect(phone.failures.now.map(\.key) == [longest + "k", "text", "more"])
+        #expect(try phone.suite.keys() == ["text", longest])
+    }
+
+    @Test func moreKeysThanFitAreRefusedAndRoomCanBeMade() throws {
+        let phone = Device(StubCloud())
+        for index in 0..<1_024 { phone.store.set(index, forKey: "k\(index)") }
+        phone["one more"] = 1
+        #expect(phone.failures.now.map(\.kind) == [.refused])
+        phone["k0"] = nil
+        phone["one more"] = 1
+        phone["k1"] = 7
+        #expect(phone.failures.now.count == 1)
+        #expect(try phone.suite.keys().count == 1_024)
+    }
+
+    @Test func theWrongAdapterEndsTheProgramOrLosesTheValue() async {
+        await #expect(processExitsWith: .failure) {
+            NSUbiquitousKeyValueStore.default.set(1, forKey: String(repeating: "k", count: 65))
+        }
+        let cloud = StubCloud()
+        let (phone, pad) = (NSUbiquitousKeyValueStore(cloud: cloud), NSUbiquitousKeyValueStore(cloud: cloud))
+        phone.set(String(repeating: "a", count: 2 << 20), forKey: "a")
+        cloud.deliver()
+        #expect(pad.object(forKey: "a") == nil)
+    }
+
+    @Test func theFailureHandlerHearsThatTheDevicesTogetherHaveTooMuch() {
+        let cloud = StubCloud()
+        let (phone, pad) = (Device(cloud), Device(cloud))
+        cloud.deliver()
+        let (one, two) = (DefaultKey("one", default: ""), DefaultKey("two", default: ""))
+        phone.suite[one] = String(repeating: "a", count: 600_000)
+        pad.suite[two] = String(repeating: "b", count: 600_000)
+        cloud.deliver()
+        #expect(phone.failures.now == [])
+        #expect(pad.failures.now.map(\.kind) == [.refused])
+        #expect(pad.failures.now.map(\.key) == ["two"])
+    }
+
+    @Test func withoutTheEntitlementSynchronizingFails() {
+        let phone = Device(StubCloud(), isEntitled: false)
+        #expect(fails(with: .unavailable) { try phone.suite.synchronize() })
+    }
+
+    @Test func valuesReadBackExactly() throws {
+        let phone = Device(StubCloud())
+        for value: PropertyList in [2, 2.0, true, "\u{E9}", [1, "a", ["k": 1.5]], .data(Data([0])), -0.0] {
+            phone.suite[DefaultKey<PropertyList?>("a")] = value
+            #expect(phone.suite[DefaultKey<PropertyList?>("a")] == value)
+        }
+    }
+
+    @Test func aBackendThatIsGoneHearsNothing() {
+        let cloud = StubCloud()
+        let store = NSUbiquitousKeyValueStore(cloud: cloud)
+        weak var backend: UbiquitousBackend?
+        do {
+            let own = UbiquitousBackend(store: store)
+            backend = own
+            _ = DefaultsSuite(backend: own)
+        }
+        #expect(backend == nil)
+        store.changeAccount(to: StubCloud())
+    }
+}
