@@ -58,7 +58,8 @@ final class Relay<Default: Sendable>: Sendable {
         guard !areEqual(old, new) else { return result }
         guard ChangeRow.depth < ChangeRow.limit else {
             // A store of somebody's own has no failure handler.
-            writeToStandardError(line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
+            writeToLog(
+                .nestedWrite, line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
             return result
         }
         let change = DefaultChange(

@@ -20,6 +20,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let nestedWrite = Kind(description: "nested write")
         /// Two declarations of one key contradict each other. Both go on to work, each as it says.
         public static let conflict = Kind(description: "conflict")
+        /// The value was written, but soon the system will take no more. Only failure handlers hear of it.
+        public static let nearlyFull = Kind(description: "nearly full")
         /// A suite's name is not one that every platform can store under.
         public static let invalidName = Kind(description: "invalid name")
     }

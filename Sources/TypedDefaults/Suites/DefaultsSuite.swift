@@ -30,7 +30,8 @@ public struct DefaultsSuite: Sendable {
 
     /// What is called with each failure that no caller can be told of, as those of `get` and `set`.
     ///
-    /// At first a handler that writes to standard error, at most one line for each kind of failure. Setting it replaces the handler for
+    /// At first a handler that writes to standard error, on Apple platforms to the system's log with all but the kind private, at most
+    /// one line for each kind of failure. Setting it replaces the handler for
     /// all handles on the suite. It is called on the thread that met the failure, under no lock.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { core.onFailure }

@@ -72,7 +72,8 @@ final class SuiteCore: Sendable {
         let written = Locked<Set<DefaultsError.Kind>>([])
         return { error in
             guard written.withLock({ $0.insert(error.kind).inserted }) else { return }
-            writeToStandardError(
+            writeToLog(
+                error.kind,
                 line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)"
                     + " [reported once; DefaultsSuite.onFailure hears all that are \(error.kind)]")
         }

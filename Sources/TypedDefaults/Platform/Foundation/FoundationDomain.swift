@@ -129,4 +129,22 @@
             DefaultsError(.refused, reason: "UserDefaults on Linux does not give this back: \(reason)")
         }
     }
+
+    /// Whether a domain can be read and written.
+    struct DomainAccess: Sendable {
+        private let obstacle: DefaultsError?
+
+        init(domain: String?) { obstacle = domain.flatMap { FoundationDomain.obstacle(domain: $0) } }
+
+        func check(_ defaults: UserDefaults) throws(DefaultsError) { if let obstacle { throw obstacle } }
+
+        /// There is no limit.
+        func checkSize(
+            _ edits: [(key: String, value: PropertyList?)], contents: () -> [String: Any]
+        ) throws(DefaultsError) -> DefaultsError? { nil }
+
+        func noteCommit(_ defaults: UserDefaults) {}
+
+        static let ownKeys: [String] = []
+    }
 #endif

@@ -35,8 +35,8 @@
         private let arguments: [String: PropertyList]
         /// The name of the domain that holds this suite's own values; nil if unknown.
         private let domain: String?
-        /// Why nothing can be read or written.
-        private let obstacle: DefaultsError?
+        private let access: DomainAccess
+        private let report = Locked<@Sendable (DefaultsError) -> Void>({ _ in })
 
         /// Where the file is: known on Linux only.
         public let location: String?
@@ -49,14 +49,14 @@
         ///     `UserDefaults.standard` cannot be listed, so not removed all at once.
         public convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
             let domain = suiteName ?? (userDefaults === UserDefaults.standard ? FoundationDomain.standard : nil)
-            self.init(userDefaults, domain: domain)
+            self.init(userDefaults, domain: domain, access: DomainAccess(domain: domain))
         }
 
-        private init(_ userDefaults: UserDefaults, domain: String?) {
+        init(_ userDefaults: UserDefaults, domain: String?, access: DomainAccess) {
             defaults = userDefaults
             self.domain = domain
             location = domain.flatMap(FoundationDomain.path)
-            obstacle = domain.flatMap { FoundationDomain.obstacle(domain: $0) }
+            self.access = access
             // On Linux a look at the persistent domain before the first look at a value would bind the object to a file of the domain's
             // name for good, and the program's own settings would be neither found nor written.
             _ = userDefaults.object(forKey: "")
@@ -69,7 +69,7 @@
         }
 
         public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-            if let obstacle { throw obstacle }
+            try access.check(defaults)
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
             let object = try FoundationDomain.guarding(state) { () throws(DefaultsError) in
                 arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(behindArgument: key)
@@ -102,22 +102,21 @@
         }
 
         public func keys() throws(DefaultsError) -> [String] {
-            if let obstacle { throw obstacle }
+            try access.check(defaults)
             guard let domain else {
                 throw DefaultsError(
                     .unavailable,
                     reason: "the suite's name is needed to list its keys: UserDefaultsBackend(_:suiteName:)")
             }
-            return FoundationDomain.guarding(state) {
-                defaults.persistentDomain(forName: domain).map { Array($0.keys) } ?? []
-            }
+            let keys = FoundationDomain.guarding(state) { defaults.persistentDomain(forName: domain)?.keys }
+            return keys.map { Array($0.filter { !DomainAccess.ownKeys.contains($0) }) } ?? []
         }
 
         /// Runs `body`; there is no way to keep other processes from writing `UserDefaults`.
         public func withWriteAccess(_ body: () -> Void) { body() }
 
         public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-            if let obstacle { throw obstacle }
+            try access.check(defaults)
             for edit in edits {
                 guard let value = edit.value else { continue }
                 do throws(DefaultsError) {
@@ -126,6 +125,9 @@
                 } catch {
                     throw error.about(key: edit.key)
                 }
+            }
+            let warning = try access.checkSize(edits) {
+                domain.flatMap { defaults.persistentDomain(forName: $0) } ?? [:]
             }
             if edits.count > 1 {
                 self.edits.withLock { for edit in edits { $0[ByteString(edit.key)] = .some(edit.value) } }
@@ -139,12 +141,14 @@
                     if let value = edit.value { defaults.set(value.object, forKey: edit.key) }
                 }
             }
+            access.noteCommit(defaults)
+            if let warning { report.withLock { $0 }(warning) }
         }
 
         public var synchronizationDelay: Duration? { FoundationDomain.synchronizationDelay }
 
         public func synchronize() throws(DefaultsError) {
-            if let obstacle { throw obstacle }
+            try access.check(defaults)
             // Guarded, or half a commit could be saved.
             let isSaved = try FoundationDomain.guarding(state) { () throws(DefaultsError) in
                 // Foundation overwrites a file that was damaged meanwhile as well.
@@ -155,6 +159,10 @@
             throw DefaultsError(
                 .unavailable,
                 reason: "UserDefaults could not be saved\(location.map { " to \($0)" } ?? ""), or not all of it")
+        }
+
+        public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+            self.report.withLock { $0 = report }
         }
 
         public func launchArgument(forKey key: String) -> PropertyList? { arguments[key] }

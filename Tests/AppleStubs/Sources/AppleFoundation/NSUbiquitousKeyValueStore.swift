@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, since the names are those of the real thing.
+
 /// iCloud's key-value store as one device has it.
 ///
 /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore: what is set is kept in memory, then on disk, then

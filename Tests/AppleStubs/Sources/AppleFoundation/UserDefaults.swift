@@ -97,6 +97,11 @@ extension UserDefaults {
     // https://developer.apple.com/documentation/foundation/userdefaults/synchronize(): unnecessary and shouldn't be used.
     @discardableResult public func synchronize() -> Bool { true }
 
+    /// Restarts the device: until it is unlocked its settings look empty, and what is written meanwhile replaces them.
+    /// https://forums.developer.apple.com/forums/thread/15685
+    public func lockDevice() { Preferences.shared.setLocked(true, domain) }
+    public func unlockDevice() { Preferences.shared.setLocked(false, domain) }
+
     /// Has another process change a value: observers hear of it on a thread of the system's, and there is no notification, see
     /// ``didChangeNotification``. Returns when they have heard.
     public func setFromAnotherProcess(_ value: Any?, forKey key: String) {
@@ -166,6 +171,8 @@ private final class Preferences: @unchecked Sendable {
         /// By the bytes of the key, as `NSString` compares.
         var values: [Data: Any] = [:]
         var objects: [Weak] = []
+        /// What is there and not seen before the first unlock.
+        var hidden: [Data: Any] = [:]
     }
     private struct Weak { weak var object: UserDefaults? }
     private let lock = NSRecursiveLock()
@@ -183,6 +190,16 @@ private final class Preferences: @unchecked Sendable {
 
     func values(in name: String) -> [String: Any]? {
         change(name) { $0.values.isEmpty ? nil : bridged($0.values) }
+    }
+
+    func setLocked(_ isLocked: Bool, _ name: String) {
+        change(name) { domain in
+            if isLocked {
+                (domain.hidden, domain.values) = (domain.values, [:])
+            } else if domain.values.isEmpty {
+                domain.values = domain.hidden
+            }
+        }
     }
 
     func write(_ edits: [String: Any?], in name: String) {

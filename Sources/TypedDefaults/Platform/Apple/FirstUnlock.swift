@@ -1,0 +1,82 @@
+#if canImport(Darwin) || canImport(AppleFoundation)
+    #if canImport(AppleFoundation)
+        import AppleFoundation
+    #else
+        import Foundation
+    #endif
+
+    /// Whether a device that was restarted has been unlocked since, so that `UserDefaults` shows what is stored.
+    ///
+    /// Before that it looks empty and says nothing, and what a program then writes replaces everything. A key that is always there once
+    /// something was stored tells: https://forums.developer.apple.com/forums/thread/15685. Whether something was stored ever, a file
+    /// tells whose name can be seen before the first unlock and whose contents cannot.
+    final class FirstUnlock: Sendable {
+        /// Never listed or removed by a suite.
+        static let sentinel = "TypedDefaults.unlocked"
+
+        /// The file beside the settings, with their protection.
+        struct Probe: Sendable {
+            /// Nil if there is none.
+            let isReadable: @Sendable () -> Bool?
+            let plant: @Sendable () throws -> Void
+        }
+        private let probe: Probe
+        private enum Answer { case unknown, locked, unlocked }
+        private let answer = Locked(Answer.unknown)
+        private let isPlanted = Locked(false)
+
+        init(_ probe: Probe) { self.probe = probe }
+
+        /// Throws as long as nothing can be known of what is stored.
+        func check(_ defaults: UserDefaults) throws(DefaultsError) {
+            guard answer.withLock({ $0 }) != .unlocked else { return }
+            let isSeen = defaults.object(forKey: Self.sentinel) != nil
+            let isReadable = isSeen ? true : probe.isReadable()
+            let isLocked = answer.withLock { answer in
+                // A process that found its settings locked may see them empty for as long as it lives, so the file is not enough then.
+                if isSeen || isReadable == nil || isReadable == true && answer == .unknown {
+                    answer = .unlocked
+                } else {
+                    answer = .locked
+                }
+                return answer == .locked
+            }
+            guard isLocked else { return }
+            throw DefaultsError(
+                .unavailable, reason: "the device was restarted and not unlocked since, so settings cannot be read")
+        }
+
+        /// To be called after a commit.
+        func plant(in defaults: UserDefaults) {
+            let isFirst = isPlanted.withLock { isPlanted in
+                defer { isPlanted = true }
+                return !isPlanted
+            }
+            guard isFirst else { return }
+            do {
+                if probe.isReadable() == nil { try probe.plant() }
+                if defaults.object(forKey: Self.sentinel) == nil { defaults.set(true, forKey: Self.sentinel) }
+            } catch {
+                writeToLog(
+                    .unavailable,
+                    line: "TypedDefaults: settings before the first unlock will look empty, since no file can be made")
+            }
+        }
+    }
+
+    extension FirstUnlock.Probe {
+        /// A file in that folder.
+        init(folder: URL, domain: String) {
+            let file = folder.appending(path: "TypedDefaults-\(domain)")
+            self.init {
+                FileManager.default.fileExists(atPath: file.path)
+                    ? FileManager.default.contents(atPath: file.path).map { !$0.isEmpty } ?? false : nil
+            } plant: {
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                try Data("TypedDefaults".utf8).write(to: file)
+                try FileManager.default.setAttributes(
+                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: file.path)
+            }
+        }
+    }
+#endif
