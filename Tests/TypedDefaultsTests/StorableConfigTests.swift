@@ -130,7 +130,8 @@ struct StorableConfigTests {
         }
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
-        #expect(first(suite) == ["app.StorableConfigTests.Local.number"], "what differs from run to run is not in the key")
+        #expect(
+            first(suite) == ["app.StorableConfigTests.Local.number"], "what differs from run to run is not in the key")
         #expect(failures.all == [])
         #expect(second(suite) == ["app.StorableConfigTests.Local.number"])
         #expect(failures.kinds == [.conflict])

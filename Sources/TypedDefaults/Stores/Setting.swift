@@ -38,13 +38,12 @@ extension Setting {
     /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the last two, of an unreadable value
     /// once.
     func get() -> Value? {
-        slot.noteAccess()
+        noteAccess()
         switch slot.kept(at: core.backend.generation) {
         case .value(let box): return unboxed(box)
         case .missing: return nil
         case .notDecoded, .failure: break
         }
-        core.track(slot)
         do throws(DefaultsError) {
             // There may have been news.
             defer { core.deliver() }
@@ -55,17 +54,21 @@ extension Setting {
         }
     }
 
+    @inline(__always)
+    private func noteAccess() {
+        if slot.noteAccess() { core.track(slot) }
+    }
+
     /// The value; nil if it is missing.
     func load() throws(DefaultsError) -> Value? {
-        slot.noteAccess()
-        core.track(slot)
+        noteAccess()
         defer { core.deliver() }
         return try value(of: core.current(slot))
     }
 
     /// Whether anything is stored, readable or not; false where that cannot be known, which the failure handler hears.
     var isSet: Bool {
-        slot.noteAccess()
+        noteAccess()
         defer { core.deliver() }
         do throws(DefaultsError) {
             return try core.isStored(slot)

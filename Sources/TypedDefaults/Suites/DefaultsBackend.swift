@@ -66,8 +66,7 @@ public protocol DefaultsBackend: AnyObject, Sendable {
 
     /// Has changes of that key told, or no longer; as often as true was given, false ends it.
     ///
-    /// Called where ``followsKeys`` says so: for each key that is observed, and from its first `get` on for each that is read, since the
-    /// Observation framework does not say which reads it tracks.
+    /// Called for each key that is observed, or tracked by the Observation framework.
     func follow(_ key: String, _ isFollowed: Bool)
 
     /// Where the values are stored, for people to read; nil where that is no place that one can name.

@@ -36,12 +36,13 @@ struct Observers {
         var announced: PropertyList?
         /// How many are about to observe.
         var pending = 0
-        /// Whether it was read, so that the Observation framework may track it; for good.
+        /// Whether the Observation framework tracked it when that was asked last.
         var isTracked = false
 
         var isIdle: Bool { observers.isEmpty && pending == 0 && !isTracked }
     }
     private var observed: [ObjectIdentifier: Observed] = [:]
+    private var tracked: [ObjectIdentifier: Slot] = [:]
     /// Those that somebody else may have changed since.
     private var doubted: [ObjectIdentifier: Slot] = [:]
     private var events: [Event] = []
@@ -65,13 +66,39 @@ struct Observers {
         let id = ObjectIdentifier(slot)
         let isNew = observed[id] == nil
         if isNew { observed[id] = Observed(slot: slot, announced: stored) }
-        if isTracked { observed[id]?.isTracked = true } else { observed[id]?.pending += 1 }
+        if isTracked {
+            observed[id]?.isTracked = true
+            tracked[id] = slot
+        } else {
+            observed[id]?.pending += 1
+        }
         // Something may have happened since it was read.
         doubted[id] = slot
         return isNew
     }
 
-    func isTracked(_ slot: Slot) -> Bool { observed[ObjectIdentifier(slot)]?.isTracked == true }
+    func isTracked(_ slot: Slot) -> Bool { tracked[ObjectIdentifier(slot)] != nil }
+
+    /// Forgets those that are tracked no longer.
+    ///
+    /// - Returns: Those of them that are not followed any more.
+    mutating func endTracking() -> [Slot] {
+        var ended: [Slot] = []
+        for (id, slot) in tracked where !slot.isTracked {
+            tracked[id] = nil
+            observed[id]?.isTracked = false
+            if endIfIdle(slot) { ended.append(slot) }
+        }
+        return ended
+    }
+
+    /// - Returns: Whether the slot is followed no longer.
+    private mutating func endIfIdle(_ slot: Slot) -> Bool {
+        let id = ObjectIdentifier(slot)
+        guard observed[id]?.isIdle == true else { return false }
+        (observed[id], doubted[id]) = (nil, nil)
+        return true
+    }
 
     /// Adds an observer of a slot that is followed; what was announced before it does not hear.
     mutating func add(_ observer: Observer, to slot: Slot, tellsInitial: Bool, depth: Int) {
@@ -92,9 +119,7 @@ struct Observers {
         let id = ObjectIdentifier(slot)
         guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return false }
         observed[id]?.observers.remove(at: index)
-        guard observed[id]?.isIdle == true else { return false }
-        (observed[id], doubted[id]) = (nil, nil)
-        return true
+        return endIfIdle(slot)
     }
 
     mutating func doubt(_ slots: some Sequence<Slot>) {

@@ -56,6 +56,8 @@ final class Slot: Sendable {
     let makeChange: @Sendable (PropertyList?, PropertyList?, ChangeOrigin) -> (any AnyObject & Sendable, DefaultsError?)
     private let knowledge = Locked(Knowledge())
     private let registrar = ObservationRegistrar()
+    /// What the registrar knows the value by, an object of this slot's own.
+    private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
 
     init<Value>(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
         self.key = key
@@ -175,16 +177,53 @@ extension Slot {
 
 // For the Observation framework a slot is an object with one property.
 extension Slot: Observable {
-    private var value: Never? { nil }
-    // Safe: a key path never changes, it is only not said to be Sendable. Kept, since a literal in a function is made anew at each use.
-    private nonisolated(unsafe) static let keyPath: KeyPath<Slot, Never?> = \.value
+    private subscript(number: Int) -> Never? { nil }
+
+    private static func makeKeyPath() -> KeyPath<Slot, Never?> {
+        // Made anew at each use, since there is an argument in it.
+        let number = 0
+        return \Slot[number]
+    }
 
     /// The value is read: whoever tracks is told of its next change.
+    ///
+    /// - Returns: Whether it is tracked.
     @inline(__always)
-    func noteAccess() { registrar.access(self, keyPath: Self.keyPath) }
+    func noteAccess() -> Bool {
+        keyPath.withObject { registrar.access(self, keyPath: $0) }
+        return isTracked
+    }
+
+    /// Whether somebody waits to be told of the next change. The framework does not say so, but it then keeps the key path.
+    var isTracked: Bool { keyPath.isHeldByOthers }
 
     /// The value has changed.
-    func noteChange() { registrar.withMutation(of: self, keyPath: Self.keyPath) {} }
+    func noteChange() { keyPath.withObject { registrar.withMutation(of: self, keyPath: $0) {} } }
+}
+
+/// Holds an object, and tells whether anybody else does.
+private final class TellingReference<Object: AnyObject>: Sendable {
+    // Safe: written by `init` and `deinit` only. A pointer, since the question takes one, and asked of a property it would count as a write.
+    private nonisolated(unsafe) let pointer: UnsafeMutablePointer<Object>
+    // Safe: as long as the pointer is. To use the object costs no reference so.
+    private nonisolated(unsafe) let unmanaged: Unmanaged<Object>
+
+    init(_ object: Object) {
+        unmanaged = Unmanaged.passUnretained(object)
+        pointer = .allocate(capacity: 1)
+        pointer.initialize(to: object)
+    }
+
+    deinit {
+        pointer.deinitialize(count: 1)
+        pointer.deallocate()
+    }
+
+    @inline(__always)
+    func withObject(_ body: (Object) -> Void) { unmanaged._withUnsafeGuaranteedRef { body($0) } }
+
+    @inline(__always)
+    var isHeldByOthers: Bool { !isKnownUniquelyReferenced(&pointer.pointee) }
 }
 
 extension Slot: CustomReflectable {

@@ -11,20 +11,27 @@ extension SuiteCore {
         }
         deliver()
         return ObservationToken { [self] in
-            if observers.withLock({ $0.remove(observer, from: slot) }) { backend.follow(slot.key, false) }
-            switchWatch()
+            let isEnd = observers.withLock { $0.remove(observer, from: slot) }
+            unfollow(isEnd ? [slot] : [])
         }
     }
 
-    /// Has the Observation framework hear of what others change, where the backend tells of single keys. From the first read on: the
-    /// framework does not say whether somebody tracks it.
+    /// Has the Observation framework hear of what others change in a slot that is tracked.
     func track(_ slot: Slot) {
-        guard backend.followsKeys, !observers.withLock({ $0.isTracked(slot) }) else { return }
+        guard !observers.withLock({ $0.isTracked(slot) }) else { return }
         do throws(DefaultsError) {
             follow(slot, try backend.value(forKey: slot.key), isTracked: true)
         } catch {
             // The read itself says why; the next one tries again.
         }
+    }
+
+    /// Follows no longer what is tracked no longer, of which there is no news but this: it is looked for when something has changed.
+    private func endTracking() { unfollow(observers.withLock { $0.endTracking() }) }
+
+    private func unfollow(_ slots: [Slot]) {
+        for slot in slots { backend.follow(slot.key, false) }
+        switchWatch()
     }
 
     private func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool) {
@@ -130,6 +137,7 @@ extension SuiteCore {
     func deliver() {
         guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
         while let (events, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
+            endTracking()
             for failure in failures { report(failure) }
             for (slot, depth) in changed { ChangeRow.$depth.withValue(depth) { slot.noteChange() } }
             for event in events { ChangeRow.$depth.withValue(event.depth) { tell(event) } }

@@ -11,6 +11,7 @@ final class SpyBackend: DefaultsBackend {
         var changes: [(generation: UInt64, key: String)] = []
         var generation: UInt64 = 1
         var arguments: [String: PropertyList] = [:]
+        var news: (@Sendable ([String]?) -> Void)?
         /// Called when the suite has been given an answer and before it gets it, or before a commit takes effect.
         var interruption: (@Sendable (Call) -> Void)?
     }
@@ -47,6 +48,7 @@ final class SpyBackend: DefaultsBackend {
             state.generation += 1
             state.changes.append((state.generation, key))
         }
+        state.withLock { $0.news }?([key])
     }
 
     func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
@@ -92,6 +94,10 @@ final class SpyBackend: DefaultsBackend {
         }
         if let failure { throw failure }
     }
+
+    var isWatched: Bool { state.withLock { $0.news != nil } }
+
+    func watch(_ news: (@Sendable ([String]?) -> Void)?) { state.withLock { $0.news = news } }
 
     func launchArgument(forKey key: String) -> PropertyList? { state.withLock { $0.arguments[key] } }
 }

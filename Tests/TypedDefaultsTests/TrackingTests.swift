@@ -1,0 +1,81 @@
+import Foundation
+import Observation
+import Testing
+import TypedDefaults
+
+/// The Observation framework hears of what others write, and costs nothing when nobody tracks.
+struct TrackingTests {
+    private static let number = DefaultKey("number", default: 0)
+
+    /// Counts how often a tracked read was found to be out of date.
+    private func track(_ store: PersistentStore<Int>, _ fired: @escaping @Sendable () -> Void) {
+        withObservationTracking {
+            _ = store.get()
+        } onChange: {
+            fired()
+        }
+    }
+
+    @Test func aWriteOfAnotherProcessFires() async throws {
+        let file = try makeFile()
+        defer {
+            #expect(throws: Never.self) { try FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        }
+        let store = PersistentStore(Self.number, suite: try DefaultsSuite(file: file))
+        let (firings, continuation) = AsyncStream.makeStream(of: Void.self)
+        var iterator = firings.makeAsyncIterator()
+        for value in 1...3 {
+            // The second round finds the value kept, the third one as well.
+            track(store) { continuation.yield() }
+            await #expect(processExitsWith: .success) { [path = file.path as String, value = value as Int] in
+                let suite = try DefaultsSuite(file: URL(fileURLWithPath: path))
+                try PersistentStore(DefaultKey("number", default: 0), suite: suite).save(value)
+            }
+            await iterator.next()
+            #expect(store.get() == value)
+        }
+    }
+
+    @Test func aReadThatNobodyTracksHasNothingWatched() {
+        let backend = SpyBackend(["number": 1])
+        let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))
+        #expect(store.get() == 1)
+        #expect(!backend.isWatched)
+    }
+
+    @Test func theWatchEndsAfterTheTracking() {
+        let backend = SpyBackend(["number": 1, "other": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore(Self.number, suite: suite)
+        let other = PersistentStore(DefaultKey("other", default: 0), suite: suite)
+        let fired = Guarded(0)
+        track(store) { fired.withLock { $0 += 1 } }
+        #expect(backend.isWatched)
+        backend.write(2, forKey: "other")
+        #expect(fired.withLock { $0 } == 0)
+        backend.write(2, forKey: "number")
+        #expect(fired.withLock { $0 } == 1)
+        #expect(backend.isWatched, "until the next change, since many track again at once")
+        track(store) { fired.withLock { $0 += 1 } }
+        other.set(5)
+        #expect(backend.isWatched)
+        store.set(5)
+        #expect(fired.withLock { $0 } == 2)
+        other.set(6)
+        #expect(!backend.isWatched)
+    }
+
+    @Test func anObserverAndATrackingEndOnTheirOwn() {
+        let backend = SpyBackend(["number": 1])
+        let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))
+        let fired = Guarded(0)
+        let token = store.observe { _ in }
+        track(store) { fired.withLock { $0 += 1 } }
+        token.cancel()
+        #expect(backend.isWatched)
+        backend.write(2, forKey: "number")
+        #expect(fired.withLock { $0 } == 1)
+        store.set(3)
+        #expect(!backend.isWatched)
+    }
+}
