@@ -8,25 +8,41 @@
 /// before it begins or after it has ended. Several loops over one sequence each get everything.
 public struct DefaultValues<Element: Sendable>: AsyncSequence, Sendable {
     private let observe: @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken
+    /// What becomes of two elements that nobody has taken in between.
+    private let merge: @Sendable (Element, Element) -> Element
 
-    init(_ observe: @escaping @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken) {
+    init(
+        _ observe: @escaping @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken,
+        merge: @escaping @Sendable (Element, Element) -> Element = { $1 }
+    ) {
+        self.merge = merge
         self.observe = observe
     }
 
     /// One pass over the values.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var base: AsyncStream<Element>.Iterator
+        fileprivate let waiting: Locked<Element?>
+        fileprivate var news: AsyncStream<Void>.Iterator
         /// Ends with the iterator.
         fileprivate let token: ObservationToken
 
         /// The next value, as soon as there is one; nil once the task is cancelled.
-        public mutating func next() async -> Element? { await base.next() }
+        public mutating func next() async -> Element? {
+            while await news.next() != nil {
+                if let element = waiting.withLock({ $0.take() }) { return element }
+            }
+            return nil
+        }
     }
 
     public func makeAsyncIterator() -> AsyncIterator {
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
-        let token = observe { element in continuation.yield(element) }
-        return AsyncIterator(base: stream.makeAsyncIterator(), token: token)
+        let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let waiting = Locked<Element?>(nil)
+        let token = observe { [merge] element in
+            waiting.withLock { waiting in waiting = waiting.map { merge($0, element) } ?? element }
+            continuation.yield()
+        }
+        return AsyncIterator(waiting: waiting, news: news.makeAsyncIterator(), token: token)
     }
 }
 

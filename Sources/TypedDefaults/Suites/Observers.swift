@@ -29,6 +29,13 @@ struct Observers {
         let audience: [Observer]
     }
 
+    /// A change of the suite, and who is to hear of it.
+    struct SuiteEvent {
+        let change: SuiteChange
+        let observer: SuiteObserver
+        let depth: Int
+    }
+
     private struct Observed {
         let slot: Slot
         var observers: [Observer] = []
@@ -45,7 +52,11 @@ struct Observers {
     private var tracked: [ObjectIdentifier: Slot] = [:]
     /// Those that somebody else may have changed since.
     private var doubted: [ObjectIdentifier: Slot] = [:]
+    private var suiteObservers: [SuiteObserver] = []
+    /// The keys that somebody else may have changed since, for those who observe the suite; nil for all.
+    private var doubtedKeys: Set<ByteString>? = []
     private var events: [Event] = []
+    private var suiteEvents: [SuiteEvent] = []
     /// Slots whose value has changed since the Observation framework was told, and how deep in a row.
     private var changed: [(slot: Slot, depth: Int)] = []
     /// Failures that were met while others waited for this thread.
@@ -56,7 +67,7 @@ struct Observers {
     private var isWatching = false
     private var isSwitching = false
 
-    var isEmpty: Bool { observed.isEmpty }
+    var isEmpty: Bool { observed.isEmpty && suiteObservers.isEmpty }
     var doubtful: [Slot] { Array(doubted.values) }
 
     /// Begins to follow a slot, before somebody observes it, or for the Observation framework.
@@ -162,13 +173,16 @@ struct Observers {
 
     /// All that is to be told, for the one thread that tells; nil if there is nothing, or another one is at it.
     mutating func beginDelivery() -> Delivery? {
-        guard !isDelivering, !events.isEmpty || !changed.isEmpty || !failures.isEmpty else { return nil }
+        let isEmpty = events.isEmpty && suiteEvents.isEmpty && changed.isEmpty && failures.isEmpty
+        guard !isDelivering, !isEmpty else { return nil }
         isDelivering = true
-        defer { (events, changed, failures) = ([], [], []) }
-        return (events, changed, failures)
+        defer { (events, suiteEvents, changed, failures) = ([], [], [], []) }
+        return (events, suiteEvents, changed, failures)
     }
 
-    typealias Delivery = (events: [Event], changed: [(slot: Slot, depth: Int)], failures: [DefaultsError])
+    typealias Delivery = (
+        events: [Event], suiteEvents: [SuiteEvent], changed: [(slot: Slot, depth: Int)], failures: [DefaultsError]
+    )
 
     mutating func endDelivery() { isDelivering = false }
 
@@ -180,4 +194,55 @@ struct Observers {
     }
 
     mutating func endSwitch(to isWatching: Bool) { (self.isWatching, isSwitching) = (isWatching, false) }
+}
+
+// Those who observe the suite as a whole.
+extension Observers {
+    var hasSuiteObservers: Bool { !suiteObservers.isEmpty }
+
+    mutating func add(_ observer: SuiteObserver, _ stored: [(key: String, value: PropertyList?)]) {
+        for (key, value) in stored { observer.state.announced[ByteString(key)] = value }
+        suiteObservers.append(observer)
+        // Something may have happened since it was read.
+        doubtedKeys = nil
+    }
+
+    mutating func remove(_ observer: SuiteObserver) {
+        observer.state.isCancelled = true
+        suiteObservers.removeAll { $0 === observer }
+    }
+
+    /// - Parameter keys: Those that somebody else may have changed; nil for all.
+    mutating func doubt(_ keys: [String]?) {
+        guard hasSuiteObservers else { return }
+        doubtedKeys = keys.flatMap { keys in doubtedKeys?.union(keys.map(ByteString.init)) }
+    }
+
+    /// The keys that are to be read again; nil in place of those that were there or are, and of those that are declared.
+    mutating func takeDoubt() -> [String]?? {
+        guard hasSuiteObservers, doubtedKeys?.isEmpty != true else { return .none }
+        defer { doubtedKeys = [] }
+        return .some(doubtedKeys?.map(\.string))
+    }
+
+    /// The keys of which those who observe the suite have heard.
+    var announcedKeys: Set<ByteString> { suiteObservers.reduce(into: []) { $0.formUnion($1.state.announced.keys) } }
+
+    /// Notes what was there already when its key was declared.
+    mutating func noteDeclaration(of key: String, _ stored: PropertyList?) {
+        for observer in suiteObservers where observer.prefix == nil {
+            observer.state.announced[ByteString(key)] = observer.state.announced[ByteString(key)] ?? stored
+        }
+    }
+
+    /// Notes what keys come to now; an event for those who observe the suite and do not know it already.
+    mutating func announce(
+        _ values: [(key: String, value: PropertyList?)], declared: Set<ByteString>, origin: ChangeOrigin, depth: Int
+    ) {
+        for observer in suiteObservers {
+            let own = values.filter { observer.isAbout($0.key, isDeclared: declared.contains(ByteString($0.key))) }
+            guard let change = observer.announce(own, origin: origin) else { continue }
+            suiteEvents.append(SuiteEvent(change: change, observer: observer, depth: depth))
+        }
+    }
 }

@@ -42,7 +42,7 @@ extension SuiteCore {
     }
 
     /// Has the backend watch for news while somebody observes, and only then.
-    private func switchWatch() {
+    func switchWatch() {
         while let isOn = observers.withLock({ $0.beginSwitch() }) {
             if isOn {
                 backend.watch { [weak self] keys in self?.hear(of: keys) }
@@ -57,13 +57,14 @@ extension SuiteCore {
         let slots = keys.map(slots(of:))
         observers.withLock { observers in
             if let slots { observers.doubt(slots) } else { observers.doubtAll() }
+            observers.doubt(keys)
         }
         look()
         deliver()
     }
 
     /// Finds out what others have changed, or has whoever has the turn do so when that ends: this thread may be one that they wait for.
-    private func look() {
+    func look() {
         while true {
             do throws(TurnLock.Refusal) {
                 try beginTurn(patience: .zero)
@@ -84,7 +85,11 @@ extension SuiteCore {
 
     /// Catches up; a backend that cannot tell whether anything has changed may have changed all.
     func catchUpInTurn() throws(DefaultsError) {
-        if try catchUp() == nil, !backend.followsKeys { observers.withLock { $0.doubtAll() } }
+        guard try catchUp() == nil, !backend.followsKeys else { return }
+        observers.withLock { observers in
+            observers.doubtAll()
+            observers.doubt(nil)
+        }
     }
 
     /// Looks for those who could not while the turn was held; after it has ended.
@@ -113,6 +118,9 @@ extension SuiteCore {
                 guard let edit = edits.first(where: { $0.key.hasSameBytes(as: slot.key) }) else { continue }
                 observers.announce(slot, edit.value, isForeign: false, depth: ChangeRow.depth + 1)
             }
+            guard observers.hasSuiteObservers else { return }
+            let declared = Set(slots.map { ByteString($0.key) })
+            observers.announce(edits, declared: declared, origin: .thisProcess, depth: ChangeRow.depth + 1)
         }
     }
 
@@ -131,16 +139,20 @@ extension SuiteCore {
                 // It stays on the list; whoever reads it is told why.
             }
         }
+        announceSuiteNews()
     }
 
     /// Tells everybody what there is to tell; where this thread has a turn, of this suite or another one, when that ends.
     func deliver() {
         guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
-        while let (events, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
+        while let (events, suiteEvents, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
             endTracking()
             for failure in failures { report(failure) }
             for (slot, depth) in changed { ChangeRow.$depth.withValue(depth) { slot.noteChange() } }
             for event in events { ChangeRow.$depth.withValue(event.depth) { tell(event) } }
+            for event in suiteEvents where !observers.withLock({ _ in event.observer.state.isCancelled }) {
+                ChangeRow.$depth.withValue(event.depth) { event.observer.handle(event.change) }
+            }
             observers.withLock { $0.endDelivery() }
         }
     }

@@ -135,9 +135,13 @@ extension SuiteCore {
             state.add(made)
             return made
         }
+        if slot === made { noteDeclaration(of: key) }
         if slot === made, let unreadable { report(unreadable) }
         return slot
     }
+
+    /// The keys that stores, wrappers and the like were made for.
+    var declaredKeys: [String] { state.withLock { $0.keys.filter { !$0.value.slots.isEmpty }.map(\.key.string) } }
 
     func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
 
@@ -159,6 +163,7 @@ extension SuiteCore {
                 observers.withLock { observers in
                     observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
                     observers.doubt(changed)
+                    observers.doubt(keys)
                 }
                 return true
             }

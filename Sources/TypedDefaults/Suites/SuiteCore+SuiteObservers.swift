@@ -1,0 +1,67 @@
+// Telling those who observe the suite as a whole.
+extension SuiteCore {
+    func observe(_ observer: SuiteObserver) -> ObservationToken {
+        var stored: [(key: String, value: PropertyList?)] = []
+        do throws(DefaultsError) {
+            let keys = observer.prefix == nil ? declaredKeys : try backend.keys()
+            stored = try values(of: keys.filter { observer.isAbout($0, isDeclared: true) })
+        } catch {
+            report(error)
+        }
+        let keys = stored.map(\.key)
+        observers.withLock { $0.add(observer, stored) }
+        for key in keys { backend.follow(key, true) }
+        switchWatch()
+        // Once more, since something may have happened before it was added.
+        look()
+        observers.withLock { _ in observer.state.isPending = false }
+        deliver()
+        return ObservationToken { [self] in
+            observers.withLock { $0.remove(observer) }
+            for key in keys { backend.follow(key, false) }
+            switchWatch()
+        }
+    }
+
+    /// Notes what is there already, for those who observe what is declared.
+    func noteDeclaration(of key: String) {
+        guard observers.withLock({ $0.hasSuiteObservers }) else { return }
+        // What cannot be read now is news when it can be.
+        guard let stored = try? backend.value(forKey: key) else { return }
+        observers.withLock { $0.noteDeclaration(of: key, stored) }
+    }
+
+    /// Notes what others have changed; inside the turn.
+    func announceSuiteNews() {
+        guard let doubted = observers.withLock({ $0.takeDoubt() }) else { return }
+        do throws(DefaultsError) {
+            let declared = declaredKeys
+            var keys = doubted
+            if keys == nil {
+                let known = observers.withLock { $0.announcedKeys }.map(\.string)
+                keys = known + declared + (try backend.keys())
+            }
+            let stored = try values(of: keys ?? [])
+            observers.withLock {
+                $0.announce(
+                    stored, declared: Set(declared.map(ByteString.init)), origin: .another, depth: ChangeRow.depth + 1)
+            }
+        } catch {
+            // It stays in doubt; whoever reads it is told why.
+            observers.withLock { $0.doubt(doubted) }
+        }
+    }
+
+    /// What is stored under keys, each of them once, as of one moment where the backend tells moments apart.
+    private func values(of keys: [String]) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
+        let keys = Set(keys.map(ByteString.init)).map(\.string)
+        // Somebody who never rests does not keep us for ever.
+        for _ in 0..<100 {
+            let generation = backend.generation
+            var values: [(key: String, value: PropertyList?)] = []
+            for key in keys { values.append((key, try backend.value(forKey: key))) }
+            if backend.generation == generation { return values }
+        }
+        throw DefaultsError(.unavailable, reason: "others changed the suite all the time while it was read")
+    }
+}

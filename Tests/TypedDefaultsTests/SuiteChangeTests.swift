@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+import Testing
+import TypedDefaults
+
+struct SuiteChangeTests {
+    private let name = DefaultKey("name", default: "")
+    private let count = DefaultKey("count", default: 0)
+
+    private func record(
+        _ suite: DefaultsSuite, prefix: String? = nil
+    ) -> (heard: Guarded<[SuiteChange]>, token: ObservationToken) {
+        let heard = Guarded<[SuiteChange]>([])
+        return (heard, suite.observe(prefix: prefix) { change in heard.withLock { $0.append(change) } })
+    }
+
+    @Test(arguments: Backend.allCases) func aCommitOfSeveralKeysIsOneEvent(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[name] = "kai"
+            suite[count] = 1
+            let (heard, token) = record(suite)
+            suite.removeAll()
+            suite.removeAll()
+            suite[count] = 0
+            suite[count] = 0
+            token.cancel()
+            suite[count] = 2
+            #expect(heard.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
+            #expect(heard.withLock { $0.allSatisfy { $0.origin == .thisProcess } })
+        }
+    }
+
+    @Test func onlyWhatIsDeclaredOrBeginsSoIsHeard() throws {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        suite[DefaultKey("app.declared", default: 0)] = 1
+        let (declared, first) = record(suite)
+        let (prefixed, second) = record(suite, prefix: "app.")
+        let (all, third) = record(suite, prefix: "")
+        backend.write(1, forKey: "app.undeclared")
+        backend.write(2, forKey: "app.declared")
+        backend.write(1, forKey: "elsewhere")
+        suite[count] = 5
+        suite.remove(["elsewhere", "app.declared", "missing"])
+        #expect(declared.withLock { $0.map(\.keys) } == [["app.declared"], ["count"], ["app.declared"]])
+        #expect(
+            prefixed.withLock { $0.map(\.keys) } == [["app.undeclared"], ["app.declared"], ["app.declared"]])
+        #expect(prefixed.withLock { $0.map(\.origin) } == [.another, .another, .thisProcess])
+        #expect(
+            all.withLock { $0.map(\.keys) } == [
+                ["app.undeclared"], ["app.declared"], ["elsewhere"], ["count"], ["app.declared", "elsewhere"],
+            ])
+        for token in [first, second, third] { token.cancel() }
+        #expect(!backend.isWatched)
+    }
+
+    @Test func whatWasThereIsNoChangeWhenItIsDeclaredLater() throws {
+        let backend = SpyBackend(["late": 7])
+        let suite = DefaultsSuite(backend: backend)
+        let (heard, token) = record(suite)
+        let late = PersistentStore(DefaultKey("late", default: 0), suite: suite)
+        backend.write(7, forKey: "late")
+        #expect(heard.withLock { $0 } == [])
+        backend.write(8, forKey: "late")
+        #expect(late.get() == 8)
+        #expect(heard.withLock { $0.map(\.keys) } == [["late"]])
+        token.cancel()
+    }
+
+    /// A batch of another process, which is read key by key, is not seen in halves while more of them are written.
+    @Test func anothersCommitIsOneEvent() throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        let keys = (0..<20).map { "key\($0)" }
+        for key in keys { other[DefaultKey(key, default: 0)] = 1 }
+        let heard = Guarded<[SuiteChange]>([])
+        let news = DispatchSemaphore(value: 0)
+        let token = suite.observe(prefix: "") { change in
+            heard.withLock { $0.append(change) }
+            news.signal()
+        }
+        other.removeAll()
+        #expect(news.wait(timeout: .now() + 10) == .success)
+        let backend = FileBackend(path: file.path)
+        for round in 2...50 {
+            try backend.withWriteAccess {
+                #expect(throws: Never.self) { try backend.commit(keys.map { ($0, .integer(.init(round))) }) }
+            }
+            #expect(news.wait(timeout: .now() + 10) == .success)
+        }
+        #expect(heard.withLock { $0 }.count == 50)
+        #expect(heard.withLock { $0 }.allSatisfy { $0.keys == keys.sorted() && $0.origin == .another })
+        token.cancel()
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func aSlowConsumerLosesNoKey() async throws {
+        let suite = DefaultsSuite.inMemory()
+        var changes = suite.changes(prefix: "").makeAsyncIterator()
+        suite[name] = "kai"
+        suite[count] = 1
+        suite[count] = 2
+        #expect(await changes.next()?.keys == ["count", "name"])
+        suite[count] = 3
+        #expect(await changes.next()?.keys == ["count"])
+    }
+
+    @Test func aHandlerMayDoAnything() throws {
+        let suite = DefaultsSuite.inMemory()
+        let heard = Guarded<[[String]]>([])
+        let token = Guarded<ObservationToken?>(nil)
+        token.withLock {
+            $0 = suite.observe(prefix: "") { change in
+                heard.withLock { $0.append(change.keys) }
+                if change.keys == ["count"] { suite[self.name] = "\(suite[self.count])" }
+                if change.keys == ["name"] { token.withLock { $0 }?.cancel() }
+            }
+        }
+        suite[count] = 1
+        suite[count] = 2
+        #expect(heard.withLock { $0 } == [["count"], ["name"]])
+        #expect(suite[name] == "1")
+    }
+
+    @Test func observersThatWriteInACircleEndInAnError() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let token = suite.observe(prefix: "") { _ in suite[self.count] += 1 }
+        suite[count] = 1
+        token.cancel()
+        #expect(failures.kinds == [.nestedWrite])
+        #expect(suite[count] == 100)
+    }
+}
