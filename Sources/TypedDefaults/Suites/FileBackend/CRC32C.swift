@@ -29,6 +29,14 @@ enum CRC32C {
                 ^ tables[0x100 + Int(word >> 48 & 0xFF)] ^ tables[Int(word >> 56)]
             index += 8
         }
+        // As long as what stands in front of a record's checksum.
+        if index + 4 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian ^ crc
+            crc =
+                tables[0x300 + Int(word & 0xFF)] ^ tables[0x200 + Int(word >> 8 & 0xFF)]
+                ^ tables[0x100 + Int(word >> 16 & 0xFF)] ^ tables[Int(word >> 24)]
+            index += 4
+        }
         while index < bytes.count {
             crc = (crc >> 8) ^ tables[Int(UInt8(truncatingIfNeeded: crc) ^ bytes[index])]
             index += 1

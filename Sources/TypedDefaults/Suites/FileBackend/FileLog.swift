@@ -95,7 +95,8 @@ extension FileLog {
     func readOn(isOpening: Bool = false) throws(FileFailure) -> Progress {
         var progress = Progress()
         var changed: [String]? = isOpening ? nil : []
-        var count = isOpening ? max(8, try file.status().size - end) : Self.newsLength
+        // Piece by piece: the room for all at once would be new to the process, page by page, and take longer than the reading.
+        var count = isOpening ? RecordFormat.step : Self.newsLength
         while true {
             let base = end
             let bytes = try file.read(at: base, count: count)
@@ -108,7 +109,7 @@ extension FileLog {
             let stop = bytes.withUnsafeBytes { index.readOn($0, changed: &changed) }
             if count == Self.newsLength { news = (bytes, base..<end) }
             switch stop {
-            case .nothing: progress.isStopped = isOpening && !Self.isZero(bytes[(end - base)...])
+            case .nothing: if isOpening { progress.isStopped = try !rest().isEmpty }
             case .seal: break
             case .needs(let needed) where !isAll:
                 count = max(count, needed)
