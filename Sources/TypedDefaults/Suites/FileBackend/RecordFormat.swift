@@ -16,8 +16,9 @@ enum RecordFormat {
     static let version: UInt32 = 1
     static let headerLength = 64
     static let step = 64 << 10
-    /// How large a file may become before it is worth replacing, which takes as long as a thousand small commits.
-    static let keptSize = 4 * step
+    /// How large a file may become before it is worth replacing.
+    // Four times that made a small commit 1.5 µs cheaper, but files of a few settings should stay small.
+    static let keptSize = step
     static let sizeLimit = 64 << 20
     static let keyLimit = 4_096
     static let valueLimit = 16 << 20

@@ -13,7 +13,7 @@ struct Entry: DefaultConvertible, Codable, Equatable {
     init(_ number: Int) {
         self.number = number
         // Of very different lengths, so that the file is replaced every few writes.
-        text = String(repeating: String(number % 10), count: number * 2_654_435_761 % 20_000)
+        text = String(repeating: String(number % 10), count: number * 2_654_435_761 % 5_000)
     }
 }
 
