@@ -44,6 +44,8 @@ public struct AnyStore<Default: Sendable>: DefaultStoreType {
         let token = base.observe(options, handler)
         return token.isInert ? relay.observe(options, of: base, handler) : token
     }
+
+    func report(_ error: DefaultsError) { base.fail(with: error) }
 }
 
 extension AnyStore where Default: DefaultConvertible {

@@ -39,4 +39,6 @@ public struct InMemoryStore<Default: Sendable>: DefaultStoreType {
     public func observe(
         _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken { setting.observe(options, handler) }
+
+    func report(_ error: DefaultsError) { setting.report(error) }
 }

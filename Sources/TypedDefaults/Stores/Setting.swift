@@ -88,6 +88,8 @@ extension Setting {
         return core.observe(slot, observer, options)
     }
 
+    func report(_ error: DefaultsError) { core.report(error) }
+
     func set(_ value: Value) {
         do throws(DefaultsError) { try save(value) } catch { core.report(error) }
     }

@@ -1,0 +1,92 @@
+/// One part of what another store holds.
+private struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
+    let base: Base
+    let part: WritableKeyPath<Base.Default, Part> & Sendable
+    let defaultWhole: Base.Default?
+
+    func get() -> Part? { base.get()?[keyPath: part] }
+    func load() throws -> Part? { try base.load()?[keyPath: part] }
+
+    func set(_ value: Part) { reportingFailure { try save(value) } }
+    func remove() { reportingFailure { try update { $0 = nil } } }
+    func save(_ value: Part) throws { try update { $0 = value } }
+
+    func update<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
+        try base.update { stored in
+            var value = stored?[keyPath: part]
+            let result = try body(&value)
+            // Nothing becomes of a part that is missing already.
+            if value == nil, stored == nil { return result }
+            guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
+                throw DefaultsError(
+                    .refused, type: "\(Base.Default.self)",
+                    reason: "a part needs a whole: give `map` a default, or store a whole first")
+            }
+            whole[keyPath: part] = value
+            stored = whole
+            return result
+        }
+    }
+
+    func observe(
+        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Part>) -> Void
+    ) -> ObservationToken {
+        // The first call is made whatever it finds.
+        let isInitial = Locked(options.contains(.initial))
+        return base.observe(options) { change in
+            let (old, new) = (change.oldValue?[keyPath: part], change.newValue?[keyPath: part])
+            let isFirst = isInitial.withLock { isInitial in
+                defer { isInitial = false }
+                return isInitial
+            }
+            guard isFirst || old != new else { return }
+            handler(
+                DefaultChange(oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: change.origin))
+        }
+    }
+
+    private func reportingFailure(_ body: () throws -> Void) {
+        do { try body() } catch { base.fail(with: error) }
+    }
+}
+
+extension DefaultStoreType {
+    /// A store for one part of the value.
+    ///
+    /// ```swift
+    /// let size = AnyStore<CameraConfig>.persistent().map(\.size, default: CameraConfig())
+    /// size.set(.large)                                        // the rest of the config stays as it is
+    /// let token = size.observe { change in print(change) }    // only of changes of the size
+    /// ```
+    ///
+    /// Each write is an ``update(_:)`` of the whole. It reads nil where no whole is stored.
+    ///
+    /// - Parameters:
+    ///   - part: The part, in a value type.
+    ///   - defaultWhole: What a part is set in where no whole is stored, and what `remove` takes the part from. Without it both
+    ///     are failures, ``DefaultsError/Kind/refused``.
+    public func map<Part: Equatable & Sendable>(
+        _ part: WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
+    ) -> AnyStore<Part> {
+        AnyStore(PartStore(base: self, part: part, defaultWhole: defaultWhole))
+    }
+
+    /// Hands a failure that no caller can be told of to the failure handler of the store's suite, or to the log if there is none.
+    func fail(with error: any Error) {
+        // Of an error of somebody else's the type only: its text may hold a value.
+        let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
+        guard let store = self as? any FailureReporting else {
+            return writeToLog(error.kind, line: "TypedDefaults: \(error)")
+        }
+        store.report(error)
+    }
+}
+
+/// A store whose suite has a failure handler.
+protocol FailureReporting {
+    func report(_ error: DefaultsError)
+}
+
+extension PersistentStore: FailureReporting {}
+extension InMemoryStore: FailureReporting {}
+extension AnyStore: FailureReporting {}
