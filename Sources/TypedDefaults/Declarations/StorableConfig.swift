@@ -92,10 +92,8 @@ extension StorableConfigBase {
 
 /// The class that derives keys of that beginning.
 private final class ClassDeclaration: AnyDeclaration {
-    let type: Any.Type
-    var form: ConversionForm { ConversionForm(type: ObjectIdentifier(type), kind: .codable) }
-    var defaultFingerprint: Int? { nil }
-    init(type: any SendableMetatype.Type) { self.type = type }
+    let content: DeclarationContent
+    init(type: Any.Type) { content = DeclarationContent(type: type, kind: .codable, defaultFingerprint: nil) }
 }
 
 /// The wrapped properties of an object, those of its superclasses first, with their names.

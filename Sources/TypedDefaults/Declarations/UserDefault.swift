@@ -31,7 +31,7 @@ public struct UserDefault<Value: Sendable>: Sendable {
 
     /// The stored value; the default where nothing is stored, or nothing that can be read. Assigning nil to an optional resets it.
     public var value: Value {
-        get { setting.get() ?? key.defaultValue }
+        get { setting.get(or: key.defaultValue) }
         nonmutating set { setting.set(newValue) }
     }
 

@@ -1,7 +1,7 @@
 /// One part of what another store holds.
 private struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
     let base: Base
-    let part: WritableKeyPath<Base.Default, Part> & Sendable
+    let part: any WritableKeyPath<Base.Default, Part> & Sendable
     let defaultWhole: Base.Default?
 
     func get() -> Part? { base.get()?[keyPath: part] }
@@ -66,7 +66,7 @@ extension DefaultStoreType {
     ///   - defaultWhole: What a part is set in where no whole is stored, and what `remove` takes the part from. Without it both
     ///     are failures, ``DefaultsError/Kind/refused``.
     public func map<Part: Equatable & Sendable>(
-        _ part: WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
+        _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
     ) -> AnyStore<Part> {
         AnyStore(PartStore(base: self, part: part, defaultWhole: defaultWhole))
     }

@@ -11,7 +11,7 @@ struct Setting<Value: Sendable>: Sendable {
     /// The setting that a declaration speaks of, under that key.
     init(_ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>) {
         // Whatever is stored, as it is, contradicts nothing.
-        let isOfAnyType = declaration.form.kind == .propertyList
+        let isOfAnyType = declaration.conversion.kind == .propertyList
         self.init(suite, key: key, declaration.conversion, declaredBy: isOfAnyType ? nil : declaration)
     }
 
@@ -38,16 +38,30 @@ extension Setting {
     /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the last two, of an unreadable value
     /// once.
     func get() -> Value? {
+        if let box = box() { unboxed(box) } else { nil }
+    }
+
+    /// The same, with a value for none.
+    // Not by way of an optional: to make one of a type that is known at run time only costs as much as the rest.
+    func get(or defaultValue: Value) -> Value {
+        if let box = box() { unboxed(box) } else { defaultValue }
+    }
+
+    @inline(__always)
+    private func box() -> (any AnyObject & Sendable)? {
         noteAccess()
         switch slot.kept(at: core.backend.generation) {
-        case .value(let box): return unboxed(box)
+        case .value(let box): return box
         case .missing: return nil
-        case .notDecoded, .failure: break
+        case .notDecoded, .failure: return readBox()
         }
+    }
+
+    private func readBox() -> (any AnyObject & Sendable)? {
         do throws(DefaultsError) {
             // There may have been news.
             defer { core.deliver() }
-            return try value(of: core.current(slot))
+            return try box(of: core.current(slot))
         } catch {
             core.reportOnce(error, of: slot)
             return nil
@@ -133,8 +147,12 @@ extension Setting {
     }
 
     private func value(of content: Slot.Content) throws(DefaultsError) -> Value? {
+        if let box = try box(of: content) { unboxed(box) } else { nil }
+    }
+
+    private func box(of content: Slot.Content) throws(DefaultsError) -> (any AnyObject & Sendable)? {
         switch content {
-        case .value(let box): return unboxed(box)
+        case .value(let box): return box
         case .missing, .notDecoded: return nil
         case .failure(let error): throw error
         }

@@ -9,12 +9,13 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
         self.defaultValue = defaultValue
     }
 
-    var form: ConversionForm {
-        ConversionForm(type: ObjectIdentifier(type), kind: conversion.kind)
+    var content: DeclarationContent {
+        DeclarationContent(
+            type: (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self, kind: conversion.kind,
+            defaultFingerprint: defaultFingerprint)
     }
-    var type: Any.Type { (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self }
 
-    var defaultFingerprint: Int? {
+    private var defaultFingerprint: Int? {
         guard let defaultValue else { return nil }
         do throws(DefaultsError) {
             return try conversion.encode(defaultValue)?.hashRegardlessOfOrder ?? 0
@@ -26,17 +27,20 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
 
 /// A ``Declaration`` of whatever type.
 protocol AnyDeclaration: AnyObject, Sendable {
-    /// How the value is stored; that of an optional is the form of what it holds.
-    var form: ConversionForm { get }
-    var type: Any.Type { get }
-    /// A number that equal defaults have in common; nil if there is none, or none that can be stored.
-    var defaultFingerprint: Int? { get }
+    var content: DeclarationContent { get }
 }
 
-extension AnyDeclaration {
+/// What a declaration says.
+struct DeclarationContent {
+    /// The type of the value; of an optional what it holds.
+    let type: Any.Type
+    let kind: ConversionKind
+    /// A number that equal defaults have in common; nil if there is none, or none that can be stored.
+    let defaultFingerprint: Int?
+
     /// Why a setting cannot be declared as both; nil if it can.
-    func conflict(with other: any AnyDeclaration, key: String) -> DefaultsError? {
-        guard form == other.form else {
+    func conflict(with other: DeclarationContent, key: String) -> DefaultsError? {
+        guard type == other.type, kind == other.kind else {
             let isOfOneName = "\(type)" == "\(other.type)"
             let others = isOfOneName ? String(reflecting: other.type) : "\(other.type)"
             let way = type == other.type ? "in two forms" : "as \(others) as well"

@@ -97,7 +97,7 @@ extension DefaultsSuite {
     /// `suite[.count] += 1` is a read and then a write, and another thread can come between: ``DefaultStoreType/update(_:)`` of
     /// `PersistentStore(.count, suite: suite)` is one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
-        get { Setting(self, key).get() ?? key.defaultValue }
+        get { Setting(self, key).get(or: key.defaultValue) }
         nonmutating set { Setting(self, key).set(newValue) }
     }
 }

@@ -8,8 +8,9 @@ final class SuiteCore: Sendable {
     /// What is known of one key.
     private struct Key {
         var slots: [Slot] = []
-        /// The last declaration that was met.
+        /// The last declaration that was met, and what they all say.
         var declaration: (any AnyDeclaration)?
+        var declared: DeclarationContent?
         /// Whether the failure handler has heard that declarations contradict each other.
         var isInConflict = false
     }
@@ -103,16 +104,22 @@ extension SuiteCore {
 
     /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
     func note(_ declaration: any AnyDeclaration, of key: String) {
-        let other = state.withLock { $0.keys[ByteString(key)]?.declaration }
-        // Found outside the lock: conversions are not called under it.
-        let conflict = other.flatMap { declaration.conflict(with: $0, key: key) }
-        let isNews = state.withLock { state in
-            let isNews = conflict != nil && state.keys[ByteString(key)]?.isInConflict != true
-            state.keys[ByteString(key), default: Key()].declaration = declaration
-            if isNews { state.keys[ByteString(key)]?.isInConflict = true }
-            return isNews
+        // Asked outside the lock: conversions are not called under it.
+        let content = declaration.content
+        let conflict = state.withLock { state -> DefaultsError? in
+            var known = state.keys[ByteString(key)] ?? Key()
+            defer { state.keys[ByteString(key)] = known }
+            known.declaration = declaration
+            let conflict = known.declared.flatMap { content.conflict(with: $0, key: key) }
+            guard let conflict, !known.isInConflict else {
+                // The first one may have said nothing of a default.
+                if known.declared?.defaultFingerprint == nil { known.declared = content }
+                return nil
+            }
+            known.isInConflict = true
+            return conflict
         }
-        if isNews, let conflict { report(conflict) }
+        if let conflict { report(conflict) }
     }
 
     private func makeSlot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot {
