@@ -19,18 +19,7 @@
         /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
         ///   does not begin with a dot.
         public init(name: String) throws {
-            try Self.check(name: name)
-            // The program's own settings under their other name: a second object would not see what the first one has not saved.
-            if name == Bundle.main.bundleIdentifier {
-                self = .standard
-                return
-            }
-            core = try SuiteCore.shared(id: name) { () throws(DefaultsError) in
-                guard let userDefaults = UserDefaults(suiteName: name) else {
-                    throw DefaultsError(.invalidName, reason: "the system keeps this name for itself")
-                }
-                return UserDefaultsBackend(userDefaults, suiteName: name)
-            }
+            self = try .onUserDefaults(name: name)
         }
     }
 #else

@@ -1,0 +1,48 @@
+import AppleFoundation
+import Testing
+
+@testable import TypedDefaults
+
+/// What `DefaultsSuite(name:)` and `.standard` are on Apple platforms; under the stubs those two stay settings files.
+struct UserDefaultsSuitesTests {
+    private let number = DefaultKey<Int?>("number")
+
+    @Test func aNameIsTheSuiteOfAnAppGroup() throws {
+        let name = "group.com.example.\(UUID().uuidString)"
+        let suite = try DefaultsSuite.onUserDefaults(name: name)
+        let heard = Guarded<[Int?]>([])
+        let token = PersistentStore(number, suite: suite).observe { change in
+            heard.withLock { $0.append(change.newValue ?? nil) }
+        }
+        // As a widget of the group writes it.
+        let group = try #require(UserDefaults(suiteName: name))
+        group.setFromAnotherProcess(5, forKey: "number")
+        #expect(suite[number] == 5)
+        #expect(heard.now == [5])
+        token.cancel()
+        // Another handle of that name is the same suite, with the same turns.
+        let other = PersistentStore(number, suite: try DefaultsSuite.onUserDefaults(name: name))
+        try PersistentStore(number, suite: suite).update { _ in
+            let isNested = fails(with: .nestedWrite) { try other.save(6) }
+            #expect(isNested)
+        }
+        suite.removeAll()
+        #expect(group.persistentDomain(forName: name) == nil)
+    }
+
+    @Test func theBundlesNameIsTheStandardSuite() throws {
+        let name = try #require(Bundle.main.bundleIdentifier)
+        let suite = try DefaultsSuite.onUserDefaults(name: name)
+        let key = DefaultKey<Int?>("UserDefaultsSuitesTests")
+        UserDefaults.standard.set(5, forKey: key.name)
+        #expect(suite[key] == 5)
+        #expect(suite.core === DefaultsSuite(userDefaults: .standard).core)
+        suite.remove([key.name])
+        #expect(UserDefaults.standard.object(forKey: key.name) == nil)
+    }
+
+    @Test(arguments: ["NSGlobalDomain", "../x", ""])
+    func aNameThatIsTakenOrReachesOutIsRefused(name: String) {
+        #expect(fails(with: .invalidName) { _ = try DefaultsSuite.onUserDefaults(name: name) })
+    }
+}
