@@ -10,6 +10,15 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// The privacy manifest is for Apple platforms only, which are built for on a Mac. Elsewhere a resource would bring an accessor that imports
+// all of Foundation, 45 MB in a static Linux program.
+let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
+#if os(macOS)
+    let (resources, excluded): ([Resource], [String]) = ([.copy(privacyManifest)], [])
+#else
+    let (resources, excluded): ([Resource], [String]) = ([], [privacyManifest])
+#endif
+
 let package = Package(
     name: "TypedDefaults",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
@@ -26,7 +35,7 @@ let package = Package(
     ],
     dependencies: [],
     targets: [
-        .target(name: "TypedDefaults", swiftSettings: settings),
+        .target(name: "TypedDefaults", exclude: excluded, resources: resources, swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
         // With the tool, which its tests run as a program.

@@ -23,7 +23,9 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "SwiftUI", swiftSettings: settings),
         .target(name: "os", swiftSettings: settings),
-        .target(name: "TypedDefaults", dependencies: apple, swiftSettings: settings),
+        .target(
+            name: "TypedDefaults", dependencies: apple, exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
+            swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .testTarget(
             name: "TypedDefaultsTests", dependencies: ["TypedDefaults", "typed-defaults"] + apple,
