@@ -65,8 +65,10 @@ public final class NSUbiquitousKeyValueStore: NSObject {
             return (keys, !isSynced)
         }
         guard !changed.isEmpty || reason != nil else { return }
+        // Nothing says that keys which another account does not have are in the list.
+        if let reason { return tell(reason, Array(new.keys)) }
         tell(
-            reason ?? (isFirst ? NSUbiquitousKeyValueStoreInitialSyncChange : NSUbiquitousKeyValueStoreServerChange),
+            isFirst ? NSUbiquitousKeyValueStoreInitialSyncChange : NSUbiquitousKeyValueStoreServerChange,
             changed)
     }
 
