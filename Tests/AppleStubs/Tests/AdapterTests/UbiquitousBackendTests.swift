@@ -103,9 +103,10 @@ struct UbiquitousBackendTests {
         let (a, b) = (Guarded<[Int?]>([]), Guarded<[Int?]>([]))
         let tokens = [phone.observe("a", a), phone.observe("b", b)]
         phone.store.changeAccount(to: other)
-        #expect([phone["a"], phone["b"], phone["c"]] == [7, nil, nil])
+        // Before anything is read, which would be a look.
         #expect(a.now == [7])
         #expect(b.now == [nil])
+        #expect([phone["a"], phone["b"], phone["c"]] == [7, nil, nil])
         for token in tokens { token.cancel() }
     }
 
