@@ -384,6 +384,27 @@ struct ObservingTests {
         #expect(await task.value == 1)
     }
 
+    @Test func aChangeWhileTheOneBeforeIsReadIsNotLost() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let number = DefaultKey<Int?>("number")
+        let heard = Guarded<[Int?]>([])
+        let token = PersistentStore(number, suite: suite).observe { change in
+            heard.withLock { $0.append(change.newValue ?? nil) }
+        }
+        backend.write(1, forKey: "number")
+        backend.interrupt { call in
+            guard call == .value else { return }
+            backend.interrupt(nil)
+            // The writer has read 1 and not told of it yet, when another thread finds that there is more.
+            backend.write(2, forKey: "number")
+            onThreads(1) { _ in _ = suite[number] }
+        }
+        suite[DefaultKey("another", default: 0)] = 1
+        #expect(heard.withLock { $0 } == [1, 2])
+        token.cancel()
+    }
+
     // Stores of somebody's own
 
     private final class ThreeMethods: DefaultStoreType {

@@ -68,7 +68,12 @@ struct Observers {
     private var isSwitching = false
 
     var isEmpty: Bool { observed.isEmpty && suiteObservers.isEmpty }
-    var doubtful: [Slot] { Array(doubted.values) }
+
+    /// The slots that are doubted; from now on they are not, but for what happens from now on.
+    mutating func takeDoubtful() -> [Slot] {
+        defer { doubted = [:] }
+        return Array(doubted.values)
+    }
 
     /// Begins to follow a slot, before somebody observes it, or for the Observation framework.
     ///
@@ -146,7 +151,6 @@ struct Observers {
     mutating func announce(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) -> Bool {
         let id = ObjectIdentifier(slot)
         guard let entry = observed[id] else { return false }
-        doubted[id] = nil
         guard entry.announced != stored else { return false }
         observed[id]?.announced = stored
         guard !entry.observers.isEmpty else { return true }

@@ -126,7 +126,8 @@ extension SuiteCore {
 
     /// Notes what others have changed; inside the turn, so that it comes in its place among this process's own commits.
     func announceNews() {
-        for slot in observers.withLock({ $0.doubtful }) {
+        // Taken before they are read: what changes after that is doubted anew.
+        for slot in observers.withLock({ $0.takeDoubtful() }) {
             do throws(DefaultsError) {
                 let stored = try backend.value(forKey: slot.key)
                 observers.withLock { observers in
@@ -136,7 +137,8 @@ extension SuiteCore {
                     if isNews, backend.followsKeys { observers.noteChange(of: [slot], depth: depth) }
                 }
             } catch {
-                // It stays on the list; whoever reads it is told why.
+                // Back on the list; whoever reads it is told why.
+                observers.withLock { $0.doubt([slot]) }
             }
         }
         announceSuiteNews()

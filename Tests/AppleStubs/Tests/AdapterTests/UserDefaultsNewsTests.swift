@@ -201,6 +201,21 @@ struct UserDefaultsNewsTests {
         }
     }
 
+    @Test func aRawWriteInsideAStoresOwnIsHeardAfterIt() throws {
+        try withDomain { _, defaults in
+            let store = PersistentStore(DefaultKey<Int?>("number"), suite: DefaultsSuite(userDefaults: defaults))
+            let heard = Guarded<[Int?]>([])
+            let token = store.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
+            let ear = Ear { _ in if defaults.integer(forKey: "number") == 5 { defaults.set(7, forKey: "number") } }
+            defaults.addObserver(ear, forKeyPath: "number", options: [], context: nil)
+            store.set(5)
+            #expect(heard.now == [5, 7])
+            #expect(store.get() == 7)
+            defaults.removeObserver(ear, forKeyPath: "number", context: nil)
+            token.cancel()
+        }
+    }
+
     @Test func aRawWriteWhileAnotherThreadHasItsTurnDoesNotWaitAndIsHeard() throws {
         try withDomain { _, defaults in
             let suite = DefaultsSuite(userDefaults: defaults)
