@@ -188,7 +188,7 @@ struct FileBackendTests {
             first[number] = 1
             #expect(second[number] == 1)
             let directory = try File.directory(file.deletingLastPathComponent().path)
-            var log = try #require(
+            let log = try #require(
                 FileLog.opening(
                     directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
                     isWritable: true, sizeLimit: RecordFormat.sizeLimit)?.log)
