@@ -54,6 +54,41 @@ extension DefaultKey<Int> {
 suite[.launchCount] += 1
 print("This is run \(suite[.launchCount]).")
 
+//: **Property wrappers** are settings where they are used. `$` is the setting itself.
+struct Settings {
+    @UserDefault("nickname", in: suite) var nickname: String?
+    @UserDefault("zoom", in: suite) var zoom = 1.0
+}
+let settings = Settings()
+let token = settings.$zoom.observe { change in print("The zoom is now \(change.newValue ?? 0).") }
+settings.zoom *= 2
+settings.$zoom.reset()
+token.cancel()
+
+//: **Config classes** name their keys by their properties.
+final class AppConfig: StorableConfig {
+    @Stored var isFirstLaunch = true
+    @Stored var selectedHobbies: [String] = []
+}
+let config = AppConfig(suite: suite)
+print(config.isFirstLaunch ? "The first launch." : "Not the first launch.")
+config.isFirstLaunch = false
+config.selectedHobbies = config.selectedHobbies.suffix(2) + ["hobby \(suite[.launchCount])"]
+print("Differs from the defaults: \(config.changedValues.keys.sorted())")
+
+//: **Namespaces** of keys in enums, for those who have them.
+struct MyUserDefaults: ObjectUserDefaultable {
+    enum ObjectDefaultKey: String { case userName, appTheme }
+    static let source = suite
+}
+MyUserDefaults.set("krimpedance", forKey: .userName)
+print(MyUserDefaults.object(String.self, forKey: .userName) ?? "nobody")
+
+//: **Observe** the whole suite: a commit of several keys is one event.
+let watch = suite.observe(prefix: "MyUserDefaults") { change in print("Changed: \(change.keys)") }
+MyUserDefaults.remove(forKey: .userName)
+watch.cancel()
+
 //: What was set survives a kill at once, and a loss of power within a second, at exit, and after `synchronize()`.
 try suite.synchronize()
 print("The settings are in \(suite.location ?? "the system's care").")

@@ -67,8 +67,10 @@ extension DefaultsSuite {
     /// ``DefaultStoreType/observe(_:_:)``. Over `UserDefaults`, where others may write, it hears of what they write to the keys that are
     /// there, or are declared, when it begins.
     ///
-    /// - Parameter prefix: How the keys begin that it hears of, `""` for all; nil for those that this process has declared by then, in a
-    ///   store, a ``UserDefault``, a ``StorableConfig`` or through a ``DefaultKey``.
+    /// - Parameters:
+    ///   - prefix: How the keys begin that it hears of, `""` for all; nil for those that this process has declared, in a store, a
+    ///     ``UserDefault``, a ``StorableConfig`` or through a ``DefaultKey``.
+    ///   - handler: Called under no lock.
     public func observe(
         prefix: String? = nil, _ handler: @escaping @Sendable (SuiteChange) -> Void
     ) -> ObservationToken {
