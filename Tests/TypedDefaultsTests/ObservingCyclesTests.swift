@@ -51,19 +51,18 @@ struct ObservingCyclesTests {
                 let called = DispatchSemaphore(value: 0)
                 // The store itself goes at the end of the round, the token inside the handler or with it.
                 let store = AnyStore(PersistentStore(number, suite: suite))
-                token.withLock {
-                    $0 = store.observe { change in
-                        calls.withLock { $0 += 1 }
-                        defer { called.signal() }
-                        switch (index + round) % 5 {
-                        case 0: token.withLock { $0 }?.cancel()
-                        case 1: token.withLock { $0 = nil }
-                        case 2: _ = (store.get(), suite[other])
-                        case 3: if change.newValue.map({ $0 % 16 == 0 }) == true { suite[other] += 1 }
-                        default: store.observe(initial: true) { _ in }.cancel()
-                        }
+                let made = store.observe { change in
+                    calls.withLock { $0 += 1 }
+                    defer { called.signal() }
+                    switch (index + round) % 5 {
+                    case 0: token.withLock { $0 }?.cancel()
+                    case 1: token.withLock { $0.take() }?.cancel()
+                    case 2: _ = (store.get(), suite[other])
+                    case 3: if change.newValue.map({ $0 % 16 == 0 }) == true { suite[other] += 1 }
+                    default: store.observe(initial: true) { _ in }.cancel()
                     }
                 }
+                token.withLock { $0 = made }
                 store.set(index * 1_000 + round)
                 if called.wait(timeout: .now() + 30) == .timedOut { Issue.record("nobody was told") }
                 token.withLock { $0 }?.cancel()

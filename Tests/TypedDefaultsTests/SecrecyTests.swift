@@ -104,6 +104,14 @@ struct SecrecyTests {
         }
     }
 
+    private final class Config: StorableConfig {
+        @Stored("text") var text = ""
+    }
+    private struct Settings {
+        @UserDefault var text: String
+        init(_ suite: DefaultsSuite) { _text = UserDefault("text", default: "", in: suite) }
+    }
+
     @Test func storesAndSuitesDoNotShowTheirContents() throws {
         let suite = DefaultsSuite.inMemory(["CameraConfig": .string(Self.secret), "text": .string(Self.secret)])
         let text = DefaultKey("text", default: "")
@@ -111,7 +119,8 @@ struct SecrecyTests {
         #expect(store.get() == Self.secret)
         let shown: [Any] = [
             suite, store, AnyStore(store), InMemoryStore(Self.secret), MemoryBackend(["text": .string(Self.secret)]),
-            InMemoryStore(Talkative.Level.low),
+            InMemoryStore(Talkative.Level.low), UserDefault(text, in: suite), Config(suite: suite),
+            Settings(suite), store.map(\.self), store.observe { _ in }, store.values,
         ]
         for value in shown {
             var dumped = ""
