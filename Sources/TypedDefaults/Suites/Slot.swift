@@ -203,27 +203,23 @@ extension Slot: Observable {
 
 /// Holds an object, and tells whether anybody else does.
 private final class TellingReference<Object: AnyObject>: Sendable {
-    // Safe: written by `init` and `deinit` only. A pointer, since the question takes one, and asked of a property it would count as a write.
-    private nonisolated(unsafe) let pointer: UnsafeMutablePointer<Object>
-    // Safe: as long as the pointer is. To use the object costs no reference so.
+    // Safe: released by `deinit` only. To use the object costs no reference so.
     private nonisolated(unsafe) let unmanaged: Unmanaged<Object>
 
-    init(_ object: Object) {
-        unmanaged = Unmanaged.passUnretained(object)
-        pointer = .allocate(capacity: 1)
-        pointer.initialize(to: object)
-    }
-
-    deinit {
-        pointer.deinitialize(count: 1)
-        pointer.deallocate()
-    }
+    init(_ object: Object) { unmanaged = .passRetained(object) }
+    deinit { unmanaged.release() }
 
     @inline(__always)
     func withObject(_ body: (Object) -> Void) { unmanaged._withUnsafeGuaranteedRef { body($0) } }
 
     @inline(__always)
-    var isHeldByOthers: Bool { !isKnownUniquelyReferenced(&pointer.pointee) }
+    var isHeldByOthers: Bool {
+        // The question counts as a write of the variable that it is asked of. So each thread has its own, which holds no reference.
+        var copy = unmanaged
+        return withUnsafeMutablePointer(to: &copy) { copy in
+            copy.withMemoryRebound(to: Object.self, capacity: 1) { !isKnownUniquelyReferenced(&$0.pointee) }
+        }
+    }
 }
 
 extension Slot: CustomReflectable {
