@@ -55,7 +55,8 @@ final class FileWatch: Sendable {
         }
         source.setEventHandler {
             let changed = events.take()
-            guard changed.contents || changed.name else { return }
+            // Asked after they were taken: a handler that was about to be called when the source was cancelled is called all the same.
+            guard changed.contents || changed.name, !isOver.withLock({ $0 }) else { return }
             onChange(changed.name)
             // An event for each of many writes would cost the writers as much again as the writes do.
             awaitNext(after: .milliseconds(2))
