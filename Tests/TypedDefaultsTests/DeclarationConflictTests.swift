@@ -63,4 +63,24 @@ struct DeclarationConflictTests {
         }
         #expect(all == [])
     }
+
+    /// What is let go of may read the suite in its last breath, so not under a lock that a read needs.
+    @Test(.timeLimit(.minutes(1))) func whatIsReplacedMayReadTheSuiteWhenItGoes() {
+        final class Dying: Codable, Sendable {
+            let suite: DefaultsSuite?
+            init(_ suite: DefaultsSuite) { self.suite = suite }
+            init(from decoder: any Decoder) throws { suite = nil }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode("value")
+            }
+            deinit { if let suite { _ = suite[DefaultKey("other", default: 1)] } }
+        }
+        let suite = DefaultsSuite.inMemory()
+        for _ in 0..<3 { _ = UserDefault("name", default: Dying(suite), in: suite) }
+        let held = Guarded<Dying?>(Dying(suite))
+        suite.onFailure = { [dying = held.withLock { $0.take() }] _ in withExtendedLifetime(dying) {} }
+        suite.onFailure = { _ in }
+        #expect(suite[DefaultKey("other", default: 1)] == 1)
+    }
 }

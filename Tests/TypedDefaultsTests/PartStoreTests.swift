@@ -81,4 +81,38 @@ struct PartStoreTests {
         // To the log, since there is no handler.
         Failing().map(\.size).set(.large)
     }
+
+    @Test func aPartDiffersByItsBits() {
+        struct Whole: Codable, Sendable {
+            var number = 0.0
+            var note = 0
+            var inner = Inner()
+            struct Inner: Codable, Equatable, Sendable { var text = "e\u{301}" }
+        }
+        let store = InMemoryStore(Whole())
+        let heard = Guarded(0)
+        let tokens = [
+            store.map(\.number).observe { _ in heard.withLock { $0 += 1 } },
+            store.map(\.inner.text).observe { _ in heard.withLock { $0 += 1 } },
+        ]
+        store.set(Whole(number: -0.0))
+        #expect(heard.withLock { $0 } == 1)
+        store.set(Whole(number: .nan))
+        store.set(Whole(number: .nan, note: 1))
+        #expect(heard.withLock { $0 } == 2)
+        store.set(Whole(number: .nan, note: 1, inner: .init(text: "\u{E9}")))
+        #expect(heard.withLock { $0 } == 3)
+        for token in tokens { token.cancel() }
+    }
+
+    @Test func theFailureOfAPartOfAPartReachesTheSuite() {
+        struct Outer: DefaultConvertible, Codable {
+            static let key = "outer"
+            var inner = Inner()
+            struct Inner: Codable, Equatable, Sendable { var number = 1 }
+        }
+        let failures = Failures(of: suite)
+        PersistentStore<Outer>(suite: suite).map(\.inner).map(\.number).set(3)
+        #expect(failures.kinds == [.refused])
+    }
 }

@@ -119,6 +119,27 @@ struct StorableConfigTests {
         #expect(failures.all == [])
     }
 
+    @Test func theNameIsThatOfTheSourceWhateverItIs() {
+        final class `Odd (v2).Name`: StorableConfig { @Stored var number = 1 }
+        func key(_ config: StorableConfigBase) -> String? { config.storedKeys.first }
+        let suite = DefaultsSuite.inMemory()
+        #expect(
+            key(GenericConfig<[String: Int]>(suite: suite, identifier: "i"))
+                == "i.GenericConfig<Swift.Dictionary<Swift.String, Swift.Int>>.list")
+        #expect(
+            key(`Odd (v2).Name`(suite: suite, identifier: "i"))?.hasSuffix("(v2).Name`.number") == true)
+    }
+
+    @Test func aMirrorOfOnesOwnIsAProgrammersMistake() async {
+        await #expect(processExitsWith: .failure) {
+            final class Shown: StorableConfig, CustomReflectable {
+                @Stored var number = 1
+                var customMirror: Mirror { Mirror(self, children: []) }
+            }
+            _ = Shown(suite: .inMemory())
+        }
+    }
+
     @Test func classesOfOneNameThatWouldShareKeysAreReported() {
         func first(_ suite: DefaultsSuite) -> [String] {
             final class Local: StorableConfig { @Stored var number = 1 }

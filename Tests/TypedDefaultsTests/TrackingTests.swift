@@ -55,14 +55,40 @@ struct TrackingTests {
         #expect(fired.withLock { $0 } == 0)
         backend.write(2, forKey: "number")
         #expect(fired.withLock { $0 } == 1)
-        #expect(backend.isWatched, "until the next change, since many track again at once")
+        #expect(!backend.isWatched)
         track(store) { fired.withLock { $0 += 1 } }
         other.set(5)
         #expect(backend.isWatched)
         store.set(5)
         #expect(fired.withLock { $0 } == 2)
-        other.set(6)
         #expect(!backend.isWatched)
+    }
+
+    /// A tracker that has read several keys forgets all of them with the first that changes.
+    @Test func theWatchEndsForTheOtherKeysOfATracker() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let stores = (0..<5).map { PersistentStore(DefaultKey("\($0)", default: 0), suite: suite) }
+        withObservationTracking {
+            for store in stores { _ = store.get() }
+        } onChange: {
+        }
+        stores[0].set(1)
+        for value in 2...5 { PersistentStore(Self.number, suite: suite).set(value) }
+        #expect(!backend.isWatched)
+    }
+
+    @Test func removingWhatIsNotStoredIsNoChange() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore(Self.number, suite: suite)
+        let fired = Guarded(0)
+        track(store) { fired.withLock { $0 += 1 } }
+        suite.remove(["number", "other"])
+        suite.removeAll()
+        store.remove()
+        #expect(fired.withLock { $0 } == 0)
+        #expect(backend.commits.isEmpty)
     }
 
     @Test func anObserverAndATrackingEndOnTheirOwn() {
@@ -75,7 +101,6 @@ struct TrackingTests {
         #expect(backend.isWatched)
         backend.write(2, forKey: "number")
         #expect(fired.withLock { $0 } == 1)
-        store.set(3)
         #expect(!backend.isWatched)
     }
 }

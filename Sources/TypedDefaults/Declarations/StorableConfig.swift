@@ -36,10 +36,12 @@ open class StorableConfigBase {
     /// - Parameters:
     ///   - suite: Where the settings live; `.inMemory()` in a test.
     ///   - identifier: How the keys begin. Nil for the identifier of the bundle, or else the name of the program, see
-    ///     ``DefaultsSuite/nameStandard(_:)``, which is another one under a test runner.
+    ///     ``DefaultsSuite/nameStandard(_:)``, which is another one under a test runner. After this it can be given no other name.
     public init(suite: DefaultsSuite = .standard, identifier: String? = nil) {
         self.suite = suite
         let type = type(of: self)
+        precondition(
+            !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
         let prefix = "\(identifier ?? DefaultsSuite.programIdentifier).\(stableName(of: type))"
         suite.core.note(ClassDeclaration(type: type), of: prefix)
         settings = storedProperties(of: self).map { label, property in
@@ -113,18 +115,19 @@ private func storedProperties(of object: AnyObject) -> [(label: String, property
 
 /// The name of a type with the types around it, without its module, and without what differs from run to run.
 private func stableName(of type: Any.Type) -> String {
+    var rest = Substring(String(reflecting: type))
     var name = ""
-    var depth = 0
-    var isAfterContext = false
     // As in `Module.(unknown context at $1004a2).Config`, or `(extension in Other):Module.Camera.Config`.
-    for character in String(reflecting: type) {
-        switch character {
-        case "(": depth += 1
-        case ")": depth -= 1
-        case ".", ":": if depth == 0, !isAfterContext { name.append(character) }
-        default: if depth == 0 { name.append(character) }
+    while let character = rest.first {
+        if rest.hasPrefix("(unknown context at ") || rest.hasPrefix("(extension in "),
+            let end = rest.firstIndex(of: ")")
+        {
+            // With the dot or the colon behind it.
+            rest = rest[end...].dropFirst(2)
+        } else {
+            name.append(character)
+            rest = rest.dropFirst()
         }
-        isAfterContext = character == ")"
     }
-    return String(name[name.firstIndex(of: ".").map(name.index(after:))!...])
+    return String(name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).last ?? "")
 }

@@ -39,7 +39,7 @@ private struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: De
                 defer { isInitial = false }
                 return isInitial
             }
-            guard isFirst || old != new else { return }
+            guard isFirst || !areSame(old, new) else { return }
             handler(
                 DefaultChange(oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: change.origin))
         }
@@ -87,6 +87,19 @@ protocol FailureReporting {
     func report(_ error: DefaultsError)
 }
 
+extension PartStore: FailureReporting {
+    func report(_ error: DefaultsError) { base.fail(with: error) }
+}
 extension PersistentStore: FailureReporting {}
 extension InMemoryStore: FailureReporting {}
 extension AnyStore: FailureReporting {}
+
+/// Whether both are stored as the same bits, where that can be seen from the values; else whether they are equal.
+func areSame<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    do throws(DefaultsError) {
+        return try PropertyList(one) == PropertyList(other)
+    } catch {
+        return one == other
+    }
+}

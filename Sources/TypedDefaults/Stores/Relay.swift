@@ -71,7 +71,7 @@ final class Relay<Default: Sendable>: Sendable {
     /// Values of a type that cannot be compared are taken to differ.
     private func areEqual(_ old: Default?, _ new: Default?) -> Bool {
         guard let old, let new else { return old == nil && new == nil }
-        func isEqual<Value: Equatable>(_ old: Value) -> Bool { old == new as? Value }
+        func isEqual<Value: Equatable>(_ old: Value) -> Bool { areSame(old, new as? Value) }
         return (old as? any Equatable).map { isEqual($0) } ?? false
     }
 

@@ -68,7 +68,11 @@ extension DefaultsSuite {
     /// A failure goes to ``onFailure``, and then nothing is removed.
     public func remove(_ keys: some Sequence<String>) {
         let names = Set(keys.map(ByteString.init))
-        removing { names.map(\.string) }
+        removing { () throws(DefaultsError) in
+            var stored: [String] = []
+            for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
+            return stored
+        }
     }
 
     /// Removes all that is stored in this suite, as one change.

@@ -50,6 +50,8 @@ struct Observers {
     }
     private var observed: [ObjectIdentifier: Observed] = [:]
     private var tracked: [ObjectIdentifier: Slot] = [:]
+    /// How many there were since all that are tracked were looked through.
+    private var deliveries = 0
     /// Those that somebody else may have changed since.
     private var doubted: [ObjectIdentifier: Slot] = [:]
     private var suiteObservers: [SuiteObserver] = []
@@ -97,10 +99,18 @@ struct Observers {
 
     /// Forgets those that are tracked no longer.
     ///
-    /// - Returns: Those of them that are not followed any more.
-    mutating func endTracking() -> [Slot] {
+    /// - Parameter changed: What trackers were just told of. With one key they forget all that they have read, so all are looked
+    ///   through as well, but only once in as many deliveries as there are.
+    /// - Returns: Those that are not followed any more.
+    mutating func endTracking(changed: some Sequence<Slot>) -> [Slot] {
+        guard !tracked.isEmpty else { return [] }
+        deliveries += 1
+        let isSweep = deliveries >= tracked.count
+        if isSweep { deliveries = 0 }
+        let candidates = isSweep ? Array(tracked.values) : changed.filter(isTracked)
         var ended: [Slot] = []
-        for (id, slot) in tracked where !slot.isTracked {
+        for slot in candidates where !slot.isTracked {
+            let id = ObjectIdentifier(slot)
             tracked[id] = nil
             observed[id]?.isTracked = false
             if endIfIdle(slot) { ended.append(slot) }

@@ -27,7 +27,10 @@ extension SuiteCore {
     }
 
     /// Follows no longer what is tracked no longer, of which there is no news but this: it is looked for when something has changed.
-    private func endTracking() { unfollow(observers.withLock { $0.endTracking() }) }
+    private func endTracking(_ changed: [(slot: Slot, depth: Int)]) {
+        let ended = observers.withLock { $0.endTracking(changed: changed.lazy.map(\.slot)) }
+        if !ended.isEmpty { unfollow(ended) }
+    }
 
     private func unfollow(_ slots: [Slot]) {
         for slot in slots { backend.follow(slot.key, false) }
@@ -148,9 +151,9 @@ extension SuiteCore {
     func deliver() {
         guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
         while let (events, suiteEvents, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
-            endTracking()
             for failure in failures { report(failure) }
             for (slot, depth) in changed { ChangeRow.$depth.withValue(depth) { slot.noteChange() } }
+            endTracking(changed)
             for event in events { ChangeRow.$depth.withValue(event.depth) { tell(event) } }
             for event in suiteEvents where !observers.withLock({ _ in event.observer.state.isCancelled }) {
                 ChangeRow.$depth.withValue(event.depth) { event.observer.handle(event.change) }

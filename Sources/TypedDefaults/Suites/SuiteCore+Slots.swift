@@ -20,6 +20,16 @@ extension SuiteCore {
     /// Whether anything is stored, readable or not.
     func isStored(_ slot: Slot) throws(DefaultsError) -> Bool { try look(at: slot).stored != nil }
 
+    /// Whether anything is stored under a key, readable or not.
+    func isStored(_ key: String) throws(DefaultsError) -> Bool {
+        do throws(DefaultsError) {
+            return try backend.value(forKey: key) != nil
+        } catch {
+            guard error.kind == .unreadable else { throw error }
+            return true
+        }
+    }
+
     /// What is stored, and what is known of it.
     private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
         var look = slot.known(at: try catchUp())

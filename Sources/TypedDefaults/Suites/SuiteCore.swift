@@ -55,7 +55,14 @@ final class SuiteCore: Sendable {
 
     var onFailure: @Sendable (DefaultsError) -> Void {
         get { state.withLock { $0.onFailure } }
-        set { state.withLock { $0.onFailure = newValue } }
+        set {
+            // The old one ends after the lock: what it holds may read the suite in its last breath.
+            let old = state.withLock { state in
+                defer { state.onFailure = newValue }
+                return state.onFailure
+            }
+            withExtendedLifetime(old) {}
+        }
     }
 
     /// Hands a failure that no caller can be told of to the failure handler; one that the handler itself meets is written.
@@ -106,19 +113,22 @@ extension SuiteCore {
     func note(_ declaration: any AnyDeclaration, of key: String) {
         // Asked outside the lock: conversions are not called under it.
         let content = declaration.content
-        let conflict = state.withLock { state -> DefaultsError? in
+        // The old declaration ends after the lock as well: its default may be an object of somebody's.
+        let (conflict, old) = state.withLock { state -> (DefaultsError?, (any AnyDeclaration)?) in
             var known = state.keys[ByteString(key)] ?? Key()
+            let old = known.declaration
             defer { state.keys[ByteString(key)] = known }
             known.declaration = declaration
             let conflict = known.declared.flatMap { content.conflict(with: $0, key: key) }
             guard let conflict, !known.isInConflict else {
                 // The first one may have said nothing of a default.
                 if known.declared?.defaultFingerprint == nil { known.declared = content }
-                return nil
+                return (nil, old)
             }
             known.isInConflict = true
-            return conflict
+            return (conflict, old)
         }
+        withExtendedLifetime(old) {}
         if let conflict { report(conflict) }
     }
 
