@@ -32,6 +32,14 @@ struct DeclarationConflictTests {
         #expect(all.map(\.kind) == [.conflict])
     }
 
+    @Test func twoOrdersOfAnArrayAreTwoDefaults() {
+        let all = failures { suite in
+            _ = UserDefault("name", default: [1, 2], in: suite)
+            _ = UserDefault("name", default: [2, 1], in: suite)
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
     @Test func anOptionalAndADefaultContradictEachOther() {
         let all = failures { suite in
             _ = UserDefault<String?>("name", default: nil, in: suite)

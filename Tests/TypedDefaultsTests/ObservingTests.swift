@@ -52,6 +52,30 @@ struct ObservingTests {
         }
     }
 
+    /// Sets, and dictionaries with keys that are no strings, are written in one order whatever they have in memory.
+    @Test func equalSetsAreOneValue() {
+        struct Sets: Codable {
+            enum Side: String, Codable { case left, right, top, bottom }
+            var numbers: Set<Int>
+            var sides: [Side: Int]
+        }
+        let store = InMemoryStore<Sets>()
+        let heard = Guarded(0)
+        let token = store.observe { _ in heard.withLock { $0 += 1 } }
+        for _ in 0..<20 {
+            // Capacities differ, and the order of what is in a bucket by that of insertion.
+            var numbers = Set<Int>(minimumCapacity: .random(in: 0...1_000))
+            for number in (-20..<20).shuffled() { numbers.insert(number) }
+            var sides = [Sets.Side: Int](minimumCapacity: .random(in: 0...1_000))
+            for side in [Sets.Side.left, .right, .top, .bottom].shuffled() { sides[side] = side.rawValue.count }
+            store.set(Sets(numbers: numbers, sides: sides))
+        }
+        token.cancel()
+        #expect(heard.withLock { $0 } == 1)
+        #expect(store.get()?.numbers == Set(-20..<20))
+        #expect(store.get()?.sides[.bottom] == 6)
+    }
+
     @Test func aWriteThatFailsIsNotHeard() throws {
         let suite = DefaultsSuite.inMemory()
         let store = PersistentStore(DefaultKey("n", default: 0.0), suite: suite)

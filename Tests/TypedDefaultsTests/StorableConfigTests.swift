@@ -213,6 +213,9 @@ struct StorableConfigTests {
         #expect(config.currentValues == ["app.TwitterConfig.userName": "kai", "app.TwitterConfig.isVerified": false])
         #expect(config.changedValues == ["app.TwitterConfig.userName": "kai"])
         config.userName = "nobody"
+        let list = SpecialConfig(suite: .inMemory(), identifier: "app")
+        list.list = [2, 1]
+        #expect(list.changedValues == ["app.SpecialConfig.list": [2, 1]])
         #expect(config.changedValues == [:], "stored, but no other than the default")
     }
 

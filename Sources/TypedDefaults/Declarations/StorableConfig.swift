@@ -70,7 +70,7 @@ extension StorableConfigBase {
     public var changedValues: [String: PropertyList] {
         values { setting throws(DefaultsError) in
             let (value, defaultValue) = (try setting.encodedValue(), try setting.encodedDefault())
-            return value?.hashRegardlessOfOrder == defaultValue?.hashRegardlessOfOrder ? nil : value
+            return setting.kind.areEqual(value, defaultValue) ? nil : value
         }
     }
 
@@ -95,7 +95,7 @@ extension StorableConfigBase {
 /// The class that derives keys of that beginning.
 private final class ClassDeclaration: AnyDeclaration {
     let content: DeclarationContent
-    init(type: Any.Type) { content = DeclarationContent(type: type, kind: .codable, defaultFingerprint: nil) }
+    init(type: Any.Type) { content = DeclarationContent(type: type, kind: .codable, defaultValue: nil) }
 }
 
 /// The wrapped properties of an object, those of its superclasses first, with their names.

@@ -66,6 +66,7 @@ public struct Stored<Value: Sendable> {
 protocol AnyStored {
     func bind(to suite: DefaultsSuite, _ derivedKey: String)
     var key: String { get }
+    var kind: ConversionKind { get }
     func encodedValue() throws(DefaultsError) -> PropertyList?
     func encodedDefault() throws(DefaultsError) -> PropertyList?
 }
@@ -76,6 +77,7 @@ extension Stored: AnyStored {
     }
 
     var key: String { projectedValue.key.name }
+    var kind: ConversionKind { projectedValue.key.declaration.conversion.kind }
     func encodedValue() throws(DefaultsError) -> PropertyList? {
         try projectedValue.key.declaration.conversion.encode(projectedValue.value)
     }

@@ -12,15 +12,15 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
     var content: DeclarationContent {
         DeclarationContent(
             type: (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self, kind: conversion.kind,
-            defaultFingerprint: defaultFingerprint)
+            defaultValue: encodedDefault)
     }
 
-    private var defaultFingerprint: Int? {
-        guard let defaultValue else { return nil }
+    private var encodedDefault: PropertyList?? {
+        guard let defaultValue else { return .none }
         do throws(DefaultsError) {
-            return try conversion.encode(defaultValue)?.hashRegardlessOfOrder ?? 0
+            return .some(try conversion.encode(defaultValue))
         } catch {
-            return nil
+            return .none
         }
     }
 }
@@ -35,8 +35,8 @@ struct DeclarationContent {
     /// The type of the value; of an optional what it holds.
     let type: Any.Type
     let kind: ConversionKind
-    /// A number that equal defaults have in common; nil if there is none, or none that can be stored.
-    let defaultFingerprint: Int?
+    /// The default as it would be stored, where nil is one as well; nil if there is none, or none that can be stored.
+    let defaultValue: PropertyList??
 
     /// Why a setting cannot be declared as both; nil if it can.
     func conflict(with other: DeclarationContent, key: String) -> DefaultsError? {
@@ -48,7 +48,7 @@ struct DeclarationContent {
                 .conflict, key: key, type: isOfOneName ? String(reflecting: type) : "\(type)",
                 reason: "the key is declared \(way)")
         }
-        guard let mine = defaultFingerprint, let others = other.defaultFingerprint, mine != others else { return nil }
+        guard let mine = defaultValue, let others = other.defaultValue, !kind.areEqual(mine, others) else { return nil }
         return DefaultsError(
             .conflict, key: key, type: "\(type)",
             reason: "the key is declared with two defaults, or with one that is not the same each time")

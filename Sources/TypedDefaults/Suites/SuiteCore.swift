@@ -122,7 +122,7 @@ extension SuiteCore {
             let conflict = known.declared.flatMap { content.conflict(with: $0, key: key) }
             guard let conflict, !known.isInConflict else {
                 // The first one may have said nothing of a default.
-                if known.declared?.defaultFingerprint == nil { known.declared = content }
+                if known.declared.flatMap(\.defaultValue) == nil { known.declared = content }
                 return (nil, old)
             }
             known.isInConflict = true

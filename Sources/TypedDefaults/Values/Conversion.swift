@@ -24,7 +24,14 @@ struct Conversion<Value: Sendable>: Sendable {
 }
 
 /// Distinguishes the ways in which one type may be converted.
-enum ConversionKind { case codable, jsonData, rawValue, convertible, propertyList }
+enum ConversionKind {
+    case codable, jsonData, rawValue, convertible, propertyList
+
+    /// Whether both were written of equal values. What a type writes by hand may be in any order.
+    func areEqual(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
+        self == .convertible ? one?.hashRegardlessOfOrder == other?.hashRegardlessOfOrder : one == other
+    }
+}
 
 /// A type and the way in which it is converted.
 struct ConversionForm: Hashable {
@@ -106,7 +113,7 @@ extension Conversion where Value: Codable {
                 do { data = try encoder.encode(value) } catch { throw DefaultsError(encoding: Value.self, error) }
                 // Each time, since it depends on the value what JSON can hold.
                 guard let again = EmbeddedData(data).decode(Value.self),
-                    try encodingByCodable(again)?.hashRegardlessOfOrder == native.hashRegardlessOfOrder
+                    try encodingByCodable(again) == native
                 else { throw .refused(path: [], type: Value.self, "JSON does not give the same value back") }
                 return .data(data)
             },

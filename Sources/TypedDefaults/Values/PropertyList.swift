@@ -123,6 +123,12 @@ extension PropertyList {
             }
         }
 
+        /// Whether it is the smaller one.
+        func isBefore(_ other: Integer) -> Bool {
+            // Of two that are negative, or are not, the bits are in their order.
+            isNegative == other.isNegative ? bits < other.bits : isNegative
+        }
+
         /// The value as that type; nil where it does not fit.
         public func exactly<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
             isNegative ? Number(exactly: Int64(bitPattern: bits)) : Number(exactly: bits)

@@ -30,7 +30,7 @@ extension PropertyList {
         let encoder = PropertyListTreeEncoder(userInfo: userInfo, isOptionalRoot: isOptionalRoot)
         defer { encoder.close() }
         try value.encode(to: encoder)
-        return try encoder.finish()
+        return try encoder.finish()?.ordered(as: type(of: value))
     }
 }
 
@@ -186,7 +186,7 @@ final class PropertyListTreeEncoder: Encoder {
         let encoder = PropertyListTreeEncoder(parent: self, key: key)
         defer { encoder.close() }
         try value.encode(to: encoder)
-        return try encoder.finish() ?? .nilMarker
+        return try encoder.finish()?.ordered(as: type(of: value)) ?? .nilMarker
     }
 
     /// An encoder for a part whose container stays open, put in place when this one finishes.
