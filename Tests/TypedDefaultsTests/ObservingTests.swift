@@ -29,6 +29,7 @@ struct ObservingTests {
             store.remove()
             store.remove()
             suite[DefaultKey("another", default: 0)] = 7
+            changes.wait { $0.count >= 5 }
             let heard = changes.withLock { $0 }
             #expect(heard.map(\.newValue) == [1, 2, 3, 4, nil])
             #expect(heard.map(\.oldValue) == [nil, 1, 2, 3, 4])
@@ -47,6 +48,7 @@ struct ObservingTests {
             let heard = Guarded<[Int?]>([])
             let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
             store.set(2)
+            heard.wait { $0.count >= 2 }
             #expect(heard.withLock { $0 } == [1, 2])
             token.cancel()
         }
@@ -223,12 +225,14 @@ struct ObservingTests {
             suite[DefaultKey("another", default: 0)] = 1
             #expect(fired.withLock { $0 } == 0)
             suite[number] = 1
+            fired.wait { $0 >= 1 }
             #expect(fired.withLock { $0 } == 1)
             // Once, until somebody tracks again.
             suite[number] = 2
             #expect(fired.withLock { $0 } == 1)
             track()
             store.remove()
+            fired.wait { $0 >= 2 }
             #expect(fired.withLock { $0 } == 2)
         }
     }

@@ -23,6 +23,7 @@ struct SuiteChangeTests {
             suite.removeAll()
             suite[count] = 0
             suite[count] = 0
+            heard.wait { $0.count >= 2 }
             token.cancel()
             suite[count] = 2
             #expect(heard.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
