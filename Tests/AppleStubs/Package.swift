@@ -27,6 +27,9 @@ let package = Package(
             name: "TypedDefaults", dependencies: apple, exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        // Without its widget: there is no stand-in for WidgetKit.
+        .executableTarget(
+            name: "SampleApp", dependencies: ["TypedDefaults", "SwiftUI"], exclude: ["Widget"], swiftSettings: settings),
         .testTarget(
             name: "TypedDefaultsTests", dependencies: ["TypedDefaults", "typed-defaults"] + apple,
             swiftSettings: settings),

@@ -2,7 +2,7 @@
 // may be handed on. https://developer.apple.com/documentation/swiftui
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
-    var body: Body { get }
+    @ViewBuilder var body: Body { get }
 }
 
 extension Never: View { public var body: Never { fatalError("never made") } }
@@ -14,7 +14,7 @@ public struct Text: View {
 }
 
 // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-7ufcp
-@propertyWrapper public struct Binding<Value> {
+@dynamicMemberLookup @propertyWrapper public struct Binding<Value> {
     private let get: @isolated(any) @Sendable () -> Value
     private let set: @isolated(any) @Sendable (Value) -> Void
 
@@ -31,6 +31,17 @@ public struct Text: View {
         nonmutating set { unsafeBitCast(set, to: (@Sendable (Value) -> Void).self)(newValue) }
     }
     public var projectedValue: Binding<Value> { self }
+
+    // https://developer.apple.com/documentation/swiftui/binding/subscript(dynamicmember:)
+    public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> {
+        // Safe: used where the view is, on the main actor.
+        nonisolated(unsafe) let (whole, keyPath) = (self, keyPath)
+        return Binding<Subject> {
+            whole.wrappedValue[keyPath: keyPath]
+        } set: {
+            whole.wrappedValue[keyPath: keyPath] = $0
+        }
+    }
 }
 
 extension Binding: Sendable where Value: Sendable {}
@@ -45,8 +56,93 @@ public protocol EnvironmentKey {
 public struct EnvironmentValues {
     private var values: [ObjectIdentifier: Any] = [:]
     public init() {}
+
+    /// Those of the view that is being drawn.
+    @MainActor static var current = EnvironmentValues()
+
     public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
         get { values[ObjectIdentifier(key)].map { $0 as! Key.Value } ?? Key.defaultValue }
         set { values[ObjectIdentifier(key)] = newValue }
+    }
+}
+
+// https://developer.apple.com/documentation/swiftui/environment: to be read in a `body`.
+@propertyWrapper public struct Environment<Value> {
+    private let keyPath: KeyPath<EnvironmentValues, Value>
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
+    @MainActor public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
+}
+
+extension View {
+    // https://developer.apple.com/documentation/swiftui/view/environment(_:_:)
+    public func environment<Value>(
+        _ keyPath: WritableKeyPath<EnvironmentValues, Value>, _ value: Value
+    ) -> some View {
+        EnvironmentView(content: self) { $0[keyPath: keyPath] = value }
+    }
+}
+
+// https://developer.apple.com/documentation/swiftui/viewbuilder
+@resultBuilder public enum ViewBuilder {
+    @MainActor public static func buildBlock<each Content: View>(
+        _ content: repeat each Content
+    ) -> TupleView<repeat each Content> { TupleView(content: (repeat each content)) }
+    @MainActor public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+}
+
+// https://developer.apple.com/documentation/swiftui/toggle
+public struct Toggle: View {
+    fileprivate let title: String
+    fileprivate let isOn: Binding<Bool>
+    public init(_ title: String, isOn: Binding<Bool>) { (self.title, self.isOn) = (title, isOn) }
+    public var body: Never { fatalError("drawn by the system") }
+}
+
+// https://developer.apple.com/documentation/swiftui/app, scene and windowgroup
+@MainActor @preconcurrency public protocol App {
+    associatedtype Body: Scene
+    var body: Body { get }
+    init()
+}
+extension App { public static func main() { _ = Self().body } }
+@MainActor @preconcurrency public protocol Scene {}
+public struct WindowGroup<Content: View>: Scene {
+    public init(@ViewBuilder content: () -> Content) { _ = content() }
+}
+
+// What the system does with views.
+
+/// What draws itself.
+@MainActor private protocol Drawn {
+    var lines: [String] { get }
+}
+
+/// What people see of a view, line by line.
+@MainActor public func draw(_ view: some View) -> [String] {
+    if let drawn = view as? any Drawn { drawn.lines } else { draw(view.body) }
+}
+
+extension Text: Drawn { fileprivate var lines: [String] { [content] } }
+extension Toggle: Drawn { fileprivate var lines: [String] { ["\(title): \(isOn.wrappedValue ? "on" : "off")"] } }
+
+public struct TupleView<each Content: View>: View, Drawn {
+    fileprivate let content: (repeat each Content)
+    public var body: Never { fatalError("drawn by the system") }
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        for view in repeat each content { lines += draw(view) }
+        return lines
+    }
+}
+
+private struct EnvironmentView<Content: View>: View, Drawn {
+    let content: Content
+    let change: (inout EnvironmentValues) -> Void
+    var body: Never { fatalError("drawn by the system") }
+    var lines: [String] {
+        let outer = EnvironmentValues.current
+        defer { EnvironmentValues.current = outer }
+        change(&EnvironmentValues.current)
+        return draw(content)
     }
 }

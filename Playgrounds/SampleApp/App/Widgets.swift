@@ -1,0 +1,7 @@
+#if canImport(WidgetKit)
+    import WidgetKit
+
+    func reloadWidgets() { WidgetCenter.shared.reloadAllTimelines() }
+#else
+    func reloadWidgets() {}
+#endif

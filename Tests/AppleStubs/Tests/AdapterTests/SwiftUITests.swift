@@ -1,0 +1,108 @@
+import AppleFoundation
+import Observation
+import SwiftUI
+import Testing
+import TypedDefaults
+
+extension DefaultKey<Bool> { fileprivate static let showsGrid = DefaultKey("showsGrid", default: true) }
+extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality", default: 8) }
+
+@MainActor struct SwiftUITests {
+    /// Declares its setting.
+    private struct Declaring: View {
+        @UserDefault var showsGrid: Bool
+        init(in suite: DefaultsSuite) { _showsGrid = UserDefault(.showsGrid, in: suite) }
+        var body: some View { Toggle("Grid", isOn: $showsGrid.binding) }
+    }
+
+    /// Takes its settings from the environment.
+    private struct Settings: View {
+        @Environment(\.defaultsSuite) private var suite
+        var body: some View {
+            Toggle("Grid", isOn: suite.binding(.showsGrid))
+            Text("Quality \(suite[.quality])")
+        }
+    }
+
+    private struct Screen: View {
+        var body: some View {
+            Text("Settings")
+            Settings()
+        }
+    }
+
+    @Test func aBindingReadsAndStores() {
+        let suite = DefaultsSuite.inMemory()
+        let setting = UserDefault(.showsGrid, in: suite)
+        let binding = setting.binding
+        #expect(binding.wrappedValue)
+        binding.wrappedValue = false
+        #expect(!setting.value)
+        setting.reset()
+        #expect(binding.wrappedValue)
+        suite.binding(.quality).wrappedValue = 3
+        #expect(suite[.quality] == 3)
+    }
+
+    @Test func aPartOfAConfigIsBound() {
+        struct Config: Codable, Sendable { var savesToCameraRoll = true, size = "medium" }
+        let setting = UserDefault("config", default: Config(), in: .inMemory())
+        setting.binding.savesToCameraRoll.wrappedValue = false
+        setting.binding.size.wrappedValue = "large"
+        #expect(!setting.value.savesToCameraRoll)
+        #expect(setting.value.size == "large")
+    }
+
+    @Test func aTreeIsMovedToMemory() {
+        let suite = DefaultsSuite.inMemory(["showsGrid": false, "quality": 2])
+        let screen = Screen().environment(\.defaultsSuite, suite)
+        #expect(draw(screen) == ["Settings", "Grid: off", "Quality 2"])
+        suite[.quality] = 3
+        #expect(draw(screen) == ["Settings", "Grid: off", "Quality 3"])
+    }
+
+    @Test func theEnvironmentHasTheStandardSuite() {
+        let suite = EnvironmentValues().defaultsSuite
+        #expect(suite.location == DefaultsSuite.standard.location)
+        #expect(suite.location != nil)
+    }
+
+    /// Draws, and counts how often that would be done again.
+    private func drawCounting(_ view: some View) -> (lines: [String], count: Guarded<Int>) {
+        let count = Guarded(0)
+        let lines = withObservationTracking {
+            draw(view)
+        } onChange: {
+            count.withLock { $0 += 1 }
+        }
+        return (lines, count)
+    }
+
+    @Test func aViewIsDrawnAnewForAChangeOfWhatItShowsAndNothingElse() {
+        let suite = DefaultsSuite.inMemory()
+        let other = DefaultKey<Int?>("another")
+        let drawn = drawCounting(Screen().environment(\.defaultsSuite, suite))
+        #expect(drawn.lines == ["Settings", "Grid: on", "Quality 8"])
+        suite[other] = 1
+        #expect(drawn.count.now == 0)
+        suite[.showsGrid] = false
+        #expect(drawn.count.now == 1)
+        let again = drawCounting(Screen().environment(\.defaultsSuite, suite))
+        suite[.showsGrid] = false
+        #expect(again.count.now == 0)
+        suite[.quality] = 9
+        #expect(again.count.now == 1)
+    }
+
+    @Test func aViewIsDrawnAnewForARawWrite() throws {
+        try withDomain { _, defaults in
+            defaults.tellsTwice = true
+            let view = Declaring(in: DefaultsSuite(userDefaults: defaults))
+            let drawn = drawCounting(view)
+            #expect(drawn.lines == ["Grid: on"])
+            defaults.setFromAnotherProcess(false, forKey: "showsGrid")
+            #expect(drawn.count.now == 1)
+            #expect(draw(view) == ["Grid: off"])
+        }
+    }
+}
