@@ -118,14 +118,20 @@ struct StoreLawsTests {
         try withStore(form, backend) { store in
             store.set(Note())
             onThreads(8) { _ in
-                for _ in 0..<rounds {
+                var left = rounds
+                while left > 0 {
                     do {
                         try store.update {
                             $0?.count += 1
                             bodies.withLock { $0 += 1 }
                         }
+                        left -= 1
+                    } catch let error as DefaultsError where error.kind == .timedOut {
+                        // On a machine that is busy, where a write takes its time; the body has not run.
+                        continue
                     } catch {
                         Issue.record(error)
+                        left -= 1
                     }
                 }
             }
