@@ -116,7 +116,9 @@ final class File: Sendable {
             case .readWrite: O_RDWR
             case .createExclusively: O_RDWR | O_CREAT | O_EXCL
             }
-        return try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        let file = try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        if access == .createExclusively { file.stateProtection() }
+        return file
     }
 
     /// The result of a call, made again as long as a signal interrupts it.
