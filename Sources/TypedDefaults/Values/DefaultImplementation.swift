@@ -7,26 +7,33 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
     typealias Decode = @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
 
-    // Two and not one that is generic, which would wrap a function anew each time it is looked at.
-    private enum EncodeWay {
-        case unknown, throughAny
-        case direct(Encode)
+    // Functions behind references: by themselves they would be wrapped anew by each generic code that hands them on.
+    final class Encoding: Sendable {
+        let call: Encode
+        init(_ call: @escaping Encode) { self.call = call }
     }
-    private enum DecodeWay {
-        case unknown, throughAny
-        case direct(Decode)
+    final class Decoding: Sendable {
+        let call: Decode
+        init(_ call: @escaping Decode) { self.call = call }
     }
-    private let ways = Locked<(encode: EncodeWay, decode: DecodeWay)>((.unknown, .unknown))
+
+    private enum Way<Direct: Sendable> {
+        case unknown, throughAny
+        case direct(Direct)
+
+        init(_ direct: Direct?) { self = direct.map { .direct($0) } ?? .throughAny }
+    }
+    private let ways = Locked<(encode: Way<Encoding>, decode: Way<Decoding>)>((.unknown, .unknown))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
         switch ways.withLock({ $0.encode }) {
-        case .direct(let encode): return try encode(value)
+        case .direct(let direct): return try direct.call(value)
         case .throughAny: return try PropertyList(value.serialize())
         case .unknown:
             let probe = Probe()
             let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
             let direct = probe.found.withLock { $0.encode }
-            ways.withLock { $0.encode = direct.map { .direct($0) } ?? .throughAny }
+            ways.withLock { $0.encode = Way(direct) }
             return try PropertyList(object)
         }
     }
@@ -34,14 +41,14 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
         var value: Value?
         switch ways.withLock({ $0.decode }) {
-        case .direct(let decode): return try decode(stored, readsArguments)
+        case .direct(let direct): return try direct.call(stored, readsArguments)
         case .throughAny: value = Value(stored.object)
         case .unknown:
             let probe = Probe()
             value = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
             let direct = probe.found.withLock { $0.decode }
-            ways.withLock { $0.decode = direct.map { .direct($0) } ?? .throughAny }
-            if let direct { return try direct(stored, readsArguments) }
+            ways.withLock { $0.decode = Way(direct) }
+            if let direct { return try direct.call(stored, readsArguments) }
         }
         guard let value else {
             throw DefaultsError(.unreadable, type: "\(Value.self)", reason: "init(_:) made no value of what is stored")
@@ -51,7 +58,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
 
     /// What the default implementations of just this type leave behind.
     final class Probe: Sendable {
-        let found = Locked<(encode: Encode?, decode: Decode?)>((nil, nil))
+        let found = Locked<(encode: Encoding?, decode: Decoding?)>((nil, nil))
     }
 }
 
@@ -64,7 +71,7 @@ extension DefaultConvertible where Self: Codable {
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         probe?.found.withLock { found in
-            found.decode = { stored, readsArguments throws(DefaultsError) in
+            found.decode = .init { stored, readsArguments throws(DefaultsError) in
                 try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.fallback)
             }
         }
@@ -75,7 +82,7 @@ extension DefaultConvertible where Self: Codable {
     /// What the default `serialize()` does.
     func encodedByDefault() -> Any {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        probe?.found.withLock { $0.encode = Conversion<Self>.encodingByCodable }
+        probe?.found.withLock { $0.encode = .init(Conversion<Self>.encodingByCodable) }
         return PropertyList.objectOrError { () throws(DefaultsError) in try Conversion<Self>.encodingByCodable(self) }
     }
 }

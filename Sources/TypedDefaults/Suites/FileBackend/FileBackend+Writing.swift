@@ -96,8 +96,7 @@ extension FileBackend {
             guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
             // Not so in a child that was forked inside a write, and where the file came up only now.
             guard state.isLocked else { throw FileFailure("its lock is not held") }
-            guard log.isDueForReplacement(appending: record.length) else { return try log.append(&record) }
-            try repair(&state)
+            if log.isDueForReplacement(appending: record.length, keeping: RecordFormat.busySize) { try repair(&state) }
             try state.log?.append(&record)
         }
     }
@@ -143,5 +142,19 @@ extension FileBackend {
             }
         }
         if let failure { throw unavailable(failure) }
+        try shrink()
+    }
+
+    /// Replaces a file that has grown while much was written. What cannot be made smaller holds no less.
+    private func shrink() throws(DefaultsError) {
+        try withLog { state throws(FileFailure) in
+            guard state.log != nil else { return }
+            try repair(&state) { state throws(FileFailure) in
+                _ = try readOnce(&state)
+                return state.log!.isDueForReplacement(keeping: RecordFormat.keptSize)
+            }
+            // That was found out only now.
+            if state.log?.isDoubtful == true { throw FileFailure(FileLog.lossReason) }
+        }
     }
 }

@@ -156,8 +156,15 @@ extension FileBackend {
     }
 
     private func readOn(_ state: inout State) throws(FileFailure) {
-        guard try readOnce(&state) else { return }
-        // Nothing to do while another process has the lock: it is writing what is only half there.
+        try repair(&state) { state throws(FileFailure) in try readOnce(&state) }
+    }
+
+    /// Replaces the file if that is due, also when it is asked again with the lock, and no other process has that: it is writing what is
+    /// only half there, or will do this in its turn.
+    func repair(
+        _ state: inout State, if isDue: (inout State) throws(FileFailure) -> Bool
+    ) throws(FileFailure) {
+        guard try isDue(&state) else { return }
         let file = state.log!.file
         if !state.isLocked {
             guard try file.tryLock() else { return }
@@ -169,7 +176,7 @@ extension FileBackend {
                 state.log?.file.unlock()
             }
         }
-        guard try readOnce(&state), state.log!.isWritable, try !place.isElsewhere(state.log!) else { return }
+        guard try isDue(&state), state.log!.isWritable, try !place.isElsewhere(state.log!) else { return }
         do throws(FileFailure) {
             try repair(&state)
         } catch {
@@ -179,7 +186,7 @@ extension FileBackend {
     }
 
     /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
-    private func readOnce(_ state: inout State) throws(FileFailure) -> Bool {
+    func readOnce(_ state: inout State) throws(FileFailure) -> Bool {
         let progress = try state.log!.readOn()
         if !progress.changed.isEmpty { state.announce(progress.changed) }
         return progress.isStopped

@@ -100,8 +100,10 @@ extension FileIndex {
     /// Takes over a record that was written at the end.
     mutating func append(_ record: RecordWriter, crc: UInt32) {
         record.bytes.withUnsafeBytes { bytes in
-            for edit in record.edits {
+            let count = Int(UInt32(littleEndian: bytes.load(as: UInt32.self)))
+            RecordFormat.forEachEdit(in: bytes, 8..<(8 + count)) { edit in
                 put(UnsafeRawBufferPointer(rebasing: bytes[edit.key]), edit.value, at: end)
+                return true
             }
         }
         self.crc = crc

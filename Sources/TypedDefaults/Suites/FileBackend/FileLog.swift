@@ -132,6 +132,8 @@ extension FileLog {
         return bytes[...]
     }
 
+    static let lossReason = "some of what was written to it is not there any more"
+
     /// The bytes of a file that can take the place of this one, made of what this one holds when it is read anew.
     ///
     /// Since a flush has failed, or since it decayed, the disk may hold something else than what was read or written before. Then
@@ -149,7 +151,7 @@ extension FileLog {
         }
         if let successor { return successor }
         (index, isDoubtful) = (again, true)
-        throw FileFailure("some of what was written to it is not there any more")
+        throw FileFailure(Self.lossReason)
     }
 }
 
@@ -211,11 +213,9 @@ extension FileLog {
         size = newSize
     }
 
-    /// Whether a record of that length would leave more behind than is worth keeping.
-    func isDueForReplacement(appending count: Int) -> Bool {
-        let needed = end + count + 8
-        let newSize = RecordFormat.size(for: needed)
-        return needed > size
-            && (newSize > max(RecordFormat.keptSize, 4 * (index.live + count)) || newSize > sizeLimit)
+    /// Whether so many bytes more would leave more behind than is worth keeping, if that is more than `kept` bytes.
+    func isDueForReplacement(appending count: Int = 0, keeping kept: Int) -> Bool {
+        let newSize = RecordFormat.size(for: end + count + 8)
+        return newSize > max(kept, 4 * (index.live + count)) || newSize > sizeLimit
     }
 }

@@ -23,43 +23,41 @@ struct ByteWriter {
 
     mutating func append(contentsOf other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
 
-    /// The count of the bytes and the bytes, and where these came to stand.
-    @discardableResult
-    mutating func append(counted other: UnsafeRawBufferPointer) -> Range<Int> {
+    /// The count of the bytes and the bytes.
+    mutating func append(counted other: UnsafeRawBufferPointer) {
         append(count: other.count)
         bytes.append(contentsOf: other)
-        return (bytes.count - other.count)..<bytes.count
     }
 
-    mutating func append(count: Int) {
-        var rest = UInt64(count)
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+    mutating func append(count: Int) { insert(count: count, at: bytes.count) }
+
+    private mutating func insert(count: Int, at place: Int) {
+        var (rest, word, length) = (UInt64(count), UInt64(0), 0)
+        repeat {
+            word |= (rest & 0x7F | (rest > 0x7F ? 0x80 : 0)) << UInt64(8 * length)
             rest >>= 7
-        }
-        bytes.append(UInt8(rest))
+            length += 1
+        } while rest > 0
+        withUnsafeBytes(of: word.littleEndian) { bytes.insert(contentsOf: $0[..<length], at: place) }
     }
 
     mutating func append(word: UInt64) {
         withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    @discardableResult
-    mutating func append(_ string: String) -> Range<Int> {
+    mutating func append(_ string: String) {
         var string = string
-        return string.withUTF8 { append(counted: UnsafeRawBufferPointer($0)) }
+        string.withUTF8 { append(counted: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The count of the value's bytes and these, and where they came to stand.
-    mutating func append(counted value: PropertyList) -> Range<Int> {
+    /// The count of the value's bytes and these; how many they are.
+    mutating func append(counted value: PropertyList) -> Int {
         let start = bytes.count
         append(value)
         let count = bytes.count - start
         // The count goes in front of what it counts. To find it out beforehand would be to walk through the value twice.
-        var prefix = ByteWriter(capacity: 8)
-        prefix.append(count: count)
-        bytes.insert(contentsOf: prefix.bytes, at: start)
-        return (bytes.count - count)..<bytes.count
+        insert(count: count, at: start)
+        return count
     }
 
     mutating func append(_ value: PropertyList) {
@@ -84,7 +82,7 @@ struct ByteWriter {
             append(value)
         case .data(let value):
             append(byte: 7)
-            value.withUnsafeBytes { _ = append(counted: $0) }
+            value.withUnsafeBytes { append(counted: $0) }
         case .array(let elements):
             append(byte: 8)
             append(count: elements.count)

@@ -10,6 +10,6 @@ func count(_ suite: DefaultsSuite, times: Int, inOneStep: Bool) throws {
         } else {
             try store.save((store.load() ?? 0) + 1)
         }
-        if round % 4 == 0 { suite[filler] = String(repeating: "x", count: 5_000 + round % 100) }
+        if round % 4 == 0 { suite[filler] = String(repeating: "x", count: 40_000 + round % 100) }
     }
 }

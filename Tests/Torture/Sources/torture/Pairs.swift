@@ -47,7 +47,7 @@ func writePairs(_ backend: FileBackend, _ acknowledged: SharedNumber, _ writing:
                 let right = (key: "right", value: left.value)
                 let filler = (
                     key: "filler",
-                    value: PropertyList?.some(.string(String(repeating: "x", count: next * 2_654_435_761 % 9_000)))
+                    value: PropertyList?.some(.string(String(repeating: "x", count: next * 2_654_435_761 % 72_000)))
                 )
                 for edits in writing == .apart ? [[left], [right, filler]] : [[left, right, filler]] {
                     try backend.commit(edits)
