@@ -172,7 +172,7 @@ struct Observers {
     }
 
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
-        changed += slots.lazy.map { ($0, depth) }
+        for slot in slots { changed.append((slot, depth)) }
     }
 
     mutating func note(_ failure: DefaultsError) { failures.append(failure) }

@@ -29,7 +29,13 @@ final class SuiteCore: Sendable {
             keys[ByteString(key)]?.slots.first { $0.form == form }
         }
 
-        func slots(of names: [String]) -> [Slot] { names.flatMap { keys[ByteString($0)]?.slots ?? [] } }
+        func slots(of names: some Sequence<String>) -> [Slot] {
+            var slots: [Slot] = []
+            for name in names {
+                if let key = keys[ByteString(name)] { slots += key.slots }
+            }
+            return slots
+        }
 
         mutating func add(_ slot: Slot) {
             keys[ByteString(slot.key), default: Key()].slots.append(slot)
@@ -247,7 +253,7 @@ extension SuiteCore {
     @discardableResult
     func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) -> UInt64? {
         state.withLock { state in
-            state.commit = (edits, state.slots(of: edits.map(\.key)))
+            state.commit = (edits, state.slots(of: edits.lazy.map(\.key)))
             for slot in state.commit.slots { slot.unsettle() }
         }
         var failure: DefaultsError?

@@ -17,39 +17,32 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         init(_ call: @escaping Decode) { self.call = call }
     }
 
-    private enum Way<Direct: Sendable> {
-        case unknown, throughAny
-        case direct(Direct)
-
-        init(_ direct: Direct?) { self = direct.map { .direct($0) } ?? .throughAny }
-    }
-    private let ways = Locked<(encode: Way<Encoding>, decode: Way<Decoding>)>((.unknown, .unknown))
+    private let known = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
-        switch ways.withLock({ $0.encode }) {
-        case .direct(let direct): return try direct.call(value)
-        case .throughAny: return try PropertyList(value.serialize())
-        case .unknown:
-            let probe = Probe()
-            let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
-            let direct = probe.found.withLock { $0.encode }
-            ways.withLock { $0.encode = Way(direct) }
-            return try PropertyList(object)
-        }
+        if let encoding = known.withLock({ $0.encoding }) { return try encoding.call(value) }
+        let probe = Probe()
+        let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
+        let encoding =
+            probe.found.withLock { $0.encoding }
+            ?? Encoding { value throws(DefaultsError) in try PropertyList(value.serialize()) }
+        known.withLock { $0.encoding = encoding }
+        return try PropertyList(object)
     }
 
     func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
-        var value: Value?
-        switch ways.withLock({ $0.decode }) {
-        case .direct(let direct): return try direct.call(stored, readsArguments)
-        case .throughAny: value = Value(stored.object)
-        case .unknown:
-            let probe = Probe()
-            value = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
-            let direct = probe.found.withLock { $0.decode }
-            ways.withLock { $0.decode = Way(direct) }
-            if let direct { return try direct.call(stored, readsArguments) }
+        if let decoding = known.withLock({ $0.decoding }) { return try decoding.call(stored, readsArguments) }
+        let probe = Probe()
+        let value = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
+        let direct = probe.found.withLock { $0.decoding }
+        known.withLock {
+            $0.decoding =
+                direct ?? Decoding { stored, _ throws(DefaultsError) in try Self.checked(Value(stored.object)) }
         }
+        return if let direct { try direct.call(stored, readsArguments) } else { try Self.checked(value) }
+    }
+
+    private static func checked(_ value: Value?) throws(DefaultsError) -> Value {
         guard let value else {
             throw DefaultsError(.unreadable, type: "\(Value.self)", reason: "init(_:) made no value of what is stored")
         }
@@ -58,7 +51,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
 
     /// What the default implementations of just this type leave behind.
     final class Probe: Sendable {
-        let found = Locked<(encode: Encoding?, decode: Decoding?)>((nil, nil))
+        let found = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
     }
 }
 
@@ -71,7 +64,7 @@ extension DefaultConvertible where Self: Codable {
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         probe?.found.withLock { found in
-            found.decode = .init { stored, readsArguments throws(DefaultsError) in
+            found.decoding = .init { stored, readsArguments throws(DefaultsError) in
                 try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.fallback)
             }
         }
@@ -82,7 +75,7 @@ extension DefaultConvertible where Self: Codable {
     /// What the default `serialize()` does.
     func encodedByDefault() -> Any {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        probe?.found.withLock { $0.encode = .init(Conversion<Self>.encodingByCodable) }
+        probe?.found.withLock { $0.encoding = .init(Conversion<Self>.encodingByCodable) }
         return PropertyList.objectOrError { () throws(DefaultsError) in try Conversion<Self>.encodingByCodable(self) }
     }
 }

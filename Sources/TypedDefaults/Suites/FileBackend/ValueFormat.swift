@@ -29,7 +29,9 @@ struct ByteWriter {
         bytes.append(contentsOf: other)
     }
 
-    mutating func append(count: Int) { insert(count: count, at: bytes.count) }
+    mutating func append(count: Int) {
+        if count < 0x80 { bytes.append(UInt8(count)) } else { insert(count: count, at: bytes.count) }
+    }
 
     private mutating func insert(count: Int, at place: Int) {
         var (rest, word, length) = (UInt64(count), UInt64(0), 0)

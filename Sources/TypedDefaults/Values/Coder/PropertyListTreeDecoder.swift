@@ -17,7 +17,7 @@ extension PropertyList {
 final class PropertyListTreeDecoder: Decoder {
     /// What all decoders of one tree share.
     final class Root {
-        let userInfo: [CodingUserInfoKey: Any]
+        let userInfo: [CodingUserInfoKey: any Sendable]
         /// Whether strings are read as numbers and Booleans: launch arguments are never anything else.
         let readsArguments: Bool
         /// Whether an optional at the root is something stored, so that nothing but its content is left to read.

@@ -91,7 +91,7 @@ final class PropertyListTreeEncoder: Encoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         take(.keyed)
         // Room for a config of the usual size: growing step by step would hash its keys again at each step.
-        entries.reserveCapacity(6)
+        if entries.isEmpty { entries = Dictionary(minimumCapacity: 6) }
         return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
     }
 
