@@ -171,8 +171,9 @@ struct Observers {
         return true
     }
 
+    /// Notes slots whose new value anybody can read by now: who begins to track one from here on needs no telling.
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
-        for slot in slots { changed.append((slot, depth)) }
+        for slot in slots where slot.isTracked || !tracked.isEmpty { changed.append((slot, depth)) }
     }
 
     mutating func note(_ failure: DefaultsError) { failures.append(failure) }
