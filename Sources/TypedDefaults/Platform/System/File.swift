@@ -96,10 +96,11 @@ final class File: Sendable {
         do throws(FileFailure) {
             return try existingDirectory(path)
         } catch let error where error.isMissing {
-            if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-                _ = try directory(String(path[..<slash]))
-            }
+            let slash = path.lastIndex(of: "/") ?? path.startIndex
+            let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
             if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
+            // What will be flushed inside is not to be lost with the name of the folder.
+            try parent.flushNames()
             return try existingDirectory(path)
         }
     }
