@@ -73,9 +73,8 @@
                     ? FileManager.default.contents(atPath: file.path).map { !$0.isEmpty } ?? false : nil
             } plant: {
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-                try Data("TypedDefaults".utf8).write(to: file)
-                try FileManager.default.setAttributes(
-                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: file.path)
+                try Data("TypedDefaults".utf8).write(
+                    to: file, options: .completeFileProtectionUntilFirstUserAuthentication)
             }
         }
     }

@@ -29,11 +29,20 @@ enum DeferredWork {
             waiting[object] = work
             return true
         }
-        guard isFirst else { return }
+        if isFirst { start(for: object, after: delay) }
+    }
+
+    private static func start(for object: ObjectIdentifier, after delay: Duration) {
         let (seconds, attoseconds) = delay.components
         let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
-            run(patience: .seconds(3_600)) { waiting.withLock { $0.removeValue(forKey: object).map { [$0] } ?? [] } }
+            BackgroundTime.ask { isGiven in
+                // What waits is done when the process goes on or ends; what has begun cannot be hurried.
+                guard isGiven else { return start(for: object, after: .seconds(1)) }
+                run(patience: .seconds(3_600)) {
+                    waiting.withLock { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+                }
+            }
         }
     }
 

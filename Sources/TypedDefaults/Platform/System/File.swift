@@ -117,9 +117,7 @@ final class File: Sendable {
             case .readWrite: O_RDWR
             case .createExclusively: O_RDWR | O_CREAT | O_EXCL
             }
-        let file = try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
-        if access == .createExclusively { file.stateProtection() }
-        return file
+        return try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
     }
 
     /// The result of a call, made again as long as a signal interrupts it.

@@ -42,7 +42,7 @@ struct FilePlace {
             } catch let error where error.isMissing {
                 guard making else { return nil }
                 do throws(FileFailure) {
-                    _ = try directory.file(name, .createExclusively)
+                    _ = try directory.make(name, inFolder: folder)
                 } catch let error where error.isForbidden {
                     return nil
                 } catch let error where error.isOther {
@@ -130,7 +130,7 @@ struct FilePlace {
         // Always the same, since nobody else does this now: what a process left that died at it is found and removed.
         let temporaryName = ".\(name).new"
         do throws(FileFailure) { try directory.remove(temporaryName) } catch let error where error.isMissing {}
-        let file = try directory.file(temporaryName, .createExclusively)
+        let file = try directory.make(temporaryName, inFolder: folder)
         do throws(FileFailure) {
             guard try file.tryLock() else { throw FileFailure("its successor is locked") }
             try file.write(pages: bytes, at: 0)
@@ -166,7 +166,7 @@ struct FilePlace {
         // Whole or not there: what a full disk or a kill left would pass for a copy. The same damage takes the same name.
         let temporaryName = ".\(name).new"
         do throws(FileFailure) { try directory.remove(temporaryName) } catch let error where error.isMissing {}
-        let copy = try directory.file(temporaryName, .createExclusively)
+        let copy = try directory.make(temporaryName, inFolder: folder)
         do throws(FileFailure) {
             try copy.write(rest, at: 0)
             try copy.flush()

@@ -1,0 +1,45 @@
+extension ProcessInfo {
+    private struct Activities {
+        var isRefused = false
+        var refusals = 0
+        var running: [UUID: @Sendable (Bool) -> Void] = [:]
+    }
+    // Touched with the lock held only.
+    private nonisolated(unsafe) static var activities = Activities()
+    private static let lock = NSLock()
+
+    /// Performs `block` on a concurrent queue, with true if the system gives no time for it, and once more with true if the time ends
+    /// while it runs: https://developer.apple.com/documentation/foundation/processinfo/performexpiringactivity(withreason:using:)
+    public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {
+        precondition(!reason.isEmpty, "the reason must not be empty")
+        DispatchQueue.global().async {
+            let id = UUID()
+            let isRefused = Self.lock.withLock {
+                if Self.activities.isRefused {
+                    Self.activities.refusals += 1
+                } else {
+                    Self.activities.running[id] = block
+                }
+                return Self.activities.isRefused
+            }
+            block(isRefused)
+            Self.lock.withLock { Self.activities.running[id] = nil }
+        }
+    }
+
+    /// Whether the system gives no time, as to a process in the background that has had its share.
+    public static func refuseActivities(_ isRefused: Bool) { lock.withLock { activities.isRefused = isRefused } }
+    public static var refusedActivities: Int { lock.withLock { activities.refusals } }
+    public static var runningActivities: Int { lock.withLock { activities.running.count } }
+
+    /// Is about to suspend the process; returns when all activities have heard, and ends the process if one does not return.
+    public static func expireActivities() {
+        let done = DispatchSemaphore(value: 0)
+        let running = lock.withLock { Array(activities.running.values) }
+        Thread.detachNewThread {
+            for block in running { block(true) }
+            done.signal()
+        }
+        precondition(done.wait(timeout: .now() + 10) == .success, "an activity goes on although its time is over")
+    }
+}

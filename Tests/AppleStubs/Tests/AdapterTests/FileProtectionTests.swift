@@ -1,0 +1,78 @@
+import AppleFoundation
+import Testing
+
+@testable import TypedDefaults
+
+/// Settings files on a device that protects files.
+struct FileProtectionTests {
+    private let text = DefaultKey("text", default: "")
+
+    private func withFolder(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    private let firstUnlock = FileProtectionType.completeUntilFirstUserAuthentication.rawValue
+
+    private func classes(in folder: URL) throws -> [String: String?] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let files = names.map { ($0, FileProtectionType.ofItem(atPath: folder.appending(path: $0).path)?.rawValue) }
+        return Dictionary(uniqueKeysWithValues: files)
+    }
+
+    @Test func aFileItsSuccessorAndACopyOfDamageCanBeReadFromTheFirstUnlockOn() throws {
+        try withFolder { folder in
+            let file = folder.appending(path: "settings")
+            DefaultsSuite(backend: FileBackend(path: file.path))[text] = "a"
+            #expect(try classes(in: folder) == ["settings": firstUnlock])
+
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: handle.seekToEnd() - 100)
+            try handle.write(contentsOf: Data("damage".utf8))
+            try handle.close()
+            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            suite.onFailure = { _ in }
+            #expect(suite[text] == "a")
+            let classes = try classes(in: folder)
+            #expect(classes.count == 2)
+            #expect(classes.values.allSatisfy { $0 == firstUnlock })
+        }
+    }
+
+    /// The wrong adapter makes the file as on Linux, where there is one class.
+    @Test func aFileMadeByTheSystemCallAloneHasTheClassOfItsFolder() throws {
+        try withFolder { folder in
+            _ = try File.existingDirectory(folder.path).file("settings", .createExclusively)
+            #expect(try classes(in: folder) == ["settings": nil])
+        }
+    }
+
+    /// Before the first unlock `open` says `EPERM`. Here a file without a permission stands for it, for somebody who is not root.
+    @Test func aFileThatCannotBeOpenedIsUnavailableAndNotWrittenOver() async {
+        #expect(FileFailure(call: "open", code: EPERM).isForbidden)
+        await #expect(processExitsWith: .success) {
+            setuid(65_534)
+            let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+            let file = folder.appending(path: "settings")
+            let key = DefaultKey<Int?>("number")
+            try PersistentStore(key, suite: DefaultsSuite(backend: FileBackend(path: file.path))).save(5)
+            chmod(file.path, 0)
+            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            suite.onFailure = { _ in }
+            let store = PersistentStore(key, suite: suite)
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            #expect(fails(with: .unavailable) { try store.save(1) })
+            #expect(fails(with: .unavailable) { try store.update { $0 = 1 } })
+            #expect(fails(with: .unavailable) { _ = try suite.keys() })
+            suite.removeAll()
+            #expect(store.get() == nil)
+            chmod(file.path, 0o600)
+            #expect(try store.load() == 5)
+            try store.save(6)
+            #expect(store.get() == 6)
+            try FileManager.default.removeItem(at: folder)
+        }
+    }
+}
