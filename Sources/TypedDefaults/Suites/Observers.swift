@@ -95,6 +95,8 @@ struct Observers {
         return isNew
     }
 
+    var allTracked: [Slot] { Array(tracked.values) }
+
     func isTracked(_ slot: Slot) -> Bool { tracked[ObjectIdentifier(slot)] != nil }
 
     /// Forgets those that are tracked no longer.

@@ -59,6 +59,10 @@ final class SuiteCore: Sendable {
         }
     }
 
+    // Whoever observes holds the suite, but whoever tracks does not, and a backend may live on. Its watch does as well: another suite may
+    // have begun one meanwhile.
+    deinit { for slot in observers.withLock({ $0.allTracked }) { backend.follow(slot.key, false) } }
+
     var onFailure: @Sendable (DefaultsError) -> Void {
         get { state.withLock { $0.onFailure } }
         set {

@@ -133,6 +133,8 @@ extension UserDefaults {
         }
     }
 
+    public var observationCount: Int { lock.withLock { observations.count } }
+
     // https://developer.apple.com/documentation/objectivec/nsobject-swift.class/removeobserver(_:forkeypath:context:)
     public func removeObserver(_ observer: NSObject, forKeyPath keyPath: String, context: UnsafeMutableRawPointer?) {
         let index = lock.withLock {

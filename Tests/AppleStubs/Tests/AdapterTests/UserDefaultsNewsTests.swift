@@ -256,6 +256,25 @@ struct UserDefaultsNewsTests {
 
     // Ends
 
+    @Test func aBackendThatOutlivesItsSuiteObservesNothing() throws {
+        try withDomain { name, defaults in
+            let backend = UserDefaultsBackend(defaults, suiteName: name)
+            let fired = Guarded(0)
+            for _ in 0..<3 {
+                let suite = DefaultsSuite(backend: backend)
+                withObservationTracking {
+                    _ = suite[DefaultKey("number", default: 0)]
+                } onChange: {
+                    fired.withLock { $0 += 1 }
+                }
+                #expect(defaults.observationCount == 1)
+            }
+            #expect(defaults.observationCount == 0)
+            defaults.set(5, forKey: "number")
+            #expect(fired.now == 0)
+        }
+    }
+
     @Test func backendsThatGoWhileOthersWriteDoNoHarm() async {
         // In a process of its own, since the harm would be its end.
         await #expect(processExitsWith: .success) {
