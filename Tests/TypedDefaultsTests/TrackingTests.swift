@@ -36,6 +36,18 @@ struct TrackingTests {
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func aLoopOverObservationsHears() async {
+        let store = PersistentStore(Self.number, suite: .inMemory())
+        var numbers: [Int] = []
+        for await number in Observations({ store.get() ?? 0 }) {
+            numbers.append(number)
+            if number == 3 { break }
+            store.set(number + 1)
+        }
+        #expect(numbers == [0, 1, 2, 3])
+    }
+
     @Test func aReadThatNobodyTracksHasNothingWatched() {
         let backend = SpyBackend(["number": 1])
         let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))

@@ -185,33 +185,47 @@ struct CombineTests {
 
     // Writes by code that does not know us
 
-    @Test(arguments: [false, true])
-    func aRawWriteIsHeardOnceByEverybody(isToldTwice: Bool) throws {
+    /// Has the wrapper, the store, both publishers and the Observation framework listen, and expects each to hear once.
+    private func expectFive(on defaults: UserDefaults, _ write: (UserDefaults) -> Void) {
+        let suite = DefaultsSuite(userDefaults: defaults)
+        let holder = Holder(suite)
+        let store = AnyStore(PersistentStore(DefaultKey("number", default: 10), suite: suite))
+        let heard = Guarded<[String]>([])
+        func note(_ name: String) -> @Sendable (Int) -> Void {
+            { number in heard.withLock { $0.append("\(name) \(number)") } }
+        }
+        let (wrapper, observer, publisher, storePublisher) =
+            (note("wrapper"), note("store"), note("publisher"), note("store's publisher"))
+        var subscriptions: Set<AnyCancellable> = []
+        holder.$number.observe { wrapper($0.newValue ?? -1) }.store(in: &subscriptions)
+        store.observe { observer($0.newValue ?? -1) }.store(in: &subscriptions)
+        holder.$number.dropFirst().sink { publisher($0) }.store(in: &subscriptions)
+        store.publisher.dropFirst().sink { storePublisher($0 ?? -1) }.store(in: &subscriptions)
+        withObservationTracking {
+            #expect(holder.number == 10)
+        } onChange: {
+            heard.withLock { $0.append("Observation") }
+        }
+        write(defaults)
+        #expect(heard.now.sorted() == ["Observation", "publisher 5", "store 5", "store's publisher 5", "wrapper 5"])
+        #expect(holder.number == 5)
+    }
+
+    @Test func aRawWriteToTheStandardObjectIsHeardOnceByEverybody() async {
+        // In a process of its own, whose settings nobody else changes.
+        await #expect(processExitsWith: .success) {
+            CombineTests().expectFive(on: .standard) { _ in UserDefaults.standard.set(5, forKey: "number") }
+            UserDefaults.standard.removeObject(forKey: "number")
+        }
+    }
+
+    @Test func aWriteThatIsToldTwiceOrOnAnotherThreadIsHeardOnceByEverybody() throws {
         try withDomain { _, defaults in
-            defaults.tellsTwice = isToldTwice
-            let suite = DefaultsSuite(userDefaults: defaults)
-            let holder = Holder(suite)
-            let store = AnyStore(PersistentStore(DefaultKey("number", default: 10), suite: suite))
-            let heard = Guarded<[String]>([])
-            func note(_ name: String) -> @Sendable (Int) -> Void {
-                { number in heard.withLock { $0.append("\(name) \(number)") } }
-            }
-            let (wrapper, observer, publisher, storePublisher) =
-                (note("wrapper"), note("store"), note("publisher"), note("store's publisher"))
-            var subscriptions: Set<AnyCancellable> = []
-            holder.$number.observe { wrapper($0.newValue ?? -1) }.store(in: &subscriptions)
-            store.observe { observer($0.newValue ?? -1) }.store(in: &subscriptions)
-            holder.$number.dropFirst().sink { publisher($0) }.store(in: &subscriptions)
-            store.publisher.dropFirst().sink { storePublisher($0 ?? -1) }.store(in: &subscriptions)
-            withObservationTracking {
-                #expect(holder.number == 10)
-            } onChange: {
-                heard.withLock { $0.append("Observation") }
-            }
-            defaults.set(5, forKey: "number")
-            #expect(
-                heard.now.sorted() == ["Observation", "publisher 5", "store 5", "store's publisher 5", "wrapper 5"])
-            #expect(holder.number == 5)
+            defaults.tellsTwice = true
+            expectFive(on: defaults) { $0.set(5, forKey: "number") }
+        }
+        try withDomain { _, defaults in
+            expectFive(on: defaults) { $0.setFromAnotherProcess(5, forKey: "number") }
         }
     }
 }
