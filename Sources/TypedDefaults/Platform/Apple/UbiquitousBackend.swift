@@ -22,8 +22,8 @@
     /// fit. What wins, for each key on its own:
     ///
     /// - Of changes on two devices the later one, whatever either device has shown meanwhile.
-    /// - When a device meets an account for the first time, what iCloud has for the key; what was set before under keys that iCloud
-    ///   does not know is kept.
+    /// - When a device meets an account for the first time, what iCloud has for the key. Of what this process had set before and lost by
+    ///   that the failure handler hears, as ``DefaultsError/Kind/refused``; what was set under keys that iCloud does not know is kept.
     /// - When the account changes, all that the new one has; what is not in it is gone from the device.
     ///
     /// Nothing is merged: what must change together belongs in one value, such as one config struct. Observers hear of each of these as
@@ -42,6 +42,8 @@
             var news: (@Sendable ([String]?) -> Void)?
             var report: @Sendable (DefaultsError) -> Void = { _ in }
             var observation: NotificationObservation?
+            /// The keys that were set before the account's iCloud was first heard of.
+            var early: Set<ByteString>? = []
         }
         private let state = Locked(State())
 
@@ -67,9 +69,12 @@
         public func withWriteAccess(_ body: () -> Void) { body() }
 
         public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-            try state.withLock { _ throws(DefaultsError) in
+            try state.withLock { state throws(DefaultsError) in
                 try check(edits)
-                for edit in edits { store.set(edit.value?.object, forKey: edit.key) }
+                for edit in edits {
+                    store.set(edit.value?.object, forKey: edit.key)
+                    state.early?.insert(ByteString(edit.key))
+                }
             }
         }
 
@@ -128,12 +133,30 @@
             guard notification.object as AnyObject? === store else { return }
             let reason = notification.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
             let keys = notification.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
-            let (news, report) = state.withLock { ($0.news, $0.report) }
-            if reason == NSUbiquitousKeyValueStoreQuotaViolationChange {
+            let (news, report, early) = state.withLock { state in
+                let early = state.early
+                // From the first news of an account on the device knows what iCloud has.
+                if reason != NSUbiquitousKeyValueStoreQuotaViolationChange {
+                    state.early = reason == NSUbiquitousKeyValueStoreAccountChange ? [] : nil
+                }
+                return (state.news, state.report, early)
+            }
+            switch reason {
+            case NSUbiquitousKeyValueStoreQuotaViolationChange:
                 report(
                     DefaultsError(
                         .refused, key: keys?.first,
                         reason: "iCloud has no room for what the devices have set; this device alone may have it"))
+            case NSUbiquitousKeyValueStoreInitialSyncChange:
+                for key in keys ?? [] where early?.contains(ByteString(key)) == true {
+                    report(
+                        DefaultsError(
+                            .refused, key: key,
+                            reason:
+                                "iCloud had this key when the device met the account, and what was set before is dropped"
+                        ))
+                }
+            default: break
             }
             // With another account any key may be gone, whatever the list says.
             news?(reason == NSUbiquitousKeyValueStoreAccountChange ? nil : keys)

@@ -12,7 +12,11 @@
     ///
     /// On Apple platforms stores hear of what others write as well, this process past the store and other processes, each change once: by
     /// key-value observing. Keys that contain `.` or `@`, or are empty, cannot be observed so. For those each change of any `UserDefaults`
-    /// in the process has all of them that are in use read again, and what another process writes is heard at the next such change.
+    /// in the process has all of them that are in use read again, and what another process writes is heard at the next such change. A
+    /// key that processes share is better named without.
+    ///
+    /// A program that is no app, such as a command-line tool, calls ``DefaultsSuite/synchronize()`` before it exits: the system saves in
+    /// the background.
     ///
     /// Whoever observes `UserDefaults` there is called inside the write of a store: reading is fine, but to write the same suite through
     /// a store at that moment is a ``DefaultsError/Kind/nestedWrite``.

@@ -48,7 +48,10 @@ public final class NSUbiquitousKeyValueStore: NSObject {
 
     @discardableResult public func synchronize() -> Bool { isEntitled }
 
-    /// What this device has to tell iCloud; at the first time nothing that would replace what is there.
+    /// What this device has to tell iCloud; at the first time nothing that would replace what is there: "Your attempt to write to
+    /// key-value storage was discarded because an initial download from iCloud has not yet happened",
+    /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestoreinitialsyncchange. Of what iCloud does not know the
+    /// documentation says that "the system automatically reconciles" it.
     fileprivate func takeUnsent() -> [Data: (order: Int, value: Any?)] {
         lock.withLock {
             defer { unsent = [:] }

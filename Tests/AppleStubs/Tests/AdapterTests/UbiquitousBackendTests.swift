@@ -89,6 +89,14 @@ struct UbiquitousBackendTests {
         #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [1, 1, 2, 2])
         #expect(heard.now == [1])
         token.cancel()
+        // The wrong adapter takes this for a change like any other.
+        #expect(pad.failures.now.map(\.kind) == [.refused])
+        #expect(pad.failures.now.map(\.key) == ["a"])
+        pad["a"] = 3
+        cloud.deliver()
+        #expect(phone["a"] == 3)
+        #expect(phone.failures.now == [])
+        #expect(pad.failures.now.count == 1)
     }
 
     @Test func anotherAccountBringsItsOwnValuesAndTakesThoseOfTheOneBefore() {
