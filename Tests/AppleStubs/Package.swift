@@ -22,14 +22,19 @@ let package = Package(
             name: "Combine", dependencies: [.product(name: "OpenCombine", package: "OpenCombine")],
             swiftSettings: settings),
         .target(name: "SwiftUI", swiftSettings: settings),
+        .target(name: "WidgetKit", dependencies: ["SwiftUI"], swiftSettings: settings),
         .target(name: "os", swiftSettings: settings),
         .target(
             name: "TypedDefaults", dependencies: apple, exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
-        // Without its widget: there is no stand-in for WidgetKit.
+        // Two programs of one folder, as in Xcode.
         .executableTarget(
-            name: "SampleApp", dependencies: ["TypedDefaults", "SwiftUI"], exclude: ["Widget"], swiftSettings: settings),
+            name: "SampleApp", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["Widget"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "SampleWidget", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["App"],
+            swiftSettings: settings),
         .testTarget(
             name: "TypedDefaultsTests", dependencies: ["TypedDefaults", "typed-defaults"] + apple,
             swiftSettings: settings),

@@ -15,8 +15,8 @@
     /// in the process has all of them that are in use read again, and what another process writes is heard at the next such change. A
     /// key that processes share is better named without.
     ///
-    /// A program that is no app, such as a command-line tool, calls ``DefaultsSuite/synchronize()`` before it exits: the system saves in
-    /// the background.
+    /// There the system saves in the background: a program that is no app, such as a command-line tool, calls
+    /// ``DefaultsSuite/synchronize()`` before it exits.
     ///
     /// Whoever observes `UserDefaults` there is called inside the write of a store: reading is fine, but to write the same suite through
     /// a store at that moment is a ``DefaultsError/Kind/nestedWrite``.
