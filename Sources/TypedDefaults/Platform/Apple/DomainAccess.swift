@@ -21,36 +21,38 @@
         func noteCommit(_ defaults: UserDefaults) { firstUnlock?.plant(in: defaults) }
 
         static let ownKeys = [FirstUnlock.sentinel]
+
+        /// On a device that hides settings until it is unlocked after a restart. *Not run on Apple platforms.*
+        ///
+        /// - Parameter folder: Where the file is that tells, in a folder of its own.
+        static func onIOS(domain: String?, folder: URL) -> DomainAccess {
+            let folder = folder.appending(path: "TypedDefaults")
+            return DomainAccess(
+                firstUnlock: domain.map { FirstUnlock(FirstUnlock.Probe(folder: folder, domain: $0)) },
+                // "Attempting to store >= 4194304 bytes of data … on this platform is invalid":
+                // https://developer.apple.com/forums/thread/722096
+                sizeLimit: SizeLimit(warning: nil, limit: 4_194_304))
+        }
+
+        /// On an Apple TV, which has no lock and little room: a notification at 512 KB, the end of the program at 1 MB. *Not run on Apple
+        /// platforms.* https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification
+        static func onTVOS() -> DomainAccess {
+            DomainAccess(sizeLimit: SizeLimit(warning: 460_000, limit: 1_000_000))
+        }
     }
 #endif
 
-#if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-    // Not run on Apple platforms.
+#if os(tvOS)
     extension DomainAccess {
-        init(domain: String?) {
-            firstUnlock = domain.map { domain in
-                let folder = URL.applicationSupportDirectory.appending(path: "TypedDefaults")
-                return FirstUnlock(FirstUnlock.Probe(folder: folder, domain: domain))
-            }
-            sizeLimit = .ofTheSystem
-        }
+        init(domain: String?) { self = .onTVOS() }
+    }
+#elseif os(iOS) || os(watchOS) || os(visionOS)
+    extension DomainAccess {
+        init(domain: String?) { self = .onIOS(domain: domain, folder: .applicationSupportDirectory) }
     }
 #elseif canImport(Darwin) || canImport(AppleFoundation)
     extension DomainAccess {
         /// On a Mac settings are not locked, and there is no limit.
         init(domain: String?) {}
-    }
-#endif
-
-#if os(tvOS)
-    extension SizeLimit {
-        /// A notification at 512 KB, the end of the program at 1 MB:
-        /// https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification
-        static var ofTheSystem: SizeLimit { SizeLimit(warning: 460_000, limit: 1_000_000) }
-    }
-#elseif os(iOS) || os(watchOS) || os(visionOS)
-    extension SizeLimit {
-        /// "Attempting to store >= 4194304 bytes of data … on this platform is invalid": https://developer.apple.com/forums/thread/722096
-        static var ofTheSystem: SizeLimit { SizeLimit(warning: nil, limit: 4_194_304) }
     }
 #endif

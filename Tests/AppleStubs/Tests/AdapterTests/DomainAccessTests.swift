@@ -124,4 +124,43 @@ struct DomainAccessTests {
             #expect(freed == ["b", "c", "d"])
         }
     }
+
+    // What each system gets.
+
+    @Test func onIOSTheFirstChangePlantsWhatTells() throws {
+        try withDomain { name, defaults in
+            let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+            let access = DomainAccess.onIOS(domain: name, folder: folder)
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            suite[number] = 5
+            #expect(defaults.object(forKey: FirstUnlock.sentinel) != nil)
+            let file = folder.appending(path: "TypedDefaults/TypedDefaults-\(name)")
+            let protection = FileProtectionType.ofItem(atPath: file.path)
+            #expect(protection?.rawValue == FileProtectionType.completeUntilFirstUserAuthentication.rawValue)
+            #expect(try suite.keys() == ["number"])
+            try FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    @Test func theLimitsAreThoseOfTheSystems() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+        let onTVOS = (access: DomainAccess.onTVOS(), warning: 512_000, limit: 1_000_000)
+        let onIOS = (access: DomainAccess.onIOS(domain: nil, folder: folder), warning: 4_194_304, limit: 4_194_304)
+        for system in [onTVOS, onIOS] {
+            try withDomain { name, defaults in
+                let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: system.access))
+                let failures = Guarded<[DefaultsError.Kind]>([])
+                suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
+                let data = DefaultKey("data", default: Data())
+                suite[data] = Data(count: system.warning - 100_000)
+                #expect(failures.now == [])
+                suite[data] = Data(count: system.warning - 100)
+                let warned: [DefaultsError.Kind] = system.warning < system.limit ? [.nearlyFull] : []
+                #expect(failures.now == warned)
+                suite[data] = Data(count: system.limit)
+                #expect(failures.now == warned + [.refused])
+                #expect(suite[data].count == system.warning - 100)
+            }
+        }
+    }
 }

@@ -105,4 +105,41 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             #expect(draw(view) == ["Grid: off"])
         }
     }
+
+    /// The wrong adapter: a binding to what `UserDefaults` holds, which nothing tells the Observation framework of.
+    @Test func aBindingToUserDefaultsItselfIsNotDrawnAnew() throws {
+        try withDomain { _, defaults in
+            // Safe: documented as thread-safe.
+            nonisolated(unsafe) let defaults = defaults
+            let binding = Binding {
+                defaults.object(forKey: "showsGrid") as? Bool ?? true
+            } set: {
+                defaults.set($0, forKey: "showsGrid")
+            }
+            let drawn = drawCounting(Toggle("Grid", isOn: binding))
+            defaults.set(false, forKey: "showsGrid")
+            #expect(drawn.count.now == 0)
+        }
+    }
+
+    @Test func aChangeByTheSystemsThreadIsToldOnceOnTheMainActor() async throws {
+        let name = "AdapterTests-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: name))
+        defaults.tellsTwice = true
+        let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
+        let store = PersistentStore(DefaultKey.quality, suite: DefaultsSuite(userDefaults: defaults))
+        let token = store.observe(on: MainActor.shared) { change in
+            MainActor.assertIsolated()
+            continuation.yield(change.newValue ?? 0)
+        }
+        for value in [1, 2, 2, 3] { defaults.setFromAnotherProcess(value, forKey: "quality") }
+        var heard: [Int] = []
+        for await value in changes {
+            heard.append(value)
+            if value == 3 { break }
+        }
+        #expect(heard == [1, 2, 3])
+        token.cancel()
+        defaults.removePersistentDomain(forName: name)
+    }
 }

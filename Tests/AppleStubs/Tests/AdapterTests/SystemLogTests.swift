@@ -1,6 +1,7 @@
 import AppleFoundation
 import Testing
 import TypedDefaults
+import os
 
 struct SystemLogTests {
     @Test func theLogGetsOneLineForEachKindAndShowsTheKindOnly() async throws {
@@ -15,5 +16,15 @@ struct SystemLogTests {
         #expect(text.contains("[TypedDefaults:failures] error: unreadable: <private>\n"))
         #expect(text.components(separatedBy: "unreadable").count == 2)
         for word in ["S3CR3T", "key", "another"] { #expect(!text.contains(word)) }
+    }
+
+    /// The wrong handler: what it puts together itself is private as a whole, kind and all, or public with the key in it.
+    @Test func aHandlerThatMakesALineItselfShowsAllOrNothing() {
+        let logger = Logger(subsystem: "SystemLogTests", category: "")
+        let line = "unreadable: S3CR3T"
+        logger.error("\(line)")
+        logger.error("\(line, privacy: .public)")
+        let shown = Logger.shown.filter { $0.hasPrefix("[SystemLogTests:]") }
+        #expect(shown == ["[SystemLogTests:] error: <private>", "[SystemLogTests:] error: unreadable: S3CR3T"])
     }
 }
