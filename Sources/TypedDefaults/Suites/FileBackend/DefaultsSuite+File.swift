@@ -9,6 +9,8 @@ extension DefaultsSuite {
     ///
     /// The file is made when it is first written. One that cannot be read is *unavailable* when a setting is asked for, not here.
     ///
+    /// - Important: On iOS not for the folder of an app group, see <doc:NotRunOnApplePlatforms>.
+    ///
     /// - Parameters:
     ///   - file: Where the file is, or shall be.
     ///   - durability: When a change is safe from a loss of power; of several suites on one file the first one's counts.
