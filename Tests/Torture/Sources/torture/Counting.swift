@@ -3,13 +3,13 @@ import TypedDefaults
 /// Counts up beside others who do the same: each time in one step, or reading and then writing, between which the others come.
 func count(_ suite: DefaultsSuite, times: Int, inOneStep: Bool) throws {
     let store = PersistentStore(DefaultKey("count", default: 0), suite: suite)
-    let filler = DefaultKey("filler", default: "")
+    let key = DefaultKey("filler", default: "")
     for round in 0..<times {
         if inOneStep {
             try store.update { $0 = ($0 ?? 0) + 1 }
         } else {
             try store.save((store.load() ?? 0) + 1)
         }
-        if round % 4 == 0 { suite[filler] = String(repeating: "x", count: 40_000 + round % 100) }
+        if round % 4 == 0 { suite[key] = filler(40_000 + round % 100) }
     }
 }

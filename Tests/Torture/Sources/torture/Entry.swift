@@ -17,6 +17,9 @@ struct Entry: DefaultConvertible, Codable, Equatable {
     }
 }
 
+/// So many bytes that the file is replaced for; `String(repeating:count:)` takes longer to make them than it takes to store them.
+func filler(_ count: Int) -> String { String(decoding: [UInt8](repeating: 0x78, count: count), as: UTF8.self) }
+
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }

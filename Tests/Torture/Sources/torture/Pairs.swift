@@ -45,10 +45,8 @@ func writePairs(_ backend: FileBackend, _ acknowledged: SharedNumber, _ writing:
                 if writing == .early { acknowledged.raise(to: next) }
                 let left = (key: "left", value: PropertyList?.some(.integer(.init(next))))
                 let right = (key: "right", value: left.value)
-                let filler = (
-                    key: "filler",
-                    value: PropertyList?.some(.string(String(repeating: "x", count: next * 2_654_435_761 % 72_000)))
-                )
+                let text = filler(next * 2_654_435_761 % 72_000)
+                let filler = (key: "filler", value: PropertyList?.some(.string(text)))
                 for edits in writing == .apart ? [[left], [right, filler]] : [[left, right, filler]] {
                     try backend.commit(edits)
                 }
