@@ -157,6 +157,47 @@ struct FileBackendTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
+    /// A thread that flushes or replaces the file is not there in a child, which must not wait for it.
+    @Test func aChildThatIsForkedDuringAFlushWaitsForNobody() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
+            let backend = FileBackend(path: path)
+            let suite = DefaultsSuite(backend: backend)
+            let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+            let isOver = Guarded(false)
+            let thread = Thread {
+                while !isOver.withLock({ $0 }) {
+                    for count in 12_000..<12_006 { filler.set(String(repeating: "x", count: count)) }
+                    do { try backend.synchronize() } catch { Issue.record(error) }
+                }
+            }
+            thread.start()
+            var statuses: Set<Int32> = []
+            for _ in 0..<40 {
+                usleep(2_000)
+                let child = fork()
+                if child == 0 {
+                    var alarms = sigset_t()
+                    sigemptyset(&alarms)
+                    sigaddset(&alarms, SIGALRM)
+                    sigprocmask(SIG_UNBLOCK, &alarms, nil)
+                    // As long as a machine that is busy may take; one that hangs is ended by it.
+                    alarm(20)
+                    let isRead = (try? backend.value(forKey: "filler")) != nil
+                    _exit(isRead && (try? backend.synchronize()) != nil ? 0 : 1)
+                }
+                var status: Int32 = -1
+                #expect(waitpid(child, &status, 0) == child)
+                statuses.insert(status)
+            }
+            isOver.withLock { $0 = true }
+            #expect(statuses == [0])
+            while !thread.isFinished { usleep(1_000) }
+        }
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
     /// What a child inherits must not keep the lock: neither the descriptor nor the mapping.
     @Test func theLockOfAKilledParentDoesNotLiveOnInItsChild() async throws {
         let file = try makeFile()
@@ -468,13 +509,108 @@ struct FileBackendTests {
         }
     }
 
+    /// A process that died between the seal and the rename, and somebody who flushes before anybody writes.
+    @Test(arguments: [false, true])
+    func aSealIsNoDamageToWhoeverShrinksTheFile(isKnown: Bool) throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            let failures = Failures(of: second)
+            try grow(first)
+            if isKnown { _ = try second.keys() }
+            let directory = try File.directory(file.deletingLastPathComponent().path)
+            let log = try #require(
+                FileLog.opening(
+                    directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+                    isWritable: true, sizeLimit: RecordFormat.sizeLimit)?.log)
+            try log.seal()
+            try second.synchronize()
+            _ = try second.keys()
+            try second.synchronize()
+            #expect(failures.kinds == [])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names == ["test.defaults"])
+            second[number] = 1
+            #expect(open(file)[DefaultKey("filler", default: "")].count == 12_005)
+        }
+    }
+
+    @Test func aFileIsReplacedBeforeAWriteIfAFlushHasFailedSinceItsTurnBegan() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            suite[number] = 1
+            let epoch = try FileBackend.inspect(path: file.path).epoch
+            try backend.withWriteAccess {
+                backend.state.withLock { $0.log?.isDoubtful = true }
+                do { try backend.commit([("number", 2)]) } catch { Issue.record(error) }
+            }
+            let epochs = (epoch, try FileBackend.inspect(path: file.path).epoch)
+            #expect(epochs == (0, 1))
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    @Test func aCommitOfNothingWritesNothing() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            for edits in [[("a", 1)], [], [("b", 1)]] as [[(String, PropertyList?)]] {
+                try backend.withWriteAccess {
+                    do { try backend.commit(edits.map { (key: $0.0, value: $0.1) }) } catch { Issue.record(error) }
+                }
+            }
+            let suite = open(file)
+            let keys = try suite.keys()
+            #expect(keys.sorted() == ["a", "b"])
+        }
+    }
+
+    private func grow(_ suite: DefaultsSuite) throws {
+        let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+        for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
+    }
+
+    /// The file is replaced by another process while a value is decoded.
+    @Test func anUnreadableValueIsToldOnceThoughAllIsForgottenMeanwhile() throws {
+        struct Moody: DefaultConvertible {
+            static let key = "moody"
+            static let onRead = Guarded<(@Sendable () -> Void)?>(nil)
+            init?(_ object: Any) {
+                let onRead = Self.onRead.withLock { onRead in
+                    defer { onRead = nil }
+                    return onRead
+                }
+                onRead?()
+                return nil
+            }
+            func serialize() -> Any { 1 }
+        }
+        try withFile { file in
+            let (suite, other) = (open(file), open(file))
+            other[DefaultKey("moody", default: "")] = "bad"
+            let failures = Failures(of: suite)
+            let store = PersistentStore<Moody>(suite: suite)
+            Moody.onRead.withLock {
+                $0 = {
+                    do {
+                        try grow(other)
+                        try other.synchronize()
+                    } catch {
+                        Issue.record(error)
+                    }
+                    _ = suite[number]
+                }
+            }
+            for _ in 0..<3 { #expect(store.get() == nil) }
+            #expect(failures.kinds == [.unreadable])
+        }
+    }
+
     /// Whoever flushes is told.
     @Test func whatIsNotThereAnyMoreWhenTheFileShrinksIsSaid() throws {
         try withFile { file in
             let suite = open(file)
             suite[number] = 1
-            let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
-            for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
+            try grow(suite)
             let handle = try FileHandle(forUpdating: file)
             try handle.seek(toOffset: 60_000)
             try handle.write(contentsOf: Data([0xFF]))
@@ -491,12 +627,21 @@ struct FileBackendTests {
     @Test func aFileThatCannotShrinkIsFlushedAllTheSame() throws {
         try withFile { file in
             let suite = open(file)
-            let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
-            for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
+            try grow(suite)
             // Where the new file would be made there is a folder that is not empty.
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
             try suite.synchronize()
+            // Nor does a thread that is writing make a failure of it.
+            try PersistentStore(number, suite: suite).update { value in
+                value = 1
+                let isFlushed = DispatchSemaphore(value: 0)
+                Thread {
+                    do { try suite.synchronize() } catch { Issue.record(error) }
+                    isFlushed.signal()
+                }.start()
+                isFlushed.wait()
+            }
             #expect(suite[DefaultKey("filler", default: "")].count == 12_005)
             try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
             try suite.synchronize()

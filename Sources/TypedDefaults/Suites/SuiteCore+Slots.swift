@@ -11,21 +11,14 @@ extension SuiteCore {
     /// What is stored, decoded unless it is what was decoded last.
     func stored(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
         var look = try look(at: slot)
-        if case .notDecoded = look.content {
-            look.content = slot.decode(look.stored)
-        } else if look.isKnown {
-            return look.content
-        }
+        guard case .notDecoded = look.content else { return look.content }
+        look.content = slot.decode(look.stored)
         slot.keep(look)
         return look.content
     }
 
     /// Whether anything is stored, readable or not.
-    func isStored(_ slot: Slot) throws(DefaultsError) -> Bool {
-        let look = try look(at: slot)
-        if !look.isKnown { slot.keep(look) }
-        return look.stored != nil
-    }
+    func isStored(_ slot: Slot) throws(DefaultsError) -> Bool { try look(at: slot).stored != nil }
 
     /// Whether anything is stored under a key, readable or not.
     func isStored(_ key: String) throws(DefaultsError) -> Bool {
@@ -37,12 +30,13 @@ extension SuiteCore {
         }
     }
 
-    /// What is stored, and what is known of it; not known if that is news, which the caller keeps.
+    /// What is stored, and what is known of it.
     private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
         var look = slot.known(at: try catchUp())
         guard !look.isKnown else { return look }
         let stored = try backend.value(forKey: slot.key)
         if stored != look.stored { look.learn(stored) }
+        slot.keep(look)
         return look
     }
 
@@ -54,10 +48,7 @@ extension SuiteCore {
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
-        guard old.stored != new else {
-            if !old.isKnown { slot.keep(old) }
-            return nil
-        }
+        guard old.stored != new else { return nil }
         var edits = [(key: slot.key, value: new)]
         var unreadable: DefaultsError?
         if keepsUnreadable, let stored = old.stored, case .failure(var error) = content(of: slot, old) {

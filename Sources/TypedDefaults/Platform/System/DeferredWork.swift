@@ -17,8 +17,9 @@ import Dispatch
 /// Nothing runs and nothing wakes up while no work is waiting.
 enum DeferredWork {
     private static let waiting = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
-    /// Held while work runs, so that exit waits for what is half done.
-    private static let running = TurnLock()
+    /// Held while work runs, so that exit waits for what is half done. Each process has its own: the thread that has the one of the process
+    /// that it was forked from will never give it back.
+    private static let running = Locked((process: Forks.count, turns: TurnLock()))
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 
     /// Runs the work after the delay, unless work for that object is waiting already.
@@ -56,14 +57,18 @@ enum DeferredWork {
     }
 
     private static func run(patience: Duration, _ take: () -> [@Sendable () -> Void]) {
+        let turns = running.withLock { running in
+            if running.process != Forks.count { running = (Forks.count, TurnLock()) }
+            return running.turns
+        }
         do throws(TurnLock.Refusal) {
-            try running.acquire(patience: patience)
+            try turns.acquire(patience: patience)
         } catch {
             // Work that itself ended the program has the turn already. If it hangs, waiting longer would not help.
             if case .heldByCaller = error { for work in take() { work() } }
             return
         }
-        defer { running.release() }
+        defer { turns.release() }
         for work in take() { work() }
     }
 }

@@ -14,7 +14,7 @@
 ///
 /// A POSIX mutex rather than `Synchronization.Mutex`, which needs macOS 15 and on Linux collapses when threads outnumber
 /// cores. Replace with `Mutex` when neither is true any more.
-final class Locked<State>: Sendable {
+final class Locked<State>: ForkLock {
     // Safe: the pointers never change, and what they point to is touched only inside `withLock`, between lock and unlock.
     // Behind a pointer because the compiler would check each access to a variable for exclusivity, which the lock ensures.
     private nonisolated(unsafe) let state: UnsafeMutablePointer<State>
@@ -34,7 +34,7 @@ final class Locked<State>: Sendable {
         state.deallocate()
     }
 
-    /// For what must stay locked across a fork; everything else uses ``withLock(_:)``.
+    // For forks; everything else uses `withLock`.
     func lock() { pthread_mutex_lock(mutex) }
     func unlock() { pthread_mutex_unlock(mutex) }
 

@@ -80,6 +80,7 @@ extension FileBackend {
     }
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        guard !edits.isEmpty else { return }
         var record = RecordWriter()
         for (key, value) in edits {
             guard key.utf8.count <= RecordFormat.keyLimit else {
@@ -96,7 +97,9 @@ extension FileBackend {
             guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
             // Not so in a child that was forked inside a write, and where the file came up only now.
             guard state.isLocked else { throw FileFailure("its lock is not held") }
-            if log.isDueForReplacement(appending: record.length, keeping: RecordFormat.busySize) { try repair(&state) }
+            let isDue = log.isDueForReplacement(appending: record.length, keeping: RecordFormat.busySize)
+            // A flush may have failed since the lock was taken.
+            if isDue || log.isDoubtful { try repair(&state) }
             try state.log?.append(&record)
         }
     }
@@ -145,16 +148,19 @@ extension FileBackend {
         try shrink()
     }
 
-    /// Replaces a file that has grown while much was written. What cannot be made smaller holds no less.
+    /// Replaces a file that has grown while much was written, unless a thread is writing, which will flush it in its turn. What cannot be
+    /// made smaller holds no less.
     private func shrink() throws(DefaultsError) {
         try withLog { state throws(FileFailure) in
-            guard state.log != nil else { return }
+            guard let log = state.log, !state.isLocked, !log.isDoubtful else { return }
             try repair(&state) { state throws(FileFailure) in
                 _ = try readOnce(&state)
-                return state.log!.isDueForReplacement(keeping: RecordFormat.keptSize)
+                let log = state.log!
+                // A seal whose writer died is taken back by the next writer.
+                return !log.isSealed && log.isDueForReplacement(keeping: RecordFormat.keptSize)
             }
             // That was found out only now.
-            if state.log?.isDoubtful == true { throw FileFailure(FileLog.lossReason) }
+            if log.isDoubtful { throw FileFailure(FileLog.lossReason) }
         }
     }
 }

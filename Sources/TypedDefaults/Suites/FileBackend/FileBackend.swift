@@ -81,7 +81,13 @@ public final class FileBackend: DefaultsBackend {
         self.durability = durability
         self.patience = patience
         self.waysOut = waysOut
+        Forks.hold(locks)
     }
+
+    deinit { Forks.release(locks) }
+
+    /// In the order in which they are taken.
+    private var locks: [any ForkLock] { [flushing, state] }
 }
 
 // Reading.
