@@ -71,7 +71,7 @@ extension FileBackend {
     }
 
     private func unlock() {
-        let hasReports = state.withLock { state in
+        let hasReports = withState { state in
             state.log?.file.unlock()
             state.isLocked = false
             return !state.reports.isEmpty

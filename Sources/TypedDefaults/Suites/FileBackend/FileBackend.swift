@@ -22,6 +22,7 @@ public final class FileBackend: DefaultsBackend {
     let durability: Durability
     let patience: Duration
     let state = Locked(State())
+    private let glance = Locked(Glance())
     let flushing = Locked<Void>(())
 
     struct State {
@@ -46,6 +47,10 @@ public final class FileBackend: DefaultsBackend {
             news.append((generation, keys))
         }
 
+        var glance: Glance {
+            Glance(end: log?.glance, generation: generation, doubtsName: doubtsName, isLocked: isLocked)
+        }
+
         /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
         mutating func leaveParent() {
             guard let process = log?.file.process, process != Forks.count else { return }
@@ -53,6 +58,14 @@ public final class FileBackend: DefaultsBackend {
             isLocked = false
             announce(nil)
         }
+    }
+
+    /// What a `get` looks at. Its lock is its own, since that of the state is held during system calls.
+    struct Glance {
+        var end: FileLog.Glance?
+        var generation: UInt64 = 1
+        var doubtsName = false
+        var isLocked = false
     }
 
     /// Creates a backend on a file, which is made when it is first written.
@@ -87,7 +100,7 @@ public final class FileBackend: DefaultsBackend {
     deinit { Forks.release(locks) }
 
     /// In the order in which they are taken.
-    private var locks: [any ForkLock] { [flushing, state] }
+    private var locks: [any ForkLock] { [flushing, state, glance] }
 }
 
 // Reading.
@@ -109,10 +122,21 @@ extension FileBackend {
     }
 
     public var generation: UInt64? {
-        state.withLock { state in
-            guard let log = state.log else { return nil }
+        glance.withLock { glance in
+            guard let end = glance.end else { return nil }
             // Whoever has the lock has caught up, and what else stands there is nobody's news.
-            return (log.hasMore || state.doubtsName) && !state.isLocked ? state.generation &+ 1 : state.generation
+            let isNews = (end.hasMore || glance.doubtsName) && !glance.isLocked
+            return isNews ? glance.generation &+ 1 : glance.generation
+        }
+    }
+
+    /// Runs `body`, and lets whoever gets a value see what it has changed.
+    func withState<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try state.withLock { state throws(Failure) in
+            defer { glance.withLock { $0 = state.glance } }
+            return try body(&state)
         }
     }
 
@@ -133,7 +157,7 @@ extension FileBackend {
         var hasReports = false
         defer { if hasReports { deliverReports() } }
         do throws(FileFailure) {
-            return try state.withLock { state throws(FileFailure) in
+            return try withState { state throws(FileFailure) in
                 defer { hasReports = !state.reports.isEmpty }
                 state.leaveParent()
                 if state.log == nil {
@@ -213,7 +237,7 @@ extension FileBackend {
     public func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {
         let watch = news.map { news in
             place.watch { [weak self] isName in
-                if isName { self?.state.withLock { $0.doubtsName = true } }
+                if isName { self?.withState { $0.doubtsName = true } }
                 news(nil)
             }
         }

@@ -40,8 +40,18 @@ final class FileLog {
     var end: Int { index.end }
     var isSealed: Bool { index.isSealed }
 
-    /// Whether something stands where the next record goes. A file that was cut off there is one to look at as well.
-    var hasMore: Bool { end + 8 > size || window.word(at: end) != 0 }
+    /// Where the next record goes, for whoever wants to know whether one has come.
+    struct Glance {
+        fileprivate let window: FileWindow
+        fileprivate let end: Int
+        fileprivate let size: Int
+
+        /// Whether something stands there. A file that was cut off there is one to look at as well.
+        var hasMore: Bool { end + 8 > size || window.word(at: end) != 0 }
+    }
+
+    var glance: Glance { Glance(window: window, end: end, size: size) }
+    var hasMore: Bool { glance.hasMore }
 
     func noteFlush(to end: Int, andName isName: Bool) {
         flushed = max(flushed, end)
