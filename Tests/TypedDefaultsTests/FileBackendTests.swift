@@ -165,6 +165,7 @@ struct FileBackendTests {
             let backend = FileBackend(path: path)
             let suite = DefaultsSuite(backend: backend)
             let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+            filler.set("")
             let isOver = Guarded(false)
             let thread = Thread {
                 while !isOver.withLock({ $0 }) {
@@ -323,20 +324,30 @@ struct FileBackendTests {
     /// After a failed flush, or on a disk that decays, what was read before may not be there any more when the file is replaced.
     @Test func whatIsNotThereAnyMoreAtAReplacementIsSaid() throws {
         try withFile { file in
-            let suite = open(file)
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
             let failures = Failures(of: suite)
-            suite[number] = 1
+            // Not through the suite, whose flush in the background might find out first.
+            func commit(_ key: String, _ value: PropertyList) throws {
+                var result = Result<Void, DefaultsError>.success(())
+                try backend.withWriteAccess {
+                    result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) }
+                }
+                try result.get()
+            }
+            try commit("number", 1)
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
             let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
-            suite[number] = 2
-            suite[DefaultKey("other", default: 0)] = 3
+            try commit("number", 2)
+            try commit("other", 3)
             let handle = try FileHandle(forUpdating: file)
             try handle.seek(toOffset: UInt64(RecordFormat.headerLength + record + 12))
             try handle.write(contentsOf: Data([0xFF]))
             try handle.close()
-            let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
             let isRefused = fails(with: .unavailable) {
-                for _ in 0..<20 { try filler.save(String(repeating: "x", count: Int.random(in: 40_000...48_000))) }
+                for _ in 0..<20 {
+                    try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
+                }
             }
             #expect(isRefused)
             // The records before are what everybody sees from then on, and the rest is kept.
