@@ -17,8 +17,8 @@ import Dispatch
 /// Nothing runs and nothing wakes up while no work is waiting.
 enum DeferredWork {
     private static let waiting = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
-    /// Held while work runs, so that exit waits for what is half done. Each process has its own: the thread that has the one of the process
-    /// that it was forked from will never give it back.
+    /// Held while work runs, so that exit waits for what is half done. A child process has its own: the thread that may hold its parent's is
+    /// not in it.
     private static let running = Locked((process: Forks.count, turns: TurnLock()))
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 

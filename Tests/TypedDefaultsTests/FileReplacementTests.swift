@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+
+@testable import TypedDefaults
+
+/// When a settings file is replaced by one that holds what is live, and what is then found of what it held.
+struct FileReplacementTests: SettingsFileTests {
+    /// What a process leaves that dies between the seal and the rename.
+    private func seal(_ file: URL) throws {
+        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let log = try #require(
+            FileLog.opening(
+                directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+                isWritable: true, sizeLimit: RecordFormat.sizeLimit)?.log)
+        try log.seal()
+    }
+
+    /// Makes the file larger than it may stay.
+    private func grow(_ suite: DefaultsSuite) throws {
+        let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+        for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
+    }
+
+    /// A process that died between the seal and the rename: whoever has read the seal goes on with the old file.
+    @Test func aSealWhoseWriterDiedIsTakenBack() throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            first[number] = 1
+            #expect(second[number] == 1)
+            try seal(file)
+            #expect(second[number] == 1)
+            first[number] = 2
+            #expect(second[number] == 2)
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    /// After a failed flush, or on a disk that decays, what was read before may not be there any more when the file is replaced.
+    @Test func whatIsNotThereAnyMoreAtAReplacementIsSaid() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            let failures = Failures(of: suite)
+            // Not through the suite, whose flush in the background might find out first.
+            func commit(_ key: String, _ value: PropertyList) throws {
+                var result = Result<Void, DefaultsError>.success(())
+                try backend.withWriteAccess {
+                    result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) }
+                }
+                try result.get()
+            }
+            try commit("number", 1)
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            try commit("number", 2)
+            try commit("other", 3)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(RecordFormat.headerLength + record + 12))
+            try handle.write(contentsOf: Data([0xFF]))
+            try handle.close()
+            let isRefused = fails(with: .unavailable) {
+                for _ in 0..<20 {
+                    try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
+                }
+            }
+            #expect(isRefused)
+            // The records before are what everybody sees from then on, and the rest is kept.
+            #expect(suite[number] == 1)
+            #expect(suite[DefaultKey("other", default: 0)] == 0)
+            try PersistentStore(number, suite: suite).save(4)
+            #expect(open(file)[number] == 4)
+            #expect(failures.kinds == [.unreadable])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names.count == 2)
+        }
+    }
+
+    @Test func manySetsOfOneKeyDoNotMakeTheFileGrow() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            func size() throws -> Int {
+                try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            }
+            var sizes: Set<Int> = []
+            for value in 0..<20_000 {
+                try backend.withWriteAccess {
+                    do { try backend.commit([("number", .integer(.init(value)))]) } catch { Issue.record(error) }
+                }
+                if value % 100 == 0 { sizes.insert(try size()) }
+            }
+            #expect(sizes.max() == RecordFormat.busySize)
+            try backend.synchronize()
+            let last = try size()
+            #expect(last == RecordFormat.keptSize)
+            #expect(open(file)[number] == 19_999)
+        }
+    }
+
+    /// A process that died between the seal and the rename, and somebody who flushes before anybody writes.
+    @Test(arguments: [false, true])
+    func aSealIsNoDamageToWhoeverShrinksTheFile(isKnown: Bool) throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            let failures = Failures(of: second)
+            try grow(first)
+            if isKnown { _ = try second.keys() }
+            try seal(file)
+            try second.synchronize()
+            _ = try second.keys()
+            try second.synchronize()
+            #expect(failures.kinds == [])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names == ["test.defaults"])
+            second[number] = 1
+            #expect(open(file)[DefaultKey("filler", default: "")].count == 12_005)
+        }
+    }
+
+    @Test func aFileIsReplacedBeforeAWriteIfAFlushHasFailedSinceItsTurnBegan() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            suite[number] = 1
+            let epoch = try FileBackend.inspect(path: file.path).epoch
+            try backend.withWriteAccess {
+                backend.state.withLock { $0.log?.isDoubtful = true }
+                do { try backend.commit([("number", 2)]) } catch { Issue.record(error) }
+            }
+            let epochs = (epoch, try FileBackend.inspect(path: file.path).epoch)
+            #expect(epochs == (0, 1))
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    /// The file is replaced by another process while a value is decoded.
+    @Test func anUnreadableValueIsToldOnceThoughAllIsForgottenMeanwhile() throws {
+        struct Moody: DefaultConvertible {
+            static let key = "moody"
+            static let onRead = Guarded<(@Sendable () -> Void)?>(nil)
+            init?(_ object: Any) {
+                let onRead = Self.onRead.withLock { onRead in
+                    defer { onRead = nil }
+                    return onRead
+                }
+                onRead?()
+                return nil
+            }
+            func serialize() -> Any { 1 }
+        }
+        try withFile { file in
+            let (suite, other) = (open(file), open(file))
+            other[DefaultKey("moody", default: "")] = "bad"
+            let failures = Failures(of: suite)
+            let store = PersistentStore<Moody>(suite: suite)
+            Moody.onRead.withLock {
+                $0 = {
+                    do {
+                        try grow(other)
+                        try other.synchronize()
+                    } catch {
+                        Issue.record(error)
+                    }
+                    _ = suite[number]
+                }
+            }
+            for _ in 0..<3 { #expect(store.get() == nil) }
+            #expect(failures.kinds == [.unreadable])
+        }
+    }
+
+    /// Whoever flushes is told.
+    @Test func whatIsNotThereAnyMoreWhenTheFileShrinksIsSaid() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite[number] = 1
+            try grow(suite)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: 60_000)
+            try handle.write(contentsOf: Data([0xFF]))
+            try handle.close()
+            let isTold = fails(with: .unavailable) { try suite.synchronize() }
+            #expect(isTold)
+            #expect(suite[number] == 1)
+            suite[number] = 2
+            #expect(open(file)[number] == 2)
+            try suite.synchronize()
+        }
+    }
+
+    @Test func aFileThatCannotShrinkIsFlushedAllTheSame() throws {
+        try withFile { file in
+            let suite = open(file)
+            try grow(suite)
+            // Where the new file would be made there is a folder that is not empty.
+            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            try suite.synchronize()
+            // Nor does a thread that is writing make a failure of it.
+            try PersistentStore(number, suite: suite).update { value in
+                value = 1
+                let isFlushed = DispatchSemaphore(value: 0)
+                Thread {
+                    do { try suite.synchronize() } catch { Issue.record(error) }
+                    isFlushed.signal()
+                }.start()
+                isFlushed.wait()
+            }
+            #expect(suite[DefaultKey("filler", default: "")].count == 12_005)
+            try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+            try suite.synchronize()
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size == RecordFormat.keptSize)
+        }
+    }
+}

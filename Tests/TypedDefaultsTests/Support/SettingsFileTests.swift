@@ -1,0 +1,20 @@
+import Foundation
+
+@testable import TypedDefaults
+
+/// Tests of the settings file: each of its own, and opened as often as there shall be processes.
+protocol SettingsFileTests {}
+
+extension SettingsFileTests {
+    func withFile(_ body: (URL) throws -> Void) throws {
+        let file = try makeFile()
+        try body(file)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    func open(_ file: URL, _ durability: FileBackend.Durability = .process) -> DefaultsSuite {
+        DefaultsSuite(backend: FileBackend(path: file.path, durability: durability))
+    }
+
+    var number: DefaultKey<Int> { DefaultKey("number", default: 0) }
+}
