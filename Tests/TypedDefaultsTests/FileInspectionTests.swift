@@ -179,7 +179,7 @@ struct FileInspectionTests {
             var sealed = bytes
             var seal = RecordWriter(payload: [RecordFormat.seal])
             _ = seal.finish(after: crc)
-            sealed.replaceSubrange(starts[4]..<(starts[4] + seal.bytes.count), with: seal.bytes)
+            seal.withBytes { sealed.replaceSubrange(starts[4]..<(starts[4] + $0.count), with: $0) }
             let inspection = try inspect(sealed, file)
             #expect(inspection.problems.count == 1 && inspection.problems[0].hasPrefix("is sealed"))
             #expect(inspection.keys.count == 4)

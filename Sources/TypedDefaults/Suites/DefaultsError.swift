@@ -26,22 +26,49 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let invalidName = Kind(description: "invalid name")
     }
 
-    public let kind: Kind
+    private struct Fields: Hashable, Sendable {
+        let kind: Kind
+        var key: String?
+        var type: String?
+        var path: [String]
+        var reason: String
+    }
+    /// Indirect, so that an error is one word: the place for one is handed on by each function on the way of a value, mostly empty.
+    private indirect enum Storage: Hashable, Sendable { case fields(Fields) }
+    private var storage: Storage
+    private var fields: Fields {
+        get {
+            switch storage {
+            case .fields(let fields): fields
+            }
+        }
+        set { storage = .fields(newValue) }
+    }
+
+    public var kind: Kind { fields.kind }
     /// The setting's key, where the failure concerns one.
-    public var key: String?
+    public var key: String? {
+        get { fields.key }
+        set { fields.key = newValue }
+    }
     /// The name of the type that was declared, or that was met and has no place in a property list.
-    public var type: String?
+    public var type: String? {
+        get { fields.type }
+        set { fields.type = newValue }
+    }
     /// The way from the whole value to the part at fault: property names, dictionary keys, and indices such as "3".
-    public var path: [String]
+    public var path: [String] {
+        get { fields.path }
+        set { fields.path = newValue }
+    }
     /// One sentence of explanation.
-    public var reason: String
+    public var reason: String {
+        get { fields.reason }
+        set { fields.reason = newValue }
+    }
 
     public init(_ kind: Kind, key: String? = nil, type: String? = nil, path: [String] = [], reason: String) {
-        self.kind = kind
-        self.key = key
-        self.type = type
-        self.path = path
-        self.reason = reason
+        storage = .fields(Fields(kind: kind, key: key, type: type, path: path, reason: reason))
     }
 
     static let noWriteAccess = DefaultsError(

@@ -11,8 +11,7 @@ final class Slot: Sendable {
         case missing
         /// A `Box` of the slot's type.
         case value(any AnyObject & Sendable)
-        /// Indirect, so that a content is one word: it is copied at every `get`.
-        indirect case failure(DefaultsError)
+        case failure(DefaultsError)
     }
 
     struct Knowledge {

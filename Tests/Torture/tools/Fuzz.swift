@@ -47,7 +47,7 @@ private func readRecords(_ bytes: UnsafeRawBufferPointer) {
 private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     var record = RecordWriter(payload: bytes)
     _ = record.finish(after: 7)
-    record.bytes.withUnsafeBytes { record in
+    record.withBytes { record in
         var index = FileIndex(crc: 7)
         var changed: [String]?
         let stop = index.readOn(record, changed: &changed)
@@ -61,7 +61,7 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
             var writer = ByteWriter(capacity: 16)
             writer.append(value)
             precondition(
-                writer.bytes.withUnsafeBytes { bytes in
+                writer.withBytes { bytes in
                     var reader = ByteReader(bytes)
                     return reader.value() == value && reader.isAtEnd
                 })
@@ -80,7 +80,7 @@ private func makeFile(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         guard !payload.isEmpty else { continue }
         var record = RecordWriter(payload: payload)
         crc = record.finish(after: crc)
-        file += record.bytes
+        record.withBytes { file += $0 }
     }
     file += [UInt8](repeating: 0, count: 4_096)
     if bytes[0] != 0 { file[(Int(bytes[0]) << 8 | Int(bytes[1])) % file.count] ^= bytes[0] }

@@ -190,20 +190,20 @@ extension File {
     }
 
     /// Writes all the bytes; how many were written shows in `written` even if a call fails.
-    func write(_ bytes: [UInt8], at offset: Int, written: inout Int) throws(FileFailure) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
         while written < bytes.count {
             let start = written
             written += try Self.checking("write") {
-                bytes.withUnsafeBytes {
-                    pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(offset + start))
-                }
+                pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
             }
         }
     }
 
     func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
         var written = 0
-        try write(bytes, at: offset, written: &written)
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(FileFailure) in try write(bytes, at: offset, written: &written) }
+        }.get()
     }
 
     /// Writes the bytes page by page: what is written at once Linux keeps as one large page, and each small write into that takes longer.
@@ -262,6 +262,11 @@ final class FileWindow: Sendable {
     /// The eight bytes at that place, which must lie within the file: beyond its end the process would die.
     @inline(__always)
     func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
+
+    /// A copy of the bytes from that place on, all of which must lie within the file.
+    func bytes(at offset: Int, count: Int) -> [UInt8] {
+        Array(UnsafeRawBufferPointer(start: start + offset, count: count))
+    }
 }
 
 extension File {

@@ -22,10 +22,10 @@
         func identity(ofExisting name: String) throws(FileFailure) -> Identity {
             guard let statx else { return try identityWithTimes(of: name) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                // STATX_TYPE | STATX_INO, AT_EMPTY_PATH
+                // STATX_TYPE | STATX_INO, AT_EMPTY_PATH. A string given as it is would be copied.
+                let flags = AT_SYMLINK_NOFOLLOW | (name.isEmpty ? 0x1000 : 0)
                 try Self.checking("statx") {
-                    statx(
-                        descriptor, name, AT_SYMLINK_NOFOLLOW | (name.isEmpty ? 0x1000 : 0), 0x101, buffer.baseAddress!)
+                    name.withCString { statx(descriptor, $0, flags, 0x101, buffer.baseAddress!) }
                 }
                 return Identity(
                     // Two numbers of 32 bits.

@@ -86,10 +86,10 @@ extension FileBackend {
             guard key.utf8.count <= RecordFormat.keyLimit else {
                 throw DefaultsError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
             }
-            guard value?.isNested(deeperThan: PropertyList.depthLimit) != true else {
+            guard let length = record.append(key, value) else {
                 throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
             }
-            guard record.append(key, value) <= RecordFormat.valueLimit else {
+            guard length <= RecordFormat.valueLimit else {
                 throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
             }
         }

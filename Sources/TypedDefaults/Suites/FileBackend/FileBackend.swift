@@ -29,8 +29,8 @@ public final class FileBackend: DefaultsBackend {
         var log: FileLog?
         /// How often others were seen to have changed something.
         var generation: UInt64 = 1
-        /// The keys that they changed, by generation; nil for all.
-        var news: [(generation: UInt64, keys: [String]?)] = []
+        /// The keys that they changed since that generation; nil for all.
+        var news: (since: UInt64, keys: [String]?) = (0, [])
         /// Whether the name may mean another file by now, other than after a seal.
         var doubtsName = false
         /// Whether a writer of this process has the file's lock.
@@ -44,7 +44,7 @@ public final class FileBackend: DefaultsBackend {
         /// Notes that others have changed those keys, or any if they are nil.
         mutating func announce(_ keys: [String]?) {
             generation &+= 1
-            news.append((generation, keys))
+            if let keys { news.keys?.append(contentsOf: keys) } else { news.keys = nil }
         }
 
         var glance: Glance {
@@ -143,10 +143,11 @@ extension FileBackend {
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in
             try catchUp(&state)
-            let news = state.news.filter { $0.generation > generation }
-            state.news = news
-            guard news.allSatisfy({ $0.keys != nil }) else { return (nil, state.generation) }
-            return (news.flatMap { $0.keys ?? [] }, state.generation)
+            guard generation != state.generation else { return ([], generation) }
+            // Somebody who asks for the second time as of one generation is told to read all anew.
+            let keys = generation == state.news.since ? state.news.keys : nil
+            state.news = (state.generation, [])
+            return (keys, state.generation)
         }
     }
 

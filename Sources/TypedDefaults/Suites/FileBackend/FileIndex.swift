@@ -98,8 +98,8 @@ extension FileIndex {
     }
 
     /// Takes over a record that was written at the end.
-    mutating func append(_ record: RecordWriter, crc: UInt32) {
-        record.bytes.withUnsafeBytes { bytes in
+    mutating func append(_ record: borrowing RecordWriter, crc: UInt32) {
+        record.withBytes { bytes in
             let count = Int(UInt32(littleEndian: bytes.load(as: UInt32.self)))
             RecordFormat.forEachEdit(in: bytes, 8..<(8 + count)) { edit in
                 put(UnsafeRawBufferPointer(rebasing: bytes[edit.key]), edit.value, at: end)
@@ -107,7 +107,7 @@ extension FileIndex {
             }
         }
         self.crc = crc
-        end += record.bytes.count
+        end += record.length
     }
 
     /// Notes that a seal stands at the end, or does not any more. Nothing is behind it, so nobody steps over it.

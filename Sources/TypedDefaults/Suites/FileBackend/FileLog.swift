@@ -16,7 +16,7 @@ final class FileLog {
     private(set) var index: FileIndex
     /// The last bytes that came, as far as they are records, and where: mostly what is asked for next.
     private var news: (bytes: [UInt8], place: Range<Int>) = ([], 0..<0)
-    private static let newsLength = 4 << 10
+    private static let newsLength = 1 << 10
     /// How far the file reaches at least; from the end of the records on it holds zeros.
     @exclusivity(unchecked)
     private var size: Int
@@ -109,13 +109,17 @@ extension FileLog {
         var count = isOpening ? RecordFormat.step : Self.newsLength
         while true {
             let base = end
-            let bytes = try file.read(at: base, count: count)
-            let isAll = bytes.count < count
-            size = isAll ? base + bytes.count : max(size, base + bytes.count)
+            // Others have made it longer.
+            if !isOpening, base + count > size { size = max(size, try file.status().size) }
             // Beyond its window nobody could see what comes next.
             guard size <= sizeLimit + RecordFormat.step else {
                 throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
             }
+            // News are in memory already, and a system call to get them takes longer than all else here.
+            let isInView = !isOpening && base + count <= size
+            let bytes = isInView ? window.bytes(at: base, count: count) : try file.read(at: base, count: count)
+            let isAll = bytes.count < count
+            size = isAll ? base + bytes.count : max(size, base + bytes.count)
             let stop = bytes.withUnsafeBytes { index.readOn($0, changed: &changed) }
             if count == Self.newsLength { news = (bytes, base..<end) }
             switch stop {
@@ -198,10 +202,10 @@ extension FileLog {
     private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
         let crc = record.finish(after: index.crc)
         // The word behind the record must be there, and must be zero, before the record is.
-        if end + record.bytes.count + 8 > size { try extend(to: end + record.bytes.count + 8, isSeal: isSeal) }
+        if end + record.length + 8 > size { try extend(to: end + record.length + 8, isSeal: isSeal) }
         var written = 0
         do throws(FileFailure) {
-            try file.write(record.bytes, at: end, written: &written)
+            try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
         } catch {
             // Half a record would stand in the way of all that follow. If that fails as well, the next writer repairs the file.
             if written > 0 { try? file.write([UInt8](repeating: 0, count: written), at: end) }

@@ -118,7 +118,7 @@ enum RecordFormat {
         func finish() {
             guard !record.isEmpty else { return }
             crc = record.finish(after: crc)
-            file += record.bytes
+            record.withBytes { file += $0 }
             record = RecordWriter()
         }
         index.visit { key, value in
@@ -170,7 +170,7 @@ struct RecordEdit {
 }
 
 /// A record on its way to the file, in one buffer.
-struct RecordWriter {
+struct RecordWriter: ~Copyable {
     private var writer = ByteWriter(capacity: 256)
 
     // Room for the length and the checksum.
@@ -179,13 +179,18 @@ struct RecordWriter {
     /// A record of just those bytes.
     init(payload: some Sequence<UInt8>) {
         self.init()
-        writer.append(contentsOf: payload)
+        for byte in payload { writer.append(byte: byte) }
     }
 
-    var bytes: [UInt8] { writer.bytes }
-    var isEmpty: Bool { writer.bytes.count == 8 }
+    var isEmpty: Bool { writer.count == 8 }
     /// How long the record will be.
-    var length: Int { RecordFormat.length(ofPayload: writer.bytes.count - 8) }
+    var length: Int { RecordFormat.length(ofPayload: writer.count - 8) }
+
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try writer.withBytes(body)
+    }
 
     mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         writer.append(byte: 1)
@@ -193,22 +198,20 @@ struct RecordWriter {
         writer.append(counted: value)
     }
 
-    /// Appends an edit and returns how many bytes its value takes.
-    mutating func append(_ key: String, _ value: PropertyList?) -> Int {
+    /// Appends an edit and returns how many bytes its value takes; nil if that is nested too deeply.
+    mutating func append(_ key: String, _ value: PropertyList?) -> Int? {
         writer.append(byte: value == nil ? 2 : 1)
         writer.append(key)
-        return value.map { writer.append(counted: $0) } ?? 0
+        return if let value { writer.append(counted: value) } else { 0 }
     }
 
     /// Fills in the length, the padding and the checksum, which the next record continues from.
     mutating func finish(after crc: UInt32) -> UInt32 {
-        let count = writer.bytes.count - 8
-        writer.append(contentsOf: repeatElement(0, count: length - writer.bytes.count))
-        return writer.bytes.withUnsafeMutableBytes { buffer in
-            buffer.storeBytes(of: UInt32(count).littleEndian, as: UInt32.self)
-            let crc = RecordFormat.checksum(ofRecord: UnsafeRawBufferPointer(buffer), after: crc)
-            buffer.storeBytes(of: crc.littleEndian, toByteOffset: 4, as: UInt32.self)
-            return crc
-        }
+        let count = writer.count - 8
+        writer.append(zeros: length - writer.count)
+        writer.replace(at: 0, with: UInt32(count))
+        let crc = writer.withBytes { RecordFormat.checksum(ofRecord: $0, after: crc) }
+        writer.replace(at: 4, with: crc)
+        return crc
     }
 }

@@ -14,23 +14,61 @@
 /// | 6, 7 | a string, data: count, bytes |
 /// | 8 | an array: count, values |
 /// | 9 | a dictionary: count, and for each entry the key as count and bytes, then the value |
-struct ByteWriter {
-    var bytes: [UInt8] = []
+struct ByteWriter: ~Copyable {
+    // An array of its own would ask at each byte whether it is shared, and take twice as long.
+    private var room: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
 
-    init(capacity: Int) { bytes.reserveCapacity(capacity) }
+    init(capacity: Int) { room = .allocate(byteCount: capacity, alignment: 8) }
 
-    mutating func append(byte: UInt8) { bytes.append(byte) }
+    deinit { room.deallocate() }
 
-    mutating func append(contentsOf other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
+    /// Hands out what was written.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+    }
+
+    /// Makes room behind what was written.
+    @inline(__always)
+    private mutating func append(_ length: Int) -> UnsafeMutableRawBufferPointer {
+        if count + length > room.count { grow(by: length) }
+        count += length
+        return UnsafeMutableRawBufferPointer(rebasing: room[(count - length)..<count])
+    }
+
+    @inline(never)
+    private mutating func grow(by length: Int) {
+        let larger = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(2 * room.count, count + length), alignment: 8)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: room[..<count]))
+        room.deallocate()
+        room = larger
+    }
+
+    mutating func append(zeros length: Int) { append(length).initializeMemory(as: UInt8.self, repeating: 0) }
+
+    mutating func append(byte: UInt8) { append(1)[0] = byte }
+
+    mutating func append(_ other: UnsafeRawBufferPointer) { append(other.count).copyMemory(from: other) }
+
+    mutating func append(word: UInt64) { append(8).storeBytes(of: word.littleEndian, as: UInt64.self) }
+
+    /// Writes a number over what stands at that place.
+    mutating func replace(at place: Int, with number: UInt32) {
+        UnsafeMutableRawBufferPointer(rebasing: room[place..<(place + 4)])
+            .storeBytes(of: number.littleEndian, as: UInt32.self)
+    }
 
     /// The count of the bytes and the bytes.
     mutating func append(counted other: UnsafeRawBufferPointer) {
         append(count: other.count)
-        bytes.append(contentsOf: other)
+        append(other)
     }
 
     mutating func append(count: Int) {
-        if count < 0x80 { bytes.append(UInt8(count)) } else { insert(count: count, at: bytes.count) }
+        if count < 0x80 { append(byte: UInt8(count)) } else { insert(count: count, at: self.count) }
     }
 
     private mutating func insert(count: Int, at place: Int) {
@@ -40,11 +78,14 @@ struct ByteWriter {
             rest >>= 7
             length += 1
         } while rest > 0
-        withUnsafeBytes(of: word.littleEndian) { bytes.insert(contentsOf: $0[..<length], at: place) }
-    }
-
-    mutating func append(word: UInt64) {
-        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
+        let behind = place..<self.count
+        _ = append(length)
+        UnsafeMutableRawBufferPointer(rebasing: room[(place + length)...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: room[behind]))
+        withUnsafeBytes(of: word.littleEndian) { word in
+            UnsafeMutableRawBufferPointer(rebasing: room[place...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: word[..<length]))
+        }
     }
 
     mutating func append(_ string: String) {
@@ -52,17 +93,19 @@ struct ByteWriter {
         string.withUTF8 { append(counted: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The count of the value's bytes and these; how many they are.
-    mutating func append(counted value: PropertyList) -> Int {
-        let start = bytes.count
-        append(value)
-        let count = bytes.count - start
+    /// The count of the value's bytes and these; how many they are. Nil if it is nested too deeply, with part of it written.
+    mutating func append(counted value: PropertyList) -> Int? {
+        let start = count
+        guard append(value) else { return nil }
+        let count = count - start
         // The count goes in front of what it counts. To find it out beforehand would be to walk through the value twice.
         insert(count: count, at: start)
         return count
     }
 
-    mutating func append(_ value: PropertyList) {
+    /// - Returns: False if it is nested too deeply, with part of it written.
+    @discardableResult
+    mutating func append(_ value: PropertyList, depth: Int = 1) -> Bool {
         switch value {
         case .bool(let value): append(byte: value ? 1 : 0)
         case .integer(let value):
@@ -86,17 +129,22 @@ struct ByteWriter {
             append(byte: 7)
             value.withUnsafeBytes { append(counted: $0) }
         case .array(let elements):
+            guard depth <= PropertyList.depthLimit else { return false }
             append(byte: 8)
             append(count: elements.count)
-            for element in elements { append(element) }
+            for element in elements {
+                guard append(element, depth: depth + 1) else { return false }
+            }
         case .dictionary(let entries):
+            guard depth <= PropertyList.depthLimit else { return false }
             append(byte: 9)
             append(count: entries.count)
             for (key, value) in entries {
                 append(key)
-                append(value)
+                guard append(value, depth: depth + 1) else { return false }
             }
         }
+        return true
     }
 }
 
