@@ -71,6 +71,9 @@ struct Observers {
 
     var isEmpty: Bool { observed.isEmpty && suiteObservers.isEmpty }
 
+    /// Whether others may have changed something of which somebody is to hear.
+    var hasDoubt: Bool { !doubted.isEmpty || hasDoubtOfKeys }
+
     /// The slots that are doubted; from now on they are not, but for what happens from now on.
     mutating func takeDoubtful() -> [Slot] {
         defer { doubted = [:] }
@@ -217,6 +220,8 @@ struct Observers {
 extension Observers {
     var hasSuiteObservers: Bool { !suiteObservers.isEmpty }
 
+    private var hasDoubtOfKeys: Bool { hasSuiteObservers && doubtedKeys?.isEmpty != true }
+
     mutating func add(_ observer: SuiteObserver, _ stored: [(key: String, value: PropertyList?)]) {
         for (key, value) in stored { observer.state.announced[ByteString(key)] = value }
         suiteObservers.append(observer)
@@ -237,7 +242,7 @@ extension Observers {
 
     /// The keys that are to be read again; nil in place of those that were there or are, and of those that are declared.
     mutating func takeDoubt() -> [String]?? {
-        guard hasSuiteObservers, doubtedKeys?.isEmpty != true else { return .none }
+        guard hasDoubtOfKeys else { return .none }
         defer { doubtedKeys = [] }
         return .some(doubtedKeys?.map(\.string))
     }

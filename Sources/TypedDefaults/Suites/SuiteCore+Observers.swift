@@ -129,6 +129,7 @@ extension SuiteCore {
 
     /// Notes what others have changed; inside the turn, so that it comes in its place among this process's own commits.
     func announceNews() {
+        guard observers.withLock({ $0.hasDoubt }) else { return }
         // Taken before they are read: what changes after that is doubted anew.
         for slot in observers.withLock({ $0.takeDoubtful() }) {
             do throws(DefaultsError) {

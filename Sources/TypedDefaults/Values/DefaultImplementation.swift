@@ -17,10 +17,14 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         init(_ call: @escaping Decode) { self.call = call }
     }
 
-    private let known = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
+    // As plain objects: generic code looks the type of an optional one up each time.
+    private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
-        if let encoding = known.withLock({ $0.encoding }) { return try encoding.call(value) }
+        // Safe, here and below: nothing else is put there.
+        if let encoding = known.withLock({ $0.encoding }) {
+            return try unsafeDowncast(encoding, to: Encoding.self).call(value)
+        }
         let probe = Probe()
         let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
         let encoding =
@@ -31,7 +35,9 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     }
 
     func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
-        if let decoding = known.withLock({ $0.decoding }) { return try decoding.call(stored, readsArguments) }
+        if let decoding = known.withLock({ $0.decoding }) {
+            return try unsafeDowncast(decoding, to: Decoding.self).call(stored, readsArguments)
+        }
         let probe = Probe()
         let value = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let direct = probe.found.withLock { $0.decoding }

@@ -14,15 +14,21 @@ extension NativeValue {
     init?(argument: String) { return nil }
 }
 
-/// The form that the value's type has of its own; nil if it has none.
+/// The form of the commonest types: by comparison, which folds away where the type is known; a cast takes ten times as long.
 @inline(__always)
-func nativeForm<Value>(of value: Value) throws(DefaultsError) -> PropertyList? {
-    // The commonest types by comparison, which folds away where the type is known; a cast takes ten times as long.
+func plainForm<Value>(of value: Value) -> PropertyList? {
     // Safe: each bit cast is to the very type that its line asks for.
     if Value.self == String.self { return .string(unsafeBitCast(value, to: String.self)) }
     if Value.self == Int.self { return .integer(PropertyList.Integer(unsafeBitCast(value, to: Int.self))) }
     if Value.self == Double.self { return .double(unsafeBitCast(value, to: Double.self)) }
     if Value.self == Bool.self { return .bool(unsafeBitCast(value, to: Bool.self)) }
+    return nil
+}
+
+/// The form that the value's type has of its own; nil if it has none.
+@inline(__always)
+func nativeForm<Value>(of value: Value) throws(DefaultsError) -> PropertyList? {
+    if let plain = plainForm(of: value) { return plain }
     guard Value.self is any NativeValue.Type, let native = value as? any NativeValue else { return nil }
     return try native.propertyList
 }

@@ -49,8 +49,12 @@ final class PropertyListTreeEncoder: Encoder {
     fileprivate let isOptionalRoot: Bool
 
     private var shape = Shape.empty
+    // Not checked at each access whether another one is under way: during these no code of others runs.
+    @exclusivity(unchecked)
     fileprivate var single: PropertyList?
+    @exclusivity(unchecked)
     fileprivate var elements: [PropertyList] = []
+    @exclusivity(unchecked)
     fileprivate var entries: [String: PropertyList] = [:]
     private var open: [(place: Place, encoder: PropertyListTreeEncoder)] = []
     private enum Place {
@@ -153,6 +157,12 @@ final class PropertyListTreeEncoder: Encoder {
                 underlyingError: DefaultsError(.refused, reason: reason)))
     }
 
+    /// The node of an entry or element where nothing can go wrong, so that no key is handed on to be named; nil elsewhere.
+    @inline(__always)
+    fileprivate func plainNode<Value: Encodable>(for value: Value) -> PropertyList? {
+        depth <= PropertyList.depthLimit ? plainForm(of: value)?.escapedFromNil : nil
+    }
+
     /// The node of an entry or element; the types that have a form of their own carry the escape, others carry it inside.
     fileprivate func node<Value: Encodable>(for value: Value, key: any CodingKey) throws -> PropertyList {
         try checkDepth(at: key)
@@ -223,7 +233,7 @@ extension PropertyListTreeEncoder {
 
         func encodeNil(forKey key: Key) { encoder.entries[key.stringValue] = .nilMarker }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-            encoder.entries[key.stringValue] = try encoder.node(for: value, key: key)
+            encoder.entries[key.stringValue] = try encoder.plainNode(for: value) ?? encoder.node(for: value, key: key)
         }
 
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -253,7 +263,7 @@ extension PropertyListTreeEncoder {
 
         func encodeNil() { encoder.elements.append(.nilMarker) }
         func encode<Value: Encodable>(_ value: Value) throws {
-            encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
+            encoder.elements.append(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: IndexKey(count)))
         }
 
         func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
