@@ -21,6 +21,24 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
+    /// Two threads of a process may ask as of the same look.
+    @Test func whoeverAsksIsToldTheKeysThatOthersChanged() throws {
+        try withFile { file in
+            let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
+            func commit(_ key: String) throws { try writer.withWriteAccess { try! writer.commit([(key, 1)]) } }
+            func changes(since generation: UInt64) throws -> [String]? { try reader.changes(since: generation).keys }
+            try commit("zero")
+            _ = try reader.value(forKey: "zero")
+            let first = try #require(reader.generation)
+            try commit("one")
+            #expect(try changes(since: first) == ["one"])
+            let second = try #require(reader.generation)
+            try commit("two")
+            #expect(try changes(since: first) == ["one", "two"])
+            #expect(try changes(since: second) == ["two"])
+        }
+    }
+
     @Test func readingMakesNoFileAndSeesTheOneThatSomebodyElseMakes() throws {
         try withFile { file in
             let (reader, writer) = (open(file), open(file))
@@ -312,6 +330,24 @@ struct FileBackendTests: SettingsFileTests {
             try store.save(1)
             #expect(try suite.keys() == ["number"])
         }
+    }
+
+    /// A page that nobody looks at anyway is read by a call that can fail, and not where the process would end.
+    @Test func newsBeforeTheEndOfAFileThatWasCutAreRead() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
+            let text = PropertyList.string(String(repeating: "x", count: 3_900))
+            for (key, value) in [("other", 1), ("text", text)] {
+                try writer.withWriteAccess { try! writer.commit([(key, value)]) }
+                if key == "other" { #expect(try reader.value(forKey: key) == value) }
+            }
+            #expect(truncate(path, 4_096) == 0)
+            #expect(try reader.changes(since: 0).keys == nil)
+            #expect(try reader.value(forKey: "text") == text)
+            try reader.synchronize()
+        }
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     /// Nobody could look behind the end of what is mapped.

@@ -177,7 +177,7 @@ struct FileInspectionTests {
             var crc: UInt32 = 0
             for index in 0..<4 { crc = crc << 8 | UInt32(bytes[starts[3] + 7 - index]) }
             var sealed = bytes
-            var seal = RecordWriter(payload: [RecordFormat.seal])
+            var seal = withUnsafeBytes(of: RecordFormat.seal) { RecordWriter(payload: $0) }
             _ = seal.finish(after: crc)
             seal.withBytes { sealed.replaceSubrange(starts[4]..<(starts[4] + $0.count), with: $0) }
             let inspection = try inspect(sealed, file)

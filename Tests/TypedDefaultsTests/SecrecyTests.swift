@@ -104,6 +104,15 @@ struct SecrecyTests {
         }
     }
 
+    @Test func aDumpOfAnErrorShowsItsFields() {
+        let error = DefaultsError(.refused, key: "rows", type: "URL", path: ["1"], reason: "not a type")
+        #expect(Mirror(reflecting: error).children.map(\.label) == ["kind", "key", "type", "path", "reason"])
+        var copy = error
+        (copy.key, copy.type, copy.path, copy.reason) = (nil, "Int", [], "none")
+        #expect(copy == DefaultsError(.refused, type: "Int", reason: "none"))
+        #expect(error.key == "rows" && error.path == ["1"])
+    }
+
     private final class Config: StorableConfig {
         @Stored("text") var text = ""
     }

@@ -82,12 +82,20 @@ public struct DefaultsError: Error, Hashable, Sendable {
     }
 }
 
-extension DefaultsError: CustomStringConvertible {
+extension DefaultsError: CustomStringConvertible, CustomReflectable {
     public var description: String {
         var text = kind.description
         if let key { text += " “\(key)”" }
         if let type { text += " (\(type))" }
         if !path.isEmpty { text += " at \(path.joined(separator: "."))" }
         return "\(text): \(reason)"
+    }
+
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "kind": kind, "key": key as Any, "type": type as Any, "path": path, "reason": reason,
+            ] as KeyValuePairs<String, Any>, displayStyle: .struct)
     }
 }

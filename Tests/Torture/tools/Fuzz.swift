@@ -78,7 +78,7 @@ private func makeFile(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         let payload = rest.dropFirst().prefix(Int(first))
         rest = rest.dropFirst(1 + payload.count)
         guard !payload.isEmpty else { continue }
-        var record = RecordWriter(payload: payload)
+        var record = RecordWriter(payload: UnsafeRawBufferPointer(rebasing: payload))
         crc = record.finish(after: crc)
         record.withBytes { file += $0 }
     }

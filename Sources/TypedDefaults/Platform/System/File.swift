@@ -263,7 +263,7 @@ final class FileWindow: Sendable {
     @inline(__always)
     func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
 
-    /// A copy of the bytes from that place on, all of which must lie within the file.
+    /// A copy of the bytes at that place, all of which must lie within the file.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         Array(UnsafeRawBufferPointer(start: start + offset, count: count))
     }

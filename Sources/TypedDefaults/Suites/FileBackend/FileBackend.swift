@@ -29,8 +29,8 @@ public final class FileBackend: DefaultsBackend {
         var log: FileLog?
         /// How often others were seen to have changed something.
         var generation: UInt64 = 1
-        /// The keys that they changed since that generation; nil for all.
-        var news: (since: UInt64, keys: [String]?) = (0, [])
+        /// The keys that they changed, by generation; nil for all.
+        var news: [(generation: UInt64, keys: [String]?)] = []
         /// Whether the name may mean another file by now, other than after a seal.
         var doubtsName = false
         /// Whether a writer of this process has the file's lock.
@@ -44,7 +44,7 @@ public final class FileBackend: DefaultsBackend {
         /// Notes that others have changed those keys, or any if they are nil.
         mutating func announce(_ keys: [String]?) {
             generation &+= 1
-            if let keys { news.keys?.append(contentsOf: keys) } else { news.keys = nil }
+            news.append((generation, keys))
         }
 
         var glance: Glance {
@@ -143,11 +143,13 @@ extension FileBackend {
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in
             try catchUp(&state)
-            guard generation != state.generation else { return ([], generation) }
-            // Somebody who asks for the second time as of one generation is told to read all anew.
-            let keys = generation == state.news.since ? state.news.keys : nil
-            state.news = (state.generation, [])
-            return (keys, state.generation)
+            state.news.removeAll { $0.generation <= generation }
+            var changed: [String] = []
+            for (_, keys) in state.news {
+                guard let keys else { return (nil, state.generation) }
+                changed += keys
+            }
+            return (changed, state.generation)
         }
     }
 
@@ -218,7 +220,15 @@ extension FileBackend {
 
     /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
     func readOnce(_ state: inout State) throws(FileFailure) -> Bool {
-        let progress = try state.log!.readOn()
+        let log = state.log!
+        let end = log.end
+        let progress: FileLog.Progress
+        do throws(FileFailure) {
+            progress = try log.readOn()
+        } catch {
+            if log.end != end { state.announce(nil) }
+            throw error
+        }
         if !progress.changed.isEmpty { state.announce(progress.changed) }
         return progress.isStopped
     }

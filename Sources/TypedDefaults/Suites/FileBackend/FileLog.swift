@@ -16,7 +16,9 @@ final class FileLog {
     private(set) var index: FileIndex
     /// The last bytes that came, as far as they are records, and where: mostly what is asked for next.
     private var news: (bytes: [UInt8], place: Range<Int>) = ([], 0..<0)
-    private static let newsLength = 1 << 10
+    private static let newsLength = 4 << 10
+    /// The smallest there is on any system.
+    private static let pageSize = 4 << 10
     /// How far the file reaches at least; from the end of the records on it holds zeros.
     @exclusivity(unchecked)
     private var size: Int
@@ -107,21 +109,23 @@ extension FileLog {
         var changed: [String]? = isOpening ? nil : []
         // Piece by piece: the room for all at once would be new to the process, page by page, and take longer than the reading.
         var count = isOpening ? RecordFormat.step : Self.newsLength
+        // First from the page that is looked at for news anyway, without a system call: to read another one that the disk fails to
+        // give would end the process.
+        let pageRest = Self.pageSize - end % Self.pageSize
+        var isInView = !isOpening && end + pageRest <= size
         while true {
             let base = end
-            // Others have made it longer.
-            if !isOpening, base + count > size { size = max(size, try file.status().size) }
+            let bytes =
+                isInView ? window.bytes(at: base, count: pageRest) : try file.read(at: base, count: count)
+            let isAll = !isInView && bytes.count < count
+            size = isAll ? base + bytes.count : max(size, base + bytes.count)
             // Beyond its window nobody could see what comes next.
             guard size <= sizeLimit + RecordFormat.step else {
                 throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
             }
-            // News are in memory already, and a system call to get them takes longer than all else here.
-            let isInView = !isOpening && base + count <= size
-            let bytes = isInView ? window.bytes(at: base, count: count) : try file.read(at: base, count: count)
-            let isAll = bytes.count < count
-            size = isAll ? base + bytes.count : max(size, base + bytes.count)
+            isInView = false
             let stop = bytes.withUnsafeBytes { index.readOn($0, changed: &changed) }
-            if count == Self.newsLength { news = (bytes, base..<end) }
+            if bytes.count <= Self.newsLength { news = (bytes, base..<end) }
             switch stop {
             case .nothing: if isOpening { progress.isStopped = try !rest().isEmpty }
             case .seal: break
@@ -179,7 +183,7 @@ extension FileLog {
 
     /// Tells all who have this file open that another one takes its place.
     func seal() throws(FileFailure) {
-        var record = RecordWriter(payload: [RecordFormat.seal])
+        var record = withUnsafeBytes(of: RecordFormat.seal) { RecordWriter(payload: $0) }
         _ = try write(&record, isSeal: true)
         index.noteSeal(true)
     }

@@ -177,9 +177,9 @@ struct RecordWriter: ~Copyable {
     init() { writer.append(word: 0) }
 
     /// A record of just those bytes.
-    init(payload: some Sequence<UInt8>) {
+    init(payload: UnsafeRawBufferPointer) {
         self.init()
-        for byte in payload { writer.append(byte: byte) }
+        writer.append(payload)
     }
 
     var isEmpty: Bool { writer.count == 8 }

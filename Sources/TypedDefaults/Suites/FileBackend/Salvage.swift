@@ -41,7 +41,7 @@ struct Salvage {
             // Or the checksum; then the next one continues from what it should be, and so proves this one as well.
             let payload = (bad + 8)..<(bad + 8 + Int(Self.word(in: bytes, at: bad)))
             work -= payload.count
-            var mended = RecordWriter(payload: bytes[payload])
+            var mended = RecordWriter(payload: UnsafeRawBufferPointer(rebasing: bytes[payload]))
             if let next = record(at: end, after: mended.finish(after: crc)) {
                 note(payload)
                 return next
