@@ -45,6 +45,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         set { storage = .fields(newValue) }
     }
 
+    /// The sort of failure.
     public var kind: Kind { fields.kind }
     /// The setting's key, where the failure concerns one.
     public var key: String? {
