@@ -22,6 +22,32 @@ struct FileReplacementTests: SettingsFileTests {
     }
 
     /// A process that died between the seal and the rename: whoever has read the seal goes on with the old file.
+    /// Both make a file under the same other name: one that takes the place of what was removed meanwhile, and the first of a new one.
+    @Test func whoeverMakesTheFileAnewIsNotInTheWayOfAReplacement() throws {
+        for _ in 0..<100 {
+            try withFile { file in
+                let old = FileBackend(path: file.path)
+                for count in 20_000..<20_006 {
+                    let filler = PropertyList.string(String(repeating: "x", count: count))
+                    try old.withWriteAccess { try! old.commit([("filler", filler)]) }
+                }
+                let start = DispatchSemaphore(value: 0)
+                let group = DispatchGroup()
+                DispatchQueue.global().async(group: group) {
+                    start.signal()
+                    #expect(throws: Never.self) { try old.synchronize() }
+                }
+                start.wait()
+                usleep(.random(in: 0...3_000))
+                try? FileManager.default.removeItem(at: file)
+                let new = PersistentStore(number, suite: open(file))
+                #expect(throws: Never.self) { try new.save(31) }
+                group.wait()
+                #expect(new.get() == 31)
+            }
+        }
+    }
+
     @Test func aSealWhoseWriterDiedIsTakenBack() throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))

@@ -84,8 +84,14 @@ struct FilePlace {
                 if isPlaceholder {
                     let empty = RecordFormat.file(
                         epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
-                    let made = try install(empty, in: directory) { rename throws(FileFailure) in try rename() }
-                    made.file.unlock()
+                    do throws(FileFailure) {
+                        let made = try install(empty, in: directory) { rename throws(FileFailure) in try rename() }
+                        made.file.unlock()
+                    } catch let error
+                        where (error.isReplaced || error.isMissing || error.isOther) && ContinuousClock.now < deadline
+                    {
+                        // Somebody is replacing a file that was removed meanwhile, under the same other name.
+                    }
                 }
             } else if ContinuousClock.now > deadline {
                 throw FileFailure("another process is making it, and does not finish")
@@ -108,6 +114,8 @@ struct FilePlace {
     /// Writes what is live to a new file and gives it the name; with the lock of the old file, and returned with that of the new one.
     func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
         let successor = try install(try log.successor(), in: log.directory) { rename throws(FileFailure) in
+            // What was removed or replaced while the disk took its time is not to come back in place of what others have made there.
+            guard try !isElsewhere(log) else { throw FileFailure(replaced: "it was replaced meanwhile") }
             // Before the rename: whoever has the old file open finds out that another one comes.
             try log.seal()
             do throws(FileFailure) {
@@ -150,10 +158,15 @@ struct FilePlace {
             log.noteFlush(to: log.end, andName: false)
             return log
         } catch {
-            // Gone if it has got its name already, and of no use otherwise.
-            try? directory.remove(temporaryName)
+            discard(file, named: temporaryName, in: directory)
             throw error
         }
+    }
+
+    /// Removes a file that is of no use, unless it has got its name already, or somebody else has made another one under this one.
+    private func discard(_ file: File, named temporaryName: String, in directory: File) {
+        guard let own = try? file.identity(), (try? directory.identity(of: temporaryName)) == own else { return }
+        try? directory.remove(temporaryName)
     }
 
     /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
@@ -173,7 +186,7 @@ struct FilePlace {
             try directory.rename(temporaryName, to: copyName)
             try directory.flushNames()
         } catch {
-            try? directory.remove(temporaryName)
+            discard(copy, named: temporaryName, in: directory)
             throw error
         }
         let successor = try replace(log)
