@@ -189,7 +189,7 @@ extension FileBackend {
     }
 
     private func readOn(_ state: inout State) throws(FileFailure) {
-        try repair(&state) { state throws(FileFailure) in try readOnce(&state) }
+        try repair(&state) { state throws(FileFailure) in try readOnce(&state, isLookedAt: true) }
     }
 
     /// Replaces the file if that is due, also when it is asked again with the lock, and no other process has that: it is writing what is
@@ -219,12 +219,14 @@ extension FileBackend {
     }
 
     /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
-    func readOnce(_ state: inout State) throws(FileFailure) -> Bool {
+    ///
+    /// - Parameter isLookedAt: Whether something was just seen to be there, through the window.
+    func readOnce(_ state: inout State, isLookedAt: Bool = false) throws(FileFailure) -> Bool {
         let log = state.log!
         let end = log.end
         let progress: FileLog.Progress
         do throws(FileFailure) {
-            progress = try log.readOn()
+            progress = try log.readOn(isLookedAt: isLookedAt)
         } catch {
             if log.end != end { state.announce(nil) }
             throw error

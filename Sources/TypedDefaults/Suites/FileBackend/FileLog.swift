@@ -103,16 +103,18 @@ extension FileLog {
 
     /// Applies the records that have been added since.
     ///
-    /// - Parameter isOpening: Whether what stands behind zeros counts as well: a loss of power can leave the second half of a record.
-    func readOn(isOpening: Bool = false) throws(FileFailure) -> Progress {
+    /// - Parameters:
+    ///   - isOpening: Whether what stands behind zeros counts as well: a loss of power can leave the second half of a record.
+    ///   - isLookedAt: Whether something was just seen to be there, through the window.
+    func readOn(isOpening: Bool = false, isLookedAt: Bool = false) throws(FileFailure) -> Progress {
         var progress = Progress()
         var changed: [String]? = isOpening ? nil : []
         // Piece by piece: the room for all at once would be new to the process, page by page, and take longer than the reading.
         var count = isOpening ? RecordFormat.step : Self.newsLength
-        // First from the page that is looked at for news anyway, without a system call: to read another one that the disk fails to
-        // give would end the process.
+        // First from the page that was looked at, without a system call: to read another one, which the disk fails to give or which was
+        // cut off, would end the process.
         let pageRest = Self.pageSize - end % Self.pageSize
-        var isInView = !isOpening && end + pageRest <= size
+        var isInView = isLookedAt && end + pageRest <= size
         while true {
             let base = end
             let bytes =
