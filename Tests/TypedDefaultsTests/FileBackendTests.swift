@@ -350,6 +350,21 @@ struct FileBackendTests: SettingsFileTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
+    /// What is flushed in the background must not end the process either.
+    @Test func aFlushOfAFileThatWasCutDoesNotEndTheProcess() async throws {
+        let file = try makeFile()
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            let backend = FileBackend(path: path)
+            for key in ["one", "two"] {
+                let text = PropertyList.string(String(repeating: "x", count: 3_900))
+                try backend.withWriteAccess { try! backend.commit([(key, text)]) }
+            }
+            #expect(truncate(path, 4_096) == 0)
+            try backend.synchronize()
+        }
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
     /// Nobody could look behind the end of what is mapped.
     @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
         let file = try makeFile()
