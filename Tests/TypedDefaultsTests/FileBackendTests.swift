@@ -459,6 +459,14 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
+    @Test func aPathThatIsNotAbsoluteIsRefused() throws {
+        let store = PersistentStore(number, suite: DefaultsSuite(backend: FileBackend(path: "settings/test.defaults")))
+        let reason = #expect(throws: DefaultsError.self) { try store.save(1) }
+        #expect(reason?.kind == .unavailable)
+        #expect(reason?.reason.contains("not absolute") == true)
+        #expect(!FileManager.default.fileExists(atPath: "settings"))
+    }
+
     @Test func limitsAreErrorsBeforeAnythingIsWritten() throws {
         try withFile { file in
             let suite = open(file)

@@ -20,9 +20,14 @@
                 // Fails for the same reason, and says so as is understood here.
                 return try file(name, .createExclusively)
             }
-            let made = try file(name, .readWrite)
-            _ = fchmod(made.descriptor, 0o600)
-            return made
+            do throws(FileFailure) {
+                let made = try file(name, .readWrite)
+                _ = fchmod(made.descriptor, 0o600)
+                return made
+            } catch let error where error.isMissing {
+                // Another process took it for one that was left behind.
+                throw FileFailure(call: "open", code: EEXIST)
+            }
         }
     }
 #else

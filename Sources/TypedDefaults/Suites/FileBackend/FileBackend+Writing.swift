@@ -12,11 +12,11 @@ extension FileBackend {
                 return body()
             case .busy:
                 let now = ContinuousClock.now
-                guard now < deadline ?? now + patience else {
+                guard now < deadline ?? now + place.patience else {
                     throw DefaultsError(
-                        .timedOut, reason: "other processes left no turn to write \(place.path) for \(patience)")
+                        .timedOut, reason: "other processes left no turn to write \(place.path) for \(place.patience)")
                 }
-                deadline = deadline ?? now + patience
+                deadline = deadline ?? now + place.patience
                 SystemClock.sleep(microseconds: pause)
                 // Short, since a busy process gives its turn away for some microseconds only.
                 pause = min(pause * 2, 200)
@@ -60,7 +60,7 @@ extension FileBackend {
     private func reopen(_ state: inout State) throws(FileFailure) {
         state.log = nil
         state.announce(nil)
-        state.log = try place.open(making: true, patience: patience, reports: &state.reports)
+        state.log = try place.open(making: true, reports: &state.reports)
     }
 
     private func unlock(_ state: inout State, _ file: File) {

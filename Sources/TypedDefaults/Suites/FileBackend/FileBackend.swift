@@ -20,7 +20,6 @@ public final class FileBackend: DefaultsBackend {
     /// What else one can do where the user's own folder cannot be used.
     private let waysOut: String
     let durability: Durability
-    let patience: Duration
     let state = Locked(State())
     private let glance = Locked(Glance())
     let flushing = Locked<Void>(())
@@ -89,10 +88,9 @@ public final class FileBackend: DefaultsBackend {
         path: String?, durability: Durability, patience: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
         waysOut: String = ""
     ) {
-        place = FilePlace(path: path ?? "", sizeLimit: sizeLimit)
+        place = FilePlace(path: path ?? "", sizeLimit: sizeLimit, patience: patience)
         location = path
         self.durability = durability
-        self.patience = patience
         self.waysOut = waysOut
         Forks.hold(locks)
     }
@@ -164,7 +162,7 @@ extension FileBackend {
                 defer { hasReports = !state.reports.isEmpty }
                 state.leaveParent()
                 if state.log == nil {
-                    state.log = try place.open(making: making, patience: patience, reports: &state.reports)
+                    state.log = try place.open(making: making, reports: &state.reports)
                     // What it holds is news to whoever has asked before.
                     if let end = state.log?.end, end > RecordFormat.headerLength { state.announce(nil) }
                 }
@@ -183,7 +181,7 @@ extension FileBackend {
         if try place.isElsewhere(log) {
             state.log = nil
             state.announce(nil)
-            state.log = try place.open(making: false, patience: patience, reports: &state.reports)
+            state.log = try place.open(making: false, reports: &state.reports)
         }
         state.doubtsName = false
     }

@@ -3,18 +3,25 @@ struct FilePlace {
     let path: String
     private let folder: String
     private let name: String
+    /// What a file is called until it gets its name. Whoever has the lock of the one so called is the only one who gives the name a file.
+    private let temporaryName: String
     private let sizeLimit: Int
+    /// How long to wait for other processes.
+    let patience: Duration
 
-    init(path: String, sizeLimit: Int) {
-        self.path = path
-        self.sizeLimit = sizeLimit
-        let slash = path.lastIndex(of: "/")
-        folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        name = String(path[(slash.map(path.index(after:)) ?? path.startIndex)...])
+    init(path: String, sizeLimit: Int, patience: Duration) {
+        (self.path, self.sizeLimit, self.patience) = (path, sizeLimit, patience)
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        name = String(path[slash...].dropFirst())
+        temporaryName = ".\(name).new"
     }
 
     private func directory() throws(FileFailure) -> File {
-        guard !path.isEmpty else { throw FileFailure("neither XDG_CONFIG_HOME nor HOME is an absolute path") }
+        guard path.first == "/" else {
+            throw FileFailure(
+                path.isEmpty ? "neither XDG_CONFIG_HOME nor HOME is an absolute path" : "its path is not absolute")
+        }
         let directory = try File.directory(folder)
         guard try !directory.status().isOpenToAll else {
             throw FileFailure("its folder can be written by everybody, so anybody could put another file there")
@@ -31,74 +38,53 @@ struct FilePlace {
 
     /// Opens the file; nil if it is missing, and shall not or cannot be made. Its folder is made in any case, for whoever cannot do
     /// that has no place for settings.
-    func open(making: Bool, patience: Duration, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {
+    func open(making: Bool, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + patience
         while true {
             let directory = try directory()
-            let file: File
+            var file: File?
             var isWritable = true
             do throws(FileFailure) {
                 file = try directory.file(name, .readWrite)
-            } catch let error where error.isMissing {
-                guard making else { return nil }
-                do throws(FileFailure) {
-                    _ = try directory.make(name, inFolder: folder)
-                } catch let error where error.isForbidden {
-                    return nil
-                } catch let error where error.isOther {
-                    // Another process was faster.
-                }
-                continue
             } catch let error where error.isForbidden {
                 file = try directory.file(name, .readOnly)
                 isWritable = false
-            }
-            let opened: (log: FileLog, progress: FileLog.Progress)?
+            } catch let error where error.isMissing {}
             do throws(FileFailure) {
-                opened = try FileLog.opening(
-                    file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
+                if let file, let log = try open(file, in: directory, isWritable: isWritable, reports: &reports) {
+                    return log
+                }
+                guard isWritable, making else { return nil }
+                // Missing, or nothing was written to it yet.
+                let empty = RecordFormat.file(epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
+                let made = try install(empty, in: directory, inPlaceOf: file?.identity(), sealing: nil)
+                made.file.unlock()
+                return made
             } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
-                continue
-            }
-            if let (found, progress) = opened {
-                var log = found
-                if progress.isStopped, isWritable, try file.tryLock() {
-                    defer { file.unlock() }
-                    // Good now means that somebody has just written it.
-                    if try log.readOn(isOpening: true).isStopped, try !isElsewhere(log) {
-                        // If that fails, what is good can be read, and a writer will say why it cannot go on.
-                        if let successor = try? repair(log, reports: &reports) {
-                            // It comes with its lock.
-                            successor.file.unlock()
-                            log = successor
-                        }
-                    }
-                }
-                return log
-            }
-            guard isWritable, making else { return nil }
-            // Just made, and a placeholder only: whoever gets its lock first puts a file with a header in its place.
-            if try file.tryLock() {
-                defer { file.unlock() }
-                let isPlaceholder = try directory.identity(of: name) == file.identity()
-                if isPlaceholder {
-                    let empty = RecordFormat.file(
-                        epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
-                    do throws(FileFailure) {
-                        let made = try install(empty, in: directory) { rename throws(FileFailure) in try rename() }
-                        made.file.unlock()
-                    } catch let error
-                        where (error.isReplaced || error.isMissing || error.isOther) && ContinuousClock.now < deadline
-                    {
-                        // Somebody is replacing a file that was removed meanwhile, under the same other name.
-                    }
-                }
-            } else if ContinuousClock.now > deadline {
-                throw FileFailure("another process is making it, and does not finish")
-            } else {
-                SystemClock.sleep(microseconds: 200)
+                // Somebody was faster.
+            } catch let error where error.isForbidden && file == nil {
+                return nil
             }
         }
+    }
+
+    /// Opens a file that has the name, and repairs it if need be; nil if nothing was written to it yet.
+    private func open(
+        _ file: File, in directory: File, isWritable: Bool, reports: inout [DefaultsError]
+    ) throws(FileFailure) -> FileLog? {
+        let opened = try FileLog.opening(
+            file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
+        guard let (log, progress) = opened, progress.isStopped, isWritable, try file.tryLock() else {
+            return opened?.log
+        }
+        defer { file.unlock() }
+        // Good now means that somebody has just written it. If a repair fails, what is good can be read, and a writer will say why it
+        // cannot go on.
+        guard try log.readOn(isOpening: true).isStopped, try !isElsewhere(log),
+            let successor = try? repair(log, reports: &reports)
+        else { return log }
+        successor.file.unlock()
+        return successor
     }
 
     /// Whether the name means another file than this one, or none. Asked by the whole path: the folder may have been renamed as well.
@@ -113,60 +99,74 @@ struct FilePlace {
 
     /// Writes what is live to a new file and gives it the name; with the lock of the old file, and returned with that of the new one.
     func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
-        let successor = try install(try log.successor(), in: log.directory) { rename throws(FileFailure) in
-            // What was removed or replaced while the disk took its time is not to come back in place of what others have made there.
-            guard try !isElsewhere(log) else { throw FileFailure(replaced: "it was replaced meanwhile") }
-            // Before the rename: whoever has the old file open finds out that another one comes.
-            try log.seal()
-            do throws(FileFailure) {
-                try rename()
-            } catch {
-                try log.unseal()
-                throw error
-            }
-        }
+        let successor = try install(log.successor(), in: log.directory, inPlaceOf: log.identity, sealing: log)
         // Somebody may still have it open, for a flush that is under way, and nobody is to wait for its lock.
         log.file.unlock()
         return successor
     }
 
-    /// Makes a file under another name, flushes it, and gives it the name; returned with its lock.
+    /// Makes a file under another name, flushes it, and gives it the name if that still means the same as before: another file, or none.
+    /// Returned with its lock.
     private func install(
-        _ bytes: [UInt8], in directory: File,
-        renaming: (_ rename: () throws(FileFailure) -> Void) throws(FileFailure) -> Void
+        _ bytes: [UInt8], in directory: File, inPlaceOf old: File.Identity?, sealing log: FileLog?
     ) throws(FileFailure) -> FileLog {
-        // Always the same, since nobody else does this now: what a process left that died at it is found and removed.
-        let temporaryName = ".\(name).new"
-        do throws(FileFailure) { try directory.remove(temporaryName) } catch let error where error.isMissing {}
-        let file = try directory.make(temporaryName, inFolder: folder)
+        let file = try claim(in: directory)
         do throws(FileFailure) {
-            guard try file.tryLock() else { throw FileFailure("its successor is locked") }
             try file.write(pages: bytes, at: 0)
             // Read back, so that what takes the place of the old file is known to be good.
             let opened = try FileLog.opening(
                 file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)
-            guard let log = opened?.log, opened?.progress.isStopped == false else {
+            guard let successor = opened?.log, opened?.progress.isStopped == false else {
                 throw FileFailure("its successor does not read back")
             }
             try file.flush()
-            // Somebody who has the lock of another file that was renamed over the old one may have made another one under that name.
-            guard try directory.identity(of: temporaryName) == file.identity() else {
-                throw FileFailure(replaced: "its successor was replaced")
+            // What was removed or replaced while the disk took its time is not to come back in place of what others have made there.
+            guard try directory.identity(of: path) == old else {
+                throw FileFailure(replaced: "it was replaced meanwhile")
             }
-            try renaming { () throws(FileFailure) in try directory.rename(temporaryName, to: name) }
+            // Before the rename: whoever has the old file open finds out that another one comes.
+            try log?.seal()
+            do throws(FileFailure) { try directory.rename(temporaryName, to: name) } catch {
+                try log?.unseal()
+                throw error
+            }
             // The name need not be flushed now: until it is, a loss of power leaves the old file, which holds what was flushed before.
-            log.noteFlush(to: log.end, andName: false)
-            return log
+            successor.noteFlush(to: successor.end, andName: false)
+            return successor
         } catch {
-            discard(file, named: temporaryName, in: directory)
+            try? directory.remove(temporaryName)
             throw error
         }
     }
 
-    /// Removes a file that is of no use, unless it has got its name already, or somebody else has made another one under this one.
-    private func discard(_ file: File, named temporaryName: String, in directory: File) {
-        guard let own = try? file.identity(), (try? directory.identity(of: temporaryName)) == own else { return }
-        try? directory.remove(temporaryName)
+    /// Makes an empty file under the temporary name, with its lock.
+    private func claim(in directory: File) throws(FileFailure) -> File {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do throws(FileFailure) {
+                let file = try directory.make(temporaryName, inFolder: folder)
+                // Until it has its lock it may be taken for one that was left, and removed.
+                if try isClaimed(file, in: directory) { return file }
+            } catch let error where error.isOther {
+                do throws(FileFailure) {
+                    let left = try directory.file(temporaryName, .readWrite)
+                    // By a process that died.
+                    if try isClaimed(left, in: directory) {
+                        try directory.remove(temporaryName)
+                        continue
+                    }
+                } catch let error where error.isMissing {}
+            }
+            guard ContinuousClock.now < deadline else {
+                throw FileFailure("another process is replacing it, and does not finish")
+            }
+            SystemClock.sleep(microseconds: 200)
+        }
+    }
+
+    private func isClaimed(_ file: File, in directory: File) throws(FileFailure) -> Bool {
+        guard try file.tryLock() else { return false }
+        return try directory.identity(of: temporaryName) == file.identity()
     }
 
     /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
@@ -177,18 +177,16 @@ struct FilePlace {
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
         let copyName = "\(name).damaged-\(String(crc, radix: 16))"
         // Whole or not there: what a full disk or a kill left would pass for a copy. The same damage takes the same name.
-        let temporaryName = ".\(name).new"
-        do throws(FileFailure) { try directory.remove(temporaryName) } catch let error where error.isMissing {}
-        let copy = try directory.make(temporaryName, inFolder: folder)
+        let copy = try claim(in: directory)
         do throws(FileFailure) {
             try copy.write(rest, at: 0)
             try copy.flush()
             try directory.rename(temporaryName, to: copyName)
-            try directory.flushNames()
         } catch {
-            discard(copy, named: temporaryName, in: directory)
+            try? directory.remove(temporaryName)
             throw error
         }
+        try directory.flushNames()
         let successor = try replace(log)
         reports.append(
             DefaultsError(
