@@ -459,12 +459,13 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func aPathThatIsNotAbsoluteIsRefused() throws {
-        let store = PersistentStore(number, suite: DefaultsSuite(backend: FileBackend(path: "settings/test.defaults")))
-        let reason = #expect(throws: DefaultsError.self) { try store.save(1) }
-        #expect(reason?.kind == .unavailable)
-        #expect(reason?.reason.contains("not absolute") == true)
-        #expect(!FileManager.default.fileExists(atPath: "settings"))
+    @Test(arguments: ["settings/test.defaults", "/tmp/settings.defaults/"])
+    func aPathThatIsNotAbsoluteOrNamesNoFileIsRefused(path: String) throws {
+        let store = PersistentStore(number, suite: DefaultsSuite(backend: FileBackend(path: path)))
+        let error = #expect(throws: DefaultsError.self) { try store.save(1) }
+        #expect(error?.kind == .unavailable)
+        #expect(error?.reason.contains("not absolute") == true)
+        #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test func limitsAreErrorsBeforeAnythingIsWritten() throws {

@@ -21,36 +21,33 @@ struct FileReplacementTests: SettingsFileTests {
         for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
     }
 
-    // Where the class of its protection is asked for, a file is made by its path, and the stand-ins end the program at one that vanishes.
-    #if !canImport(AppleFoundation)
-        /// Both make a file under the same other name: one that takes the place of what was removed meanwhile, and the first of a new one.
-        @Test func whoeverMakesTheFileAnewIsNotInTheWayOfAReplacement() throws {
-            var lost = 0
-            for _ in 0..<50 {
-                try withFile { file in
-                    let old = FileBackend(path: file.path)
-                    for count in 20_000..<20_006 {
-                        let filler = PropertyList.string(String(repeating: "x", count: count))
-                        try old.withWriteAccess { try! old.commit([("filler", filler)]) }
-                    }
-                    let start = DispatchSemaphore(value: 0)
-                    let group = DispatchGroup()
-                    DispatchQueue.global().async(group: group) {
-                        start.signal()
-                        #expect(throws: Never.self) { try old.synchronize() }
-                    }
-                    start.wait()
-                    usleep(.random(in: 0...3_000))
-                    try? FileManager.default.removeItem(at: file)
-                    let new = PersistentStore(number, suite: open(file))
-                    #expect(throws: Never.self) { try new.save(31) }
-                    group.wait()
-                    if new.get() != 31 { lost += 1 }
+    /// Both make a file under the same other name: one that takes the place of what was removed meanwhile, and the first of a new one.
+    @Test func whoeverMakesTheFileAnewIsNotInTheWayOfAReplacement() throws {
+        var lost = 0
+        for _ in 0..<50 {
+            try withFile { file in
+                let old = FileBackend(path: file.path)
+                for count in 20_000..<20_006 {
+                    let filler = PropertyList.string(String(repeating: "x", count: count))
+                    try old.withWriteAccess { try! old.commit([("filler", filler)]) }
                 }
+                let start = DispatchSemaphore(value: 0)
+                let group = DispatchGroup()
+                DispatchQueue.global().async(group: group) {
+                    start.signal()
+                    #expect(throws: Never.self) { try old.synchronize() }
+                }
+                start.wait()
+                usleep(.random(in: 0...3_000))
+                try? FileManager.default.removeItem(at: file)
+                let new = PersistentStore(number, suite: open(file))
+                #expect(throws: Never.self) { try new.save(31) }
+                group.wait()
+                if new.get() != 31 { lost += 1 }
             }
-            #expect(lost == 0)
         }
-    #endif
+        #expect(lost == 0)
+    }
 
     /// The file that is on its way to the name, as its lock shows; without one it was left by a process that died.
     @Test func oneAtATimeGivesTheNameAFile() throws {
@@ -66,10 +63,80 @@ struct FileReplacementTests: SettingsFileTests {
             #expect(isRefused)
             #expect(FileManager.default.contents(atPath: temporary.path) == Data([1, 2, 3]))
             #expect(!FileManager.default.fileExists(atPath: file.path))
+            // Whoever waits for it goes on with the file that another process has made.
+            let elsewhere = file.deletingLastPathComponent().appending(path: "elsewhere.defaults")
+            open(elsewhere)[number] = 2
+            try FileManager.default.moveItem(at: elsewhere, to: file)
+            #expect(store.get() == 2)
+            try store.save(3)
+            try FileManager.default.removeItem(at: file)
             other.unlock()
-            try store.save(2)
-            #expect(open(file)[number] == 2)
+            try store.save(4)
+            #expect(open(file)[number] == 4)
             #expect(!FileManager.default.fileExists(atPath: temporary.path))
+        }
+    }
+
+    @Test func whoeverWaitsForTheFirstFileNeedNotMakeOne() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent()
+            let temporary = folder.appending(path: ".test.defaults.new")
+            try Data().write(to: temporary)
+            let other = try File.existingDirectory(folder.path).file(temporary.lastPathComponent, .readWrite)
+            #expect(try other.tryLock())
+            let elsewhere = folder.appending(path: "elsewhere.defaults")
+            open(elsewhere)[number] = 1
+            let store = PersistentStore(number, suite: open(file))
+            let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread {
+                begins.signal()
+                #expect(throws: Never.self) { try store.save(2) }
+                ends.signal()
+            }.start()
+            begins.wait()
+            usleep(20_000)
+            // What the other one does, who still has its lock.
+            #expect(rename(elsewhere.path, file.path) == 0)
+            ends.wait()
+            #expect(store.get() == 2)
+            #expect(FileManager.default.fileExists(atPath: temporary.path))
+        }
+    }
+
+    @Test func whoeverWaitsWhileTheFolderIsRenamedLeavesItsFileAlone() throws {
+        try withFile { file in
+            let (old, new) = (file.appendingPathExtension("a"), file.appendingPathExtension("b"))
+            try FileManager.default.createDirectory(at: old, withIntermediateDirectories: false)
+            try Data().write(to: old.appending(path: ".test.defaults.new"))
+            let other = try File.existingDirectory(old.path).file(".test.defaults.new", .readWrite)
+            #expect(try other.tryLock())
+            let store = PersistentStore(number, suite: open(old.appending(path: "test.defaults")))
+            let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread {
+                begins.signal()
+                #expect(throws: Never.self) { try store.save(2) }
+                ends.signal()
+            }.start()
+            begins.wait()
+            usleep(20_000)
+            #expect(rename(old.path, new.path) == 0)
+            // What the other one does under the same temporary name.
+            open(file)[number] = 1
+            #expect(rename(file.path, new.appending(path: "test.defaults").path) == 0)
+            other.unlock()
+            ends.wait()
+            #expect(open(new.appending(path: "test.defaults"))[number] == 1)
+            #expect(open(old.appending(path: "test.defaults"))[number] == 2)
+        }
+    }
+
+    @Test func whatStandsInTheWayIsNamed() throws {
+        try withFile { file in
+            let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
+            #expect(symlink("nowhere", temporary.path) == 0)
+            let error = #expect(throws: DefaultsError.self) { try PersistentStore(number, suite: open(file)).save(1) }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.reason.contains(temporary.lastPathComponent) == true)
         }
     }
 

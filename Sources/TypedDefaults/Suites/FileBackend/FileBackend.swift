@@ -22,7 +22,8 @@ public final class FileBackend: DefaultsBackend {
     let durability: Durability
     let state = Locked(State())
     private let glance = Locked(Glance())
-    let flushing = Locked<Void>(())
+    /// The flush that is under way.
+    let flushing = Locked<Flush?>(nil)
 
     struct State {
         var log: FileLog?

@@ -160,14 +160,17 @@ extension FileLog {
     /// the index comes to what is still there, and this throws.
     func successor() throws(FileFailure) -> [UInt8] {
         let bytes = try file.read(at: 0, count: end)
-        let header = Array(bytes.prefix(RecordFormat.headerLength))
-        var again = FileIndex(crc: try RecordFormat.fields(ofHeader: header).crc)
+        var again = FileIndex(
+            crc: try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).crc)
         let successor = bytes.withUnsafeBytes { bytes -> [UInt8]? in
-            var changed: [String]?
             let records = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
+            // Where the values stand is known, if these are the records that were read or written before.
+            if bytes.count == end, RecordFormat.checksum(ofCommits: records, after: again.crc) == index.crc {
+                return RecordFormat.file(epoch: epoch + 1, settings: index, of: bytes)
+            }
+            var changed: [String]?
             _ = again.readOn(records, changed: &changed)
-            guard again.end == end, again.crc == index.crc else { return nil }
-            return RecordFormat.file(epoch: epoch + 1, settings: again, of: bytes)
+            return nil
         }
         if let successor { return successor }
         (index, isDoubtful) = (again, true)

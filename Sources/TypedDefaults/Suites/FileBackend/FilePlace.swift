@@ -18,9 +18,12 @@ struct FilePlace {
     }
 
     private func directory() throws(FileFailure) -> File {
-        guard path.first == "/" else {
+        guard path.first == "/", !name.isEmpty else {
             throw FileFailure(
-                path.isEmpty ? "neither XDG_CONFIG_HOME nor HOME is an absolute path" : "its path is not absolute")
+                path.isEmpty
+                    ? "neither XDG_CONFIG_HOME nor HOME is an absolute path"
+                    : "its path is not absolute, or names no file"
+            )
         }
         let directory = try File.directory(folder)
         guard try !directory.status().isOpenToAll else {
@@ -110,8 +113,9 @@ struct FilePlace {
     private func install(
         _ bytes: [UInt8], in directory: File, inPlaceOf old: File.Identity?, sealing log: FileLog?
     ) throws(FileFailure) -> FileLog {
-        let file = try claim(in: directory)
+        let file = try claim(in: directory, inPlaceOf: old)
         do throws(FileFailure) {
+            try check(old, in: directory)
             try file.write(pages: bytes, at: 0)
             // Read back, so that what takes the place of the old file is known to be good.
             let opened = try FileLog.opening(
@@ -121,9 +125,7 @@ struct FilePlace {
             }
             try file.flush()
             // What was removed or replaced while the disk took its time is not to come back in place of what others have made there.
-            guard try directory.identity(of: path) == old else {
-                throw FileFailure(replaced: "it was replaced meanwhile")
-            }
+            try check(old, in: directory)
             // Before the rename: whoever has the old file open finds out that another one comes.
             try log?.seal()
             do throws(FileFailure) { try directory.rename(temporaryName, to: name) } catch {
@@ -140,27 +142,41 @@ struct FilePlace {
     }
 
     /// Makes an empty file under the temporary name, with its lock.
-    private func claim(in directory: File) throws(FileFailure) -> File {
+    private func claim(in directory: File, inPlaceOf old: File.Identity?) throws(FileFailure) -> File {
         let deadline = ContinuousClock.now + patience
         while true {
+            // Whoever waited for another process may find that it did all there was to do.
+            try check(old, in: directory)
             do throws(FileFailure) {
                 let file = try directory.make(temporaryName, inFolder: folder)
                 // Until it has its lock it may be taken for one that was left, and removed.
                 if try isClaimed(file, in: directory) { return file }
             } catch let error where error.isOther {
-                do throws(FileFailure) {
-                    let left = try directory.file(temporaryName, .readWrite)
+                if let left = try leftFile(in: directory), try isClaimed(left, in: directory) {
                     // By a process that died.
-                    if try isClaimed(left, in: directory) {
-                        try directory.remove(temporaryName)
-                        continue
-                    }
-                } catch let error where error.isMissing {}
+                    try directory.remove(temporaryName)
+                    continue
+                }
             }
             guard ContinuousClock.now < deadline else {
                 throw FileFailure("another process is replacing it, and does not finish")
             }
             SystemClock.sleep(microseconds: 200)
+        }
+    }
+
+    private func leftFile(in directory: File) throws(FileFailure) -> File? {
+        do throws(FileFailure) { return try directory.file(temporaryName, .readWrite) } catch {
+            if error.isMissing { return nil }
+            // Not removed: it may be another user's, who has its lock.
+            throw FileFailure("\(temporaryName) is in its way: \(error.reason)")
+        }
+    }
+
+    /// Throws if the name means something else by now; in this folder as well, which may have been renamed.
+    private func check(_ old: File.Identity?, in directory: File) throws(FileFailure) {
+        guard try directory.identity(of: path) == old, try directory.identity(of: name) == old else {
+            throw FileFailure(replaced: "it was replaced meanwhile")
         }
     }
 
@@ -177,7 +193,7 @@ struct FilePlace {
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
         let copyName = "\(name).damaged-\(String(crc, radix: 16))"
         // Whole or not there: what a full disk or a kill left would pass for a copy. The same damage takes the same name.
-        let copy = try claim(in: directory)
+        let copy = try claim(in: directory, inPlaceOf: log.identity)
         do throws(FileFailure) {
             try copy.write(rest, at: 0)
             try copy.flush()

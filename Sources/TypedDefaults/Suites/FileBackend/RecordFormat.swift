@@ -77,6 +77,16 @@ enum RecordFormat {
         return isGood ? .edits(payload, length: length, crc: stored) : .bad
     }
 
+    /// The checksum of the last of the commits that fill the bytes; nil if they do not.
+    static func checksum(ofCommits bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32? {
+        var (offset, crc) = (0, crc)
+        while offset < bytes.count {
+            guard case .edits(_, let length, let next) = find(in: bytes, at: offset, after: crc) else { return nil }
+            (offset, crc) = (offset + length, next)
+        }
+        return crc
+    }
+
     private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         while index + 8 <= bytes.count {

@@ -24,7 +24,8 @@ extension FileProtectionType {
     private static let attribute = "user.protection"
 
     fileprivate func set(ofItemAtPath path: String) {
-        let isSet = Self.setxattr(path, Self.attribute, rawValue, rawValue.utf8.count, 0) == 0
+        // A file that another process has removed meanwhile needs no class; the system's would have had it from the start.
+        let isSet = Self.setxattr(path, Self.attribute, rawValue, rawValue.utf8.count, 0) == 0 || errno == ENOENT
         precondition(
             isSet, "\(path): its file system keeps no attributes, so the stand-in cannot know classes of protection")
     }
