@@ -25,8 +25,8 @@
                 _ = fchmod(made.descriptor, 0o600)
                 return made
             } catch let error where error.isMissing {
-                // Another process took it for one that was left behind.
-                throw FileFailure(call: "open", code: EEXIST)
+                // Another process took it for one that was left behind, and removed it.
+                return try make(name, inFolder: path)
             }
         }
     }
