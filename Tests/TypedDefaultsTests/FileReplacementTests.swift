@@ -130,6 +130,41 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
+    @Test func aFileThatWasMovedIntoANewFolderOfTheOldNameIsReplacedThere() throws {
+        try withFile { file in
+            let (folder, old) = (file.appendingPathExtension("a"), file.appendingPathExtension("b"))
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let path = folder.appending(path: "test.defaults")
+            let suite = open(path)
+            suite[number] = 1
+            #expect(rename(folder.path, old.path) == 0)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            #expect(rename(old.appending(path: "test.defaults").path, path.path) == 0)
+            try grow(suite)
+            try suite.synchronize()
+            let size = try #require(FileManager.default.attributesOfItem(atPath: path.path)[.size] as? Int)
+            #expect(size == RecordFormat.keptSize)
+            #expect(open(path)[number] == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: old.path).isEmpty)
+        }
+    }
+
+    /// The file that has come to the name cannot be opened: nobody is told the old values in its place, and nobody is told so for ever.
+    @Test func aReplacementThatCannotBeOpenedIsTriedAgain() throws {
+        try withFile { file in
+            let store = PersistentStore(number, suite: open(file))
+            try store.save(1)
+            let good = file.appendingPathExtension("good")
+            open(good)[number] = 2
+            try Data("no settings file".utf8).write(to: file, options: .atomic)
+            let isRefused = fails(with: .unavailable) { try store.save(3) }
+            #expect(isRefused)
+            for _ in 0..<2 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+            #expect(rename(good.path, file.path) == 0)
+            #expect(try store.load() == 2)
+        }
+    }
+
     @Test func whatStandsInTheWayIsNamed() throws {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")

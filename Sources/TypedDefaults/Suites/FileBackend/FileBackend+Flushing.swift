@@ -38,14 +38,14 @@ extension FileBackend {
         try shrink()
     }
 
-    /// What a flush takes: parts of the log, which itself is touched under its lock only.
-    private typealias Due = (file: File, end: Int, directory: File?)
+    /// What a flush takes: a log, which is touched under its lock only, and parts of it.
+    private typealias Due = (log: FileLog, file: File, end: Int, directory: File?)
 
     /// What must be flushed before so much of the file is safe; nil if it is.
     private func due(_ target: Int) -> Due? {
         state.withLock { state in
             guard let log = state.log, log.flushed < target || !log.isNameFlushed || log.isDoubtful else { return nil }
-            return (log.file, log.end, log.isNameFlushed ? nil : log.directory)
+            return (log, log.file, log.end, log.isNameFlushed ? nil : log.directory)
         }
     }
 
@@ -67,17 +67,14 @@ extension FileBackend {
         do throws(FileFailure) {
             try due.file.flush()
             try due.directory?.flushNames()
-            // Another flush of it has failed before, and this one says nothing of what was lost then.
-            let isDoubtful = state.withLock { state in
-                guard state.log?.file === due.file else { return false }
-                state.log?.noteFlush(to: due.end, andName: true)
-                return state.log?.isDoubtful ?? false
+            // Another flush of it has failed before, and this one says nothing of what was lost then: not even if it was replaced meanwhile.
+            let isDoubtful = state.withLock { _ in
+                due.log.noteFlush(to: due.end, andName: true)
+                return due.log.isDoubtful
             }
             return isDoubtful ? FileFailure("an earlier flush has failed") : nil
         } catch {
-            state.withLock { state in
-                if state.log?.file === due.file { state.log?.isDoubtful = true }
-            }
+            state.withLock { _ in due.log.isDoubtful = true }
             return error
         }
     }

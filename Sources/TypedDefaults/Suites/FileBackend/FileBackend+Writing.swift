@@ -33,7 +33,7 @@ extension FileBackend {
                 guard try log.file.tryLock() else {
                     // Whoever replaced the file may still have the lock of the old one.
                     guard try place.isElsewhere(log) else { return .busy }
-                    try reopen(&state)
+                    try reopen(&state, making: true)
                     continue
                 }
                 state.isLocked = true
@@ -51,16 +51,10 @@ extension FileBackend {
                     throw error
                 }
                 unlock(&state, log.file)
-                try reopen(&state)
+                try reopen(&state, making: true)
             }
             return .busy
         }
-    }
-
-    private func reopen(_ state: inout State) throws(FileFailure) {
-        state.log = nil
-        state.announce(nil)
-        state.log = try place.open(making: true, reports: &state.reports)
     }
 
     private func unlock(_ state: inout State, _ file: File) {

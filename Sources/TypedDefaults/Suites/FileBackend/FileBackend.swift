@@ -179,12 +179,16 @@ extension FileBackend {
         if state.log?.hasMore == true { try readOn(&state) }
         // A writer stays with the file that it has the lock of.
         guard let log = state.log, log.isSealed || state.doubtsName, !state.isLocked else { return }
-        if try place.isElsewhere(log) {
-            state.log = nil
-            state.announce(nil)
-            state.log = try place.open(making: false, reports: &state.reports)
-        }
+        if try place.isElsewhere(log) { try reopen(&state, making: false) }
         state.doubtsName = false
+    }
+
+    /// Opens the file that the name has come to mean. If that fails, whoever comes next tries again.
+    func reopen(_ state: inout State, making: Bool) throws(FileFailure) {
+        state.doubtsName = true
+        state.log = try place.open(making: making, reports: &state.reports)
+        state.doubtsName = false
+        state.announce(nil)
     }
 
     private func readOn(_ state: inout State) throws(FileFailure) {

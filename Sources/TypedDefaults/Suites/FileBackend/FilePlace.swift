@@ -102,7 +102,8 @@ struct FilePlace {
 
     /// Writes what is live to a new file and gives it the name; with the lock of the old file, and returned with that of the new one.
     func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
-        let successor = try install(log.successor(), in: log.directory, inPlaceOf: log.identity, sealing: log)
+        // Not in the folder that it was opened in, which may have been renamed, and the file moved to another one of that name.
+        let successor = try install(log.successor(), in: directory(), inPlaceOf: log.identity, sealing: log)
         // Somebody may still have it open, for a flush that is under way, and nobody is to wait for its lock.
         log.file.unlock()
         return successor
@@ -169,7 +170,7 @@ struct FilePlace {
         do throws(FileFailure) { return try directory.file(temporaryName, .readWrite) } catch {
             if error.isMissing { return nil }
             // Not removed: it may be another user's, who has its lock.
-            throw FileFailure("\(temporaryName) is in its way: \(error.reason)")
+            throw FileFailure("\(temporaryName): \(error.reason)")
         }
     }
 
@@ -189,7 +190,7 @@ struct FilePlace {
     func repair(_ log: FileLog, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog {
         let rest = try log.rest()
         guard !rest.isEmpty else { return try replace(log) }
-        let directory = log.directory
+        let directory = try directory()
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
         let copyName = "\(name).damaged-\(String(crc, radix: 16))"
         // Whole or not there: what a full disk or a kill left would pass for a copy. The same damage takes the same name.
