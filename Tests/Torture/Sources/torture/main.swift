@@ -19,10 +19,11 @@ guard arguments.count >= 3 else {
                torture counted|pair FILE
                torture pairs|pairs-apart|pairs-early|read-pairs FILE SECONDS
                torture cycles|cycles-kept FILE COUNT
+               torture flushers|flushers-careless FILE ROUNDS
         """)
 }
 let path = arguments[2]
-let durability: FileBackend.Durability = arguments[1] == "sync" ? .immediate : .process
+let durability: FileBackend.Durability = ["sync", "flushers"].contains(arguments[1]) ? .immediate : .process
 let number = arguments.count > 3 ? Int(arguments[3]) ?? .max / 2 : .max / 2
 do {
     let suite = try DefaultsSuite(file: URL(filePath: path), durability: durability)
@@ -38,6 +39,7 @@ do {
     case "read-pairs": readPairs(suite, SharedNumber(path + ".acknowledged"), seconds: number)
     case "pair": findPair(suite)
     case "cycles", "cycles-kept": try cycle(path, count: number, keeps: arguments[1] == "cycles-kept")
+    case "flushers", "flushers-careless": saveOnThreads(suite, rounds: number)
     case let command:
         guard let writing = PairWriting(rawValue: command) else { fail("unknown command") }
         try writePairs(FileBackend(path: path), SharedNumber(path + ".acknowledged"), writing, seconds: number)

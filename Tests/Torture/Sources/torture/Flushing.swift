@@ -1,0 +1,44 @@
+import Dispatch
+import Synchronization
+import TypedDefaults
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Saves from sixteen threads to a disk whose flushes fail now and then, and looks after each whether it is there.
+func saveOnThreads(_ suite: DefaultsSuite, rounds: Int) {
+    guard let symbol = dlsym(nil, "disk_holds") else { fail("to be run with failingdisk.so") }
+    let diskHolds = unsafeBitCast(symbol, to: (@convention(c) (UnsafePointer<CChar>) -> CInt).self)
+    suite.onFailure = { _ in }
+    let counts = Counts()
+    let threads = DispatchGroup()
+    for thread in 0..<16 {
+        let store = PersistentStore(DefaultKey("thread\(thread)", default: ""), suite: suite)
+        DispatchQueue(label: "\(thread)").async(group: threads) {
+            for round in 0..<rounds {
+                let text = "\(thread) has saved \(round);"
+                do {
+                    // Long, so that the file is replaced often.
+                    try store.save(text + filler(4_000))
+                    counts.acknowledged.add(1, ordering: .relaxed)
+                    if diskHolds(text) == 0 { counts.lost.add(1, ordering: .relaxed) }
+                } catch {
+                    counts.refused.add(1, ordering: .relaxed)
+                }
+            }
+        }
+    }
+    threads.wait()
+    let (acknowledged, lost) = (counts.acknowledged.load(ordering: .relaxed), counts.lost.load(ordering: .relaxed))
+    say(
+        "\(acknowledged) saves acknowledged, \(counts.refused.load(ordering: .relaxed)) refused since a flush had failed;"
+            + " \(lost) of the acknowledged were not on the disk")
+    if lost > 0 || acknowledged == 0 { exit(1) }
+}
+
+private final class Counts: Sendable {
+    let acknowledged = Atomic(0)
+    let refused = Atomic(0)
+    let lost = Atomic(0)
+}

@@ -1,0 +1,109 @@
+// A disk whose flushes fail now and then, and what a loss of power would leave of a file on it. Nothing reaches the real disk.
+//
+//   cc -shared -fPIC -O1 -o failingdisk.so failingdisk.c
+//   DISK_PATH=the-file's-path DISK_FAILS=so many of a thousand flushes LD_PRELOAD=./failingdisk.so PROGRAM
+//
+// As on Linux, a flush that fails loses for good what was written since the one before: its pages count as written, and a later flush
+// that succeeds says nothing of them. The path leads to another file as soon as its folder was flushed.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The salt in a file's header is new in each file, and an inode is not.
+enum { saltAt = 16, saltEnd = 24 };
+struct image {
+    char salt[saltEnd - saltAt];
+    size_t size;
+    char *bytes;  // on the disk
+    char *lost;   // what a failed flush has lost, 0 where nothing was
+};
+static struct image images[256];  // of the files that were flushed last
+static int next;
+static struct image *named;  // what the path leads to
+static unsigned seed = 1;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct image *image(const char *bytes, size_t size) {
+    struct image *image = images;
+    while (image < images + 256 && memcmp(image->salt, bytes + saltAt, sizeof image->salt)) image++;
+    if (image == images + 256) {
+        do image = &images[next++ % 256]; while (image == named);
+        memcpy(image->salt, bytes + saltAt, sizeof image->salt);
+        memset(image->bytes, 0, image->size);
+        memset(image->lost, 0, image->size);
+    }
+    if (size > image->size) {
+        image->bytes = realloc(image->bytes, size);
+        image->lost = realloc(image->lost, size);
+        memset(image->bytes + image->size, 0, size - image->size);
+        memset(image->lost + image->size, 0, size - image->size);
+        image->size = size;
+    }
+    return image;
+}
+
+// What is in the file when the flush begins, and whether it will fail.
+static int begin(int file, char **bytes, ssize_t *size) {
+    struct stat status;
+    if (fstat(file, &status)) return -1;
+    *bytes = malloc(status.st_size + 1);
+    *size = pread(file, *bytes, status.st_size, 0);
+    pthread_mutex_lock(&lock);
+    int fails = rand_r(&seed) % 1000 < atoi(getenv("DISK_FAILS"));
+    pthread_mutex_unlock(&lock);
+    usleep(100);
+    return fails;
+}
+
+static int end(int fails, char *bytes) {
+    pthread_mutex_unlock(&lock);
+    free(bytes);
+    if (!fails) return 0;
+    errno = EIO;
+    return -1;
+}
+
+int fdatasync(int file) {
+    char *bytes;
+    ssize_t size;
+    int fails = begin(file, &bytes, &size);
+    pthread_mutex_lock(&lock);
+    if (size >= saltEnd) {
+        struct image *disk = image(bytes, size);
+        for (ssize_t i = 0; i < size; i++) {
+            // Nor are zeros written over anything: a text that is looked for has none.
+            if (bytes[i] == disk->bytes[i] || bytes[i] == disk->lost[i]) continue;
+            *(fails ? &disk->lost[i] : &disk->bytes[i]) = bytes[i];
+            if (!fails) disk->lost[i] = 0;
+        }
+    }
+    return end(fails, bytes);
+}
+
+// Of a folder: what the path leads to when it begins.
+int fsync(int folder) {
+    int file = open(getenv("DISK_PATH"), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    char *bytes;
+    ssize_t size;
+    int fails = begin(file, &bytes, &size);
+    close(file);
+    pthread_mutex_lock(&lock);
+    if (!fails && size >= saltEnd) named = image(bytes, size);
+    return end(fails, bytes);
+}
+
+// Whether a loss of power now would leave this text, in front of all that is lost.
+int disk_holds(const char *text) {
+    pthread_mutex_lock(&lock);
+    size_t good = 0;
+    while (named && good < named->size && !named->lost[good]) good++;
+    int holds = named && memmem(named->bytes, good, text, strlen(text)) != 0;
+    pthread_mutex_unlock(&lock);
+    return holds;
+}
