@@ -138,7 +138,9 @@ struct JSONReader {
             if bytes[position - 1] == UInt8(ascii: "\"") { break }
             content += try escape()
         }
-        guard let string = String(validating: content, as: UTF8.self) else { throw error("a string is not UTF-8") }
+        // Decoding replaces invalid bytes. `String(validating:as:)` needs iOS 18.
+        let string = String(decoding: content, as: UTF8.self)
+        guard string.utf8.elementsEqual(content) else { throw error("a string is not UTF-8") }
         return string
     }
 
@@ -158,9 +160,8 @@ struct JSONReader {
                 position += 2
                 units.append(try unit())
             }
-            guard let text = String(validating: units, as: UTF16.self) else {
-                throw error("“\\u” without its other half")
-            }
+            let text = String(decoding: units, as: UTF16.self)
+            guard text.utf16.elementsEqual(units) else { throw error("“\\u” without its other half") }
             return Array(text.utf8)
         default: throw error("there is no such “\\”")
         }

@@ -2,7 +2,7 @@
 struct Setting<Value: Sendable>: Sendable {
     private let core: SuiteCore
     private let slot: Slot
-    private let encode: @Sendable (Value) throws(DefaultsError) -> PropertyList?
+    private let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
 
     init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>) {
         self.init(suite, key: key.name, declaredBy: key.declaration)
@@ -22,16 +22,18 @@ struct Setting<Value: Sendable>: Sendable {
         core = suite.core
         let slot = core.slot(forKey: key, conversion, declaredBy: declaration)
         self.slot = slot
-        encode = { value throws(DefaultsError) in
+        encoding = { value in
             do throws(DefaultsError) {
-                guard let new = try conversion.encode(value) else { return nil }
+                guard let new = try conversion.encode(value) else { return .success(nil) }
                 if !slot.isOwn { try conversion.checkOnce(new) }
-                return new
+                return .success(new)
             } catch {
-                throw error.about(key: key)
+                return .failure(error.about(key: key))
             }
         }
     }
+
+    private func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
 }
 
 extension Setting {

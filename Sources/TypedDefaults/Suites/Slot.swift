@@ -50,7 +50,7 @@ final class Slot: Sendable {
     let launchArgument: PropertyList?
     /// Class instances are never kept: whoever was handed one could change it.
     let keepsValues: Bool
-    private let makeBox: @Sendable (PropertyList, Bool) throws(DefaultsError) -> any AnyObject & Sendable
+    private let makeBox: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
     /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
     let makeChange: @Sendable (PropertyList?, PropertyList?, ChangeOrigin) -> (any AnyObject & Sendable, DefaultsError?)
     private let knowledge = Locked(Knowledge())
@@ -64,7 +64,9 @@ final class Slot: Sendable {
         self.launchArgument = launchArgument
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
-        makeBox = { stored, isArgument throws(DefaultsError) in Box(try conversion.decode(stored, isArgument)) }
+        makeBox = { stored, isArgument in
+            Result { () throws(DefaultsError) in Box(try conversion.decode(stored, isArgument)) }
+        }
         makeChange = { old, new, origin in
             func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
                 Result { () throws(DefaultsError) in
@@ -85,10 +87,9 @@ final class Slot: Sendable {
 
     func decode(_ stored: PropertyList?, asArgument: Bool = false) -> Content {
         guard let stored else { return .missing }
-        do throws(DefaultsError) {
-            return .value(try makeBox(stored, asArgument))
-        } catch {
-            return .failure(error.about(key: key))
+        switch makeBox(stored, asArgument) {
+        case .success(let box): return .value(box)
+        case .failure(let error): return .failure(error.about(key: key))
         }
     }
 }

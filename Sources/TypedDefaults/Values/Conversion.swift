@@ -7,10 +7,31 @@
 /// How values of one type are written and read: the one form in which all declarations hand a type to a store.
 struct Conversion<Value: Sendable>: Sendable {
     let kind: ConversionKind
-    /// What to store; nil for an optional that holds nothing, which is stored by removing the key.
-    let encode: @Sendable (Value) throws(DefaultsError) -> PropertyList?
-    /// The value of what is stored. Launch arguments are strings, so numbers and Booleans are read from those where that is said.
-    let decode: @Sendable (_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value
+    // A stored closure with a typed `throws` needs the runtime of iOS 18: reflection over its type,
+    // which SwiftUI does with each view, jumps to address 0 before.
+    private let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    private let decoding: @Sendable (PropertyList, Bool) -> Result<Value, DefaultsError>
+
+    init(
+        kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
+        decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
+    ) {
+        self.kind = kind
+        encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
+        decoding = { stored, readsArguments in
+            Result { () throws(DefaultsError) in try decode(stored, readsArguments) }
+        }
+    }
+
+    /// Returns what to store, or `nil` for an optional that holds nothing: the key is then removed.
+    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
+
+    /// Returns the value of a stored property list.
+    ///
+    /// - Parameter readsArguments: Whether numbers and Booleans may be strings, as in launch arguments.
+    func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
+        try decoding(stored, readsArguments).get()
+    }
 
     var form: ConversionForm { ConversionForm(type: ObjectIdentifier(Value.self), kind: kind) }
 

@@ -7,14 +7,25 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
     typealias Decode = @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
 
-    // Functions behind references: by themselves they would be wrapped anew by each generic code that hands them on.
+    // Functions behind references, because generic code would wrap a plain function each time it
+    // passes it on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
-        let call: Encode
-        init(_ call: @escaping Encode) { self.call = call }
+        private let result: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+        init(_ encode: @escaping Encode) {
+            result = { value in Result { () throws(DefaultsError) in try encode(value) } }
+        }
+        func call(_ value: Value) throws(DefaultsError) -> PropertyList? { try result(value).get() }
     }
     final class Decoding: Sendable {
-        let call: Decode
-        init(_ call: @escaping Decode) { self.call = call }
+        private let result: @Sendable (PropertyList, Bool) -> Result<Value, DefaultsError>
+        init(_ decode: @escaping Decode) {
+            result = { stored, readsArguments in
+                Result { () throws(DefaultsError) in try decode(stored, readsArguments) }
+            }
+        }
+        func call(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
+            try result(stored, readsArguments).get()
+        }
     }
 
     // As plain objects: generic code looks the type of an optional one up each time.

@@ -96,7 +96,7 @@ enum RecordFormat {
             index += 8
         }
         while index < bytes.count, bytes[index] < 0x80 { index += 1 }
-        return index == bytes.count || String(validating: bytes, as: UTF8.self) != nil
+        return index == bytes.count || String(utf8: bytes) != nil
     }
 
     /// Calls `body` with each operation of a payload while that is true; false if it is not, or the payload is of no known form.
