@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // A package of its own, so that whoever depends on the library never sees it: `swift run -c release --package-path Benchmarks`

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
-    // Not by a flag of the command line, which would go to OpenCombine as well. The one thing here that tools 6.1 do not have.
+    // Not by a flag of the command line, which would go to OpenCombine as well.
     .treatAllWarnings(as: .error),
 ]
 let apple: [Target.Dependency] = ["AppleFoundation", "Combine", "SwiftUI", "os"]
