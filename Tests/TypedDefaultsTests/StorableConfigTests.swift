@@ -68,8 +68,8 @@ struct StorableConfigTests {
         }
         #expect(
             try suite.keys() == [
-                "app.AppConfig.isFirstLaunch", "app.AppConfig.nickname", "app.AppConfig.selectedHobbies",
-                "app.AppConfig.userName", "user-theme",
+                "app/AppConfig/isFirstLaunch", "app/AppConfig/nickname", "app/AppConfig/selectedHobbies",
+                "app/AppConfig/userName", "user-theme",
             ])
         #expect(failures.all == [])
     }
@@ -77,16 +77,17 @@ struct StorableConfigTests {
     @Test func theListOfKeysIsInTheOrderOfDeclaration() {
         #expect(
             AppConfig(suite: .inMemory(), identifier: "app").storedKeys == [
-                "app.AppConfig.isFirstLaunch", "app.AppConfig.userName", "app.AppConfig.selectedHobbies", "user-theme",
-                "app.AppConfig.nickname", "app.AppConfig.chosenTheme",
+                "app/AppConfig/isFirstLaunch", "app/AppConfig/userName", "app/AppConfig/selectedHobbies", "user-theme",
+                "app/AppConfig/nickname", "app/AppConfig/chosenTheme",
             ])
     }
 
     @Test func theIdentifierIsThePrograms() {
-        let name = DefaultsSuite.standard.location.map { ($0 as NSString).lastPathComponent }
+        let file = DefaultsSuite.standard.location.map { ($0 as NSString).lastPathComponent as NSString }
+        let name = file?.deletingPathExtension.replacing(".", with: "/")
         #expect(
             TwitterConfig(suite: .inMemory()).storedKeys.first.map { "\($0)" }
-                == name.map { "\(($0 as NSString).deletingPathExtension).TwitterConfig.userName" })
+                == name.map { "\($0)/TwitterConfig/userName" })
     }
 
     @Test func subclassesOfOneClassShareNothing() {
@@ -94,7 +95,7 @@ struct StorableConfigTests {
         let facebook = FacebookConfig(suite: suite, identifier: "app")
         twitter.userName = "t"
         #expect(facebook.userName == "nobody")
-        #expect(twitter.storedKeys == ["app.TwitterConfig.userName", "app.TwitterConfig.isVerified"])
+        #expect(twitter.storedKeys == ["app/TwitterConfig/userName", "app/TwitterConfig/isVerified"])
         #expect(failures.all == [])
     }
 
@@ -103,8 +104,8 @@ struct StorableConfigTests {
         let other = Camera.Config(suite: suite, identifier: "app")
         inner.inner = 7
         #expect(other.inner == 1)
-        #expect(inner.storedKeys == ["app.FacebookConfig.Config.inner"])
-        #expect(other.storedKeys == ["app.StorableConfigTests.Camera.Config.inner"])
+        #expect(inner.storedKeys == ["app/FacebookConfig/Config/inner"])
+        #expect(other.storedKeys == ["app/StorableConfigTests/Camera/Config/inner"])
         #expect(failures.all == [])
     }
 
@@ -114,8 +115,8 @@ struct StorableConfigTests {
         strings.list = ["a"]
         special.list = [1]
         #expect(strings.list == ["a"])
-        #expect(strings.storedKeys == ["app.GenericConfig<Swift.String>.list"])
-        #expect(special.storedKeys == ["app.SpecialConfig.list", "app.SpecialConfig.isSpecial"])
+        #expect(strings.storedKeys == ["app/GenericConfig<Swift/String>/list"])
+        #expect(special.storedKeys == ["app/SpecialConfig/list", "app/SpecialConfig/isSpecial"])
         #expect(failures.all == [])
     }
 
@@ -125,9 +126,9 @@ struct StorableConfigTests {
         let suite = DefaultsSuite.inMemory()
         #expect(
             key(GenericConfig<[String: Int]>(suite: suite, identifier: "i"))
-                == "i.GenericConfig<Swift.Dictionary<Swift.String, Swift.Int>>.list")
+                == "i/GenericConfig<Swift/Dictionary<Swift/String, Swift/Int>>/list")
         #expect(
-            key(`Odd (v2).Name`(suite: suite, identifier: "i"))?.hasSuffix("(v2).Name`.number") == true)
+            key(`Odd (v2).Name`(suite: suite, identifier: "i"))?.hasSuffix("(v2)/Name`/number") == true)
     }
 
     @Test func aMirrorOfOnesOwnIsAProgrammersMistake() async {
@@ -152,9 +153,9 @@ struct StorableConfigTests {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         #expect(
-            first(suite) == ["app.StorableConfigTests.Local.number"], "what differs from run to run is not in the key")
+            first(suite) == ["app/StorableConfigTests/Local/number"], "what differs from run to run is not in the key")
         #expect(failures.all == [])
-        #expect(second(suite) == ["app.StorableConfigTests.Local.number"])
+        #expect(second(suite) == ["app/StorableConfigTests/Local/number"])
         #expect(failures.kinds == [.conflict])
     }
 
@@ -210,12 +211,12 @@ struct StorableConfigTests {
         #expect(config.changedValues == [:])
         config.userName = "kai"
         config.isVerified = false
-        #expect(config.currentValues == ["app.TwitterConfig.userName": "kai", "app.TwitterConfig.isVerified": false])
-        #expect(config.changedValues == ["app.TwitterConfig.userName": "kai"])
+        #expect(config.currentValues == ["app/TwitterConfig/userName": "kai", "app/TwitterConfig/isVerified": false])
+        #expect(config.changedValues == ["app/TwitterConfig/userName": "kai"])
         config.userName = "nobody"
         let list = SpecialConfig(suite: .inMemory(), identifier: "app")
         list.list = [2, 1]
-        #expect(list.changedValues == ["app.SpecialConfig.list": [2, 1]])
+        #expect(list.changedValues == ["app/SpecialConfig/list": [2, 1]])
         #expect(config.changedValues == [:], "stored, but no other than the default")
     }
 
@@ -241,7 +242,7 @@ struct StorableConfigTests {
         let suite = DefaultsSuite.inMemory()
         let config = Own(in: suite)
         #expect(config.before == 10 && config.without == 20 && config.after == 30)
-        #expect(try suite.keys() == ["app.StorableConfigTests.Own.after"])
+        #expect(try suite.keys() == ["app/StorableConfigTests/Own/after"])
         config.reset()
         #expect(config.before == 10 && config.without == 20 && config.after == 3)
     }

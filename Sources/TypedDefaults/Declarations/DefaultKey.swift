@@ -40,10 +40,18 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     public let defaultValue: Value
     let declaration: Declaration<Value>
 
-    private init(_ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>) {
+    private init(
+        _ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>, formerNames: [String] = []
+    ) {
         self.name = name
         self.defaultValue = defaultValue
-        declaration = Declaration(conversion, default: defaultValue)
+        declaration = Declaration(conversion, default: defaultValue, formerNames: formerNames)
+    }
+
+    /// Returns a key that also reads what is stored under those names, newest first, and whose first
+    /// write moves it.
+    func formerly(_ names: [String]) -> DefaultKey {
+        DefaultKey(name, defaultValue, declaration.conversion, formerNames: names)
     }
 }
 

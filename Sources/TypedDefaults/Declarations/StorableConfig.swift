@@ -23,10 +23,16 @@ public protocol StorableConfigType: SendableMetatype {}
 
 /// What a ``StorableConfig`` inherits.
 ///
-/// Each property is stored under `<identifier>.<class>.<property>`. The class is the one that was created, with the types around it,
-/// as in `Camera.Config`, and with its generic arguments: two subclasses of one class share no setting. What two classes of one name in
-/// different modules or functions would share, the failure handler hears of. So renaming a class or a property loses what is stored,
-/// unless its key is pinned: `@Stored("user-name")`. A test that compares ``storedKeys`` with a list notices.
+/// Each property is stored under `<identifier>/<class>/<property>`, with `/` for each dot. The class
+/// is the one that was created, with the types around it, as in `Camera/Config`, and with its generic
+/// arguments: two subclasses of one class share no setting. Two classes of one name in different
+/// modules or functions would share their settings; the failure handler receives a *conflict*.
+/// Renaming a class or a property loses its stored value, unless its key is pinned:
+/// `@Stored("user-name")`. A test that compares ``storedKeys`` with a list guards against that.
+///
+/// A value that is stored under a key with dots, `<identifier>.<class>.<property>`, is read as long
+/// as there is none under the new key. The first write moves it. On Apple platforms, changes that
+/// other processes make to a key with dots cannot be observed at once.
 open class StorableConfigBase {
     private let suite: DefaultsSuite
     private var settings: [any AnyStored] = []
@@ -43,9 +49,10 @@ open class StorableConfigBase {
         precondition(
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
         let prefix = "\(identifier ?? DefaultsSuite.programIdentifier).\(stableName(of: type))"
-        suite.core.note(ClassDeclaration(type: type), of: prefix)
+        suite.core.note(ClassDeclaration(type: type), of: keyWithoutDots(prefix))
         settings = storedProperties(of: self).map { label, property in
-            property.bind(to: suite, "\(prefix).\(label)")
+            let dotted = "\(prefix).\(label)"
+            property.bind(to: suite, keyWithoutDots(dotted), formerKeys: [dotted])
             return property
         }
         let keys = Set(storedKeys.map(ByteString.init))
@@ -57,7 +64,7 @@ extension StorableConfigBase {
     /// The keys of all properties, those of the superclass first.
     ///
     /// ```swift
-    /// #expect(AppConfig(suite: .inMemory(), identifier: "app").storedKeys == ["app.AppConfig.isFirstLaunch", "user-name"])
+    /// #expect(AppConfig(suite: .inMemory(), identifier: "app").storedKeys == ["app/AppConfig/isFirstLaunch", "user-name"])
     /// ```
     public var storedKeys: [String] { settings.map(\.key) }
 
@@ -75,7 +82,7 @@ extension StorableConfigBase {
     }
 
     /// Removes what is stored of all properties, as one change, so that the defaults read again.
-    public func reset() { suite.remove(storedKeys) }
+    public func reset() { suite.remove(settings.flatMap { [$0.key] + $0.formerKeys }) }
 
     private func values(
         _ value: (any AnyStored) throws(DefaultsError) -> PropertyList?
@@ -111,6 +118,23 @@ private func storedProperties(of object: AnyObject) -> [(label: String, property
         mirror = level.superclassMirror
     }
     return properties
+}
+
+/// Returns the key with `/` in place of each dot. Two keys never give the same one, because `/` and `%`
+/// are escaped.
+///
+/// Key-value observing takes a dot for a path, so it cannot observe a key with one.
+private func keyWithoutDots(_ key: String) -> String {
+    var result = ""
+    for scalar in key.unicodeScalars {
+        switch scalar {
+        case ".": result += "/"
+        case "/": result += "%2F"
+        case "%": result += "%25"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
 }
 
 /// The name of a type with the types around it, without its module, and without what differs from run to run.

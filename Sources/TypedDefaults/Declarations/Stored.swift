@@ -64,19 +64,30 @@ public struct Stored<Value: Sendable> {
 
 /// A ``Stored`` property of whatever type.
 protocol AnyStored {
-    func bind(to suite: DefaultsSuite, _ derivedKey: String)
+    /// - Parameters:
+    ///   - derivedKey: The key of a property that has none of its own.
+    ///   - formerKeys: What that key was called before.
+    func bind(to suite: DefaultsSuite, _ derivedKey: String, formerKeys: [String])
     var key: String { get }
+    var formerKeys: [String] { get }
     var kind: ConversionKind { get }
     func encodedValue() throws(DefaultsError) -> PropertyList?
     func encodedDefault() throws(DefaultsError) -> PropertyList?
 }
 
 extension Stored: AnyStored {
-    func bind(to suite: DefaultsSuite, _ derivedKey: String) {
-        binding.setting = UserDefault(binding.makeKey(binding.pinnedKey ?? derivedKey), in: suite)
+    func bind(to suite: DefaultsSuite, _ derivedKey: String, formerKeys: [String]) {
+        let key =
+            if let pinnedKey = binding.pinnedKey {
+                binding.makeKey(pinnedKey)
+            } else {
+                binding.makeKey(derivedKey).formerly(formerKeys)
+            }
+        binding.setting = UserDefault(key, in: suite)
     }
 
     var key: String { projectedValue.key.name }
+    var formerKeys: [String] { projectedValue.key.declaration.formerNames }
     var kind: ConversionKind { projectedValue.key.declaration.conversion.kind }
     func encodedValue() throws(DefaultsError) -> PropertyList? {
         try projectedValue.key.declaration.conversion.encode(projectedValue.value)

@@ -12,15 +12,17 @@ struct Setting<Value: Sendable>: Sendable {
     init(_ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>) {
         // Whatever is stored, as it is, contradicts nothing.
         let isOfAnyType = declaration.conversion.kind == .propertyList
-        self.init(suite, key: key, declaration.conversion, declaredBy: isOfAnyType ? nil : declaration)
+        self.init(
+            suite, key: key, declaration.conversion, formerKeys: declaration.formerNames,
+            declaredBy: isOfAnyType ? nil : declaration)
     }
 
     init(
-        _ suite: DefaultsSuite, key: String, _ conversion: Conversion<Value>,
+        _ suite: DefaultsSuite, key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
         declaredBy declaration: (any AnyDeclaration)? = nil
     ) {
         core = suite.core
-        let slot = core.slot(forKey: key, conversion, declaredBy: declaration)
+        let slot = core.slot(forKey: key, conversion, formerKeys: formerKeys, declaredBy: declaration)
         self.slot = slot
         encoding = { value in
             do throws(DefaultsError) {

@@ -2,11 +2,14 @@
 final class Declaration<Value: Sendable>: AnyDeclaration {
     private let defaultValue: Value?
     let conversion: Conversion<Value>
+    /// The names that the key had before, newest first.
+    let formerNames: [String]
 
     /// - Parameter defaultValue: Nil if nothing is said of it.
-    init(_ conversion: Conversion<Value>, default defaultValue: Value?) {
+    init(_ conversion: Conversion<Value>, default defaultValue: Value?, formerNames: [String] = []) {
         self.conversion = conversion
         self.defaultValue = defaultValue
+        self.formerNames = formerNames
     }
 
     var content: DeclarationContent {

@@ -17,6 +17,8 @@ final class Slot: Sendable {
     struct Knowledge {
         /// What is stored, or was when last looked at.
         private(set) var stored: PropertyList?
+        /// Whether `stored` is under a former name of the key.
+        private(set) var isUnderFormerKey = false
         var content = Content.missing
         /// Whether `stored` holds at that generation of the backend.
         var isKnown = false
@@ -30,8 +32,9 @@ final class Slot: Sendable {
         /// Whether a commit of this key is under way.
         var isUnsettled = false
 
-        mutating func learn(_ stored: PropertyList?, isOwn: Bool = false) {
+        mutating func learn(_ stored: PropertyList?, isUnderFormerKey: Bool = false, isOwn: Bool = false) {
             self.stored = stored
+            self.isUnderFormerKey = isUnderFormerKey
             self.isOwn = isOwn
             content = stored == nil ? .missing : .notDecoded
             isReported = false
@@ -44,6 +47,9 @@ final class Slot: Sendable {
     }
 
     let key: String
+    /// The names that the key had before, newest first. A value under one of them counts while there
+    /// is none under the key. The first write moves it.
+    let formerKeys: [String]
     /// The type and the conversion that the slot is for.
     let form: ConversionForm
     /// What counts before what is stored.
@@ -58,8 +64,11 @@ final class Slot: Sendable {
     /// What the registrar knows the value by, an object of this slot's own.
     private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
 
-    init<Value>(_ key: String, _ conversion: Conversion<Value>, launchArgument: PropertyList?) {
+    init<Value>(
+        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], launchArgument: PropertyList?
+    ) {
         self.key = key
+        self.formerKeys = formerKeys
         form = conversion.form
         self.launchArgument = launchArgument
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self

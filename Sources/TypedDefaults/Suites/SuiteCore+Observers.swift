@@ -4,7 +4,7 @@ extension SuiteCore {
     func observe(_ slot: Slot, _ observer: Observer, _ options: ObservationOptions) -> ObservationToken {
         var stored: PropertyList?
         // Why it cannot be read is told to whoever reads it; what it comes to is told when it can be.
-        do throws(DefaultsError) { stored = try backend.value(forKey: slot.key) } catch { reportOnce(error, of: slot) }
+        do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
         follow(slot, stored, isTracked: false)
         observers.withLock {
             $0.add(observer, to: slot, tellsInitial: options.contains(.initial), depth: ChangeRow.depth)
@@ -20,7 +20,7 @@ extension SuiteCore {
     func track(_ slot: Slot) {
         guard !observers.withLock({ $0.isTracked(slot) }) else { return }
         do throws(DefaultsError) {
-            follow(slot, try backend.value(forKey: slot.key), isTracked: true)
+            follow(slot, try storedValue(of: slot).value, isTracked: true)
         } catch {
             // The read itself says why; the next one tries again.
         }
@@ -33,12 +33,18 @@ extension SuiteCore {
     }
 
     private func unfollow(_ slots: [Slot]) {
-        for slot in slots { backend.follow(slot.key, false) }
+        for slot in slots { followKeys(of: slot, false) }
         switchWatch()
     }
 
+    /// Has the backend report changes of the slot's key and its former names, or no longer.
+    func followKeys(of slot: Slot, _ isFollowed: Bool) {
+        backend.follow(slot.key, isFollowed)
+        for key in slot.formerKeys { backend.follow(key, isFollowed) }
+    }
+
     private func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool) {
-        if observers.withLock({ $0.follow(slot, stored, isTracked: isTracked) }) { backend.follow(slot.key, true) }
+        if observers.withLock({ $0.follow(slot, stored, isTracked: isTracked) }) { followKeys(of: slot, true) }
         switchWatch()
         // Once more, since something may have happened before it was followed.
         look()
@@ -113,13 +119,24 @@ extension SuiteCore {
 
     /// Notes a commit of this process; inside the turn.
     func announceOwn(_ edits: [(key: String, value: PropertyList?)], _ slots: [Slot]) {
+        // Read outside the lock of the observers, and before anyone else can write.
+        var formerValues: [(slot: Slot, value: PropertyList?)] = []
+        for slot in slots where !slot.formerKeys.isEmpty && !observers.withLock({ $0.isEmpty }) {
+            do throws(DefaultsError) {
+                formerValues.append((slot, try storedValue(of: slot).value))
+            } catch {
+                observers.withLock { $0.doubt([slot]) }
+            }
+        }
         observers.withLock { observers in
             observers.noteChange(of: slots, depth: ChangeRow.depth + 1)
             guard !observers.isEmpty else { return }
             for slot in slots {
                 // There are few, mostly one.
-                guard let edit = edits.first(where: { $0.key.hasSameBytes(as: slot.key) }) else { continue }
-                observers.announce(slot, edit.value, isForeign: false, depth: ChangeRow.depth + 1)
+                let edit = edits.first { $0.key.hasSameBytes(as: slot.key) }
+                let former = formerValues.first { $0.slot === slot }
+                guard let value = former.map(\.value) ?? edit.map(\.value) else { continue }
+                observers.announce(slot, value, isForeign: false, depth: ChangeRow.depth + 1)
             }
             guard observers.hasSuiteObservers else { return }
             let declared = Set(slots.map { ByteString($0.key) })
@@ -133,7 +150,7 @@ extension SuiteCore {
         // Taken before they are read: what changes after that is doubted anew.
         for slot in observers.withLock({ $0.takeDoubtful() }) {
             do throws(DefaultsError) {
-                let stored = try backend.value(forKey: slot.key)
+                let stored = try storedValue(of: slot).value
                 observers.withLock { observers in
                     let depth = ChangeRow.depth + 1
                     let isNews = observers.announce(slot, stored, isForeign: true, depth: depth)

@@ -34,10 +34,23 @@ extension SuiteCore {
     private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
         var look = slot.known(at: try catchUp())
         guard !look.isKnown else { return look }
-        let stored = try backend.value(forKey: slot.key)
-        if stored != look.stored { look.learn(stored) }
+        let (stored, isUnderFormerKey) = try storedValue(of: slot)
+        if stored != look.stored || isUnderFormerKey != look.isUnderFormerKey {
+            look.learn(stored, isUnderFormerKey: isUnderFormerKey)
+        }
         slot.keep(look)
         return look
+    }
+
+    /// Returns what is stored under the slot's key or, if there is nothing, under a former name of it.
+    func storedValue(of slot: Slot) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
+        let value = try backend.value(forKey: slot.key)
+        guard value == nil, !slot.formerKeys.isEmpty else { return (value, false) }
+        for key in slot.formerKeys {
+            if let value = try backend.value(forKey: key) { return (value, true) }
+        }
+        // Another process may have moved the value after the first read.
+        return (try backend.value(forKey: slot.key), false)
     }
 
     /// Commits a new value, inside write access, together with a copy of the old one if that cannot be read.
@@ -48,10 +61,15 @@ extension SuiteCore {
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
-        guard old.stored != new else { return nil }
+        let isEqual = old.stored == new
+        guard !isEqual || old.isUnderFormerKey else { return nil }
         var edits = [(key: slot.key, value: new)]
+        // A removal must not leave a former value that would be read again.
+        if new == nil || old.isUnderFormerKey {
+            for key in slot.formerKeys where try isStored(key) { edits.append((key: key, value: nil)) }
+        }
         var unreadable: DefaultsError?
-        if keepsUnreadable, let stored = old.stored, case .failure(var error) = content(of: slot, old) {
+        if keepsUnreadable, !isEqual, let stored = old.stored, case .failure(var error) = content(of: slot, old) {
             let name = try keyToKeepAside(slot.key, stored)
             edits.append((key: name, value: stored))
             error.reason += "; it is kept under “\(name)”"

@@ -8,6 +8,8 @@ final class SuiteCore: Sendable {
     /// What is known of one key.
     private struct Key {
         var slots: [Slot] = []
+        /// The slots of other keys that were once called this one and still read it.
+        var successors: [Slot] = []
         /// The last declaration that was met, and what they all say.
         var declaration: (any AnyDeclaration)?
         var declared: DeclarationContent?
@@ -25,21 +27,29 @@ final class SuiteCore: Sendable {
         var isSynchronizing = false
         var onFailure: @Sendable (DefaultsError) -> Void
 
-        func slot(_ key: String, _ form: ConversionForm) -> Slot? {
-            keys[ByteString(key)]?.slots.first { $0.form == form }
+        func slot(_ key: String, _ form: ConversionForm, formerKeys: [String]) -> Slot? {
+            keys[ByteString(key)]?.slots.first { $0.form == form && $0.formerKeys == formerKeys }
         }
 
+        /// Returns the slots whose value can depend on those keys, each of them once.
         func slots(of names: some Sequence<String>) -> [Slot] {
             var slots: [Slot] = []
             for name in names {
-                if let key = keys[ByteString(name)] { slots += key.slots }
+                guard let key = keys[ByteString(name)] else { continue }
+                slots += key.slots
+                // A commit that moves a value edits both its key and its former one.
+                for slot in key.successors where !slots.contains(where: { $0 === slot }) { slots.append(slot) }
             }
             return slots
         }
 
         mutating func add(_ slot: Slot) {
             keys[ByteString(slot.key), default: Key()].slots.append(slot)
-            guard commit.edits.contains(where: { $0.key.hasSameBytes(as: slot.key) }) else { return }
+            for key in slot.formerKeys { keys[ByteString(key), default: Key()].successors.append(slot) }
+            let names = [slot.key] + slot.formerKeys
+            guard commit.edits.contains(where: { edit in names.contains { $0.hasSameBytes(as: edit.key) } }) else {
+                return
+            }
             slot.unsettle()
             commit.slots.append(slot)
         }
@@ -61,7 +71,7 @@ final class SuiteCore: Sendable {
 
     // Whoever observes holds the suite, but whoever tracks does not, and a backend may live on. Its watch does as well: another suite may
     // have begun one meanwhile.
-    deinit { for slot in observers.withLock({ $0.allTracked }) { backend.follow(slot.key, false) } }
+    deinit { for slot in observers.withLock({ $0.allTracked }) { followKeys(of: slot, false) } }
 
     var onFailure: @Sendable (DefaultsError) -> Void {
         get { state.withLock { $0.onFailure } }
@@ -106,17 +116,20 @@ private enum FailureHandling {
 extension SuiteCore {
     /// The one slot for values of that type and conversion under that key.
     ///
-    /// - Parameter declaration: What is said of the key where the slot is asked for; nil where that is no declaration.
+    /// - Parameters:
+    ///   - formerKeys: The names that the key had before, newest first. See ``Slot/formerKeys``.
+    ///   - declaration: What is said of the key where the slot is asked for; nil where that is no declaration.
     func slot<Value>(
-        forKey key: String, _ conversion: Conversion<Value>, declaredBy declaration: (any AnyDeclaration)? = nil
+        forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
+        declaredBy declaration: (any AnyDeclaration)? = nil
     ) -> Slot {
         let (slot, isNews) = state.withLock { state in
             let known = state.keys[ByteString(key)]
             let isNews = declaration != nil && declaration !== known?.declaration && known?.isInConflict != true
-            return (known?.slots.first { $0.form == conversion.form }, isNews)
+            return (known?.slots.first { $0.form == conversion.form && $0.formerKeys == formerKeys }, isNews)
         }
         if let declaration, isNews { note(declaration, of: key) }
-        return slot ?? makeSlot(forKey: key, conversion)
+        return slot ?? makeSlot(forKey: key, conversion, formerKeys)
     }
 
     /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
@@ -142,9 +155,11 @@ extension SuiteCore {
         if let conflict { report(conflict) }
     }
 
-    private func makeSlot<Value>(forKey key: String, _ conversion: Conversion<Value>) -> Slot {
+    private func makeSlot<Value>(
+        forKey key: String, _ conversion: Conversion<Value>, _ formerKeys: [String]
+    ) -> Slot {
         // Made outside the lock: conversions are not called under it.
-        var argument = backend.launchArgument(forKey: key)
+        var argument = ([key] + formerKeys).lazy.compactMap { [backend] in backend.launchArgument(forKey: $0) }.first
         var unreadable: DefaultsError?
         if let given = argument {
             do throws(DefaultsError) {
@@ -156,9 +171,9 @@ extension SuiteCore {
                     reason: "the launch argument is not of this type and is passed over")
             }
         }
-        let made = Slot(key, conversion, launchArgument: argument)
+        let made = Slot(key, conversion, formerKeys: formerKeys, launchArgument: argument)
         let slot = state.withLock { state in
-            if let slot = state.slot(key, conversion.form) { return slot }
+            if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return slot }
             state.add(made)
             return made
         }
