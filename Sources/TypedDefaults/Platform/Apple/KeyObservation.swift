@@ -8,7 +8,7 @@
     /// News of one key of `UserDefaults` by key-value observing, as long as this object lives.
     final class KeyObservation: Sendable {
         // Safe: documented as thread-safe. Kept, since what is observed must not go first.
-        private nonisolated(unsafe) let defaults: UserDefaults
+        private let defaults: Unchecked<UserDefaults>
         private let key: String
         private let number: Int
 
@@ -20,7 +20,7 @@
         /// - Parameter heard: Called on the thread that makes a change before the change returns, or on one of the system's; for one
         ///   change more than once on some systems, and at times for a moment after the end.
         init(_ defaults: UserDefaults, key: String, heard: @escaping @Sendable () -> Void) {
-            self.defaults = defaults
+            self.defaults = Unchecked(defaults)
             self.key = key
             number = KeyObserver.shared.add(heard)
             defaults.addObserver(KeyObserver.shared, forKeyPath: key, options: [], context: KeyObserver.context(number))
@@ -28,7 +28,7 @@
 
         deinit {
             KeyObserver.shared.remove(number)
-            defaults.removeObserver(KeyObserver.shared, forKeyPath: key, context: KeyObserver.context(number))
+            defaults.value.removeObserver(KeyObserver.shared, forKeyPath: key, context: KeyObserver.context(number))
         }
     }
 

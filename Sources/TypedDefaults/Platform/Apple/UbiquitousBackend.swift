@@ -36,7 +36,8 @@
     /// suite is made. What other code of the process sets past the suite is read, but nobody is told of it: the system posts nothing.
     public final class UbiquitousBackend: DefaultsBackend {
         // Safe: documented as usable from any thread, and guarded by `state` where two calls belong together.
-        private nonisolated(unsafe) let store: NSUbiquitousKeyValueStore
+        private let shared: Unchecked<NSUbiquitousKeyValueStore>
+        private var store: NSUbiquitousKeyValueStore { shared.value }
 
         private struct State {
             var news: (@Sendable ([String]?) -> Void)?
@@ -50,7 +51,7 @@
         /// Creates a backend on the program's store. There is one such store, so rather use ``DefaultsSuite/ubiquitous``.
         public convenience init() { self.init(store: .default) }
 
-        init(store: NSUbiquitousKeyValueStore) { self.store = store }
+        init(store: NSUbiquitousKeyValueStore) { shared = Unchecked(store) }
 
         public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             guard let object = state.withLock({ _ in store.object(forKey: key) }) else { return nil }

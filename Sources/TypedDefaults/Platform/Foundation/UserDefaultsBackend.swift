@@ -29,7 +29,8 @@
     public final class UserDefaultsBackend: DefaultsBackend {
         // Safe: documented as thread-safe on Apple platforms; on Linux used by many threads without a fault, and guarded where two
         // calls belong together.
-        nonisolated(unsafe) let defaults: UserDefaults
+        private let shared: Unchecked<UserDefaults>
+        var defaults: UserDefaults { shared.value }
         let state = Locked(FoundationDomain.State())
         /// A commit of several keys that is under way: readers get all of it from here until all of it is there.
         private let edits = Locked<[ByteString: PropertyList?]>([:])
@@ -57,7 +58,7 @@
         }
 
         init(_ userDefaults: UserDefaults, domain: String?, access: DomainAccess) {
-            defaults = userDefaults
+            shared = Unchecked(userDefaults)
             self.domain = domain
             location = domain.flatMap(FoundationDomain.path)
             self.access = access
