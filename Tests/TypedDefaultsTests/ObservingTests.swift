@@ -299,6 +299,24 @@ struct ObservingTests {
         token.cancel()
     }
 
+    @Test func failuresInsideAnUpdateAreReportedOnceItHasEnded() throws {
+        let suite = DefaultsSuite.inMemory(["other": "no number"])
+        let store = PersistentStore(number, suite: suite)
+        let other = PersistentStore(DefaultKey("other", default: 0), suite: suite)
+        let failures = Guarded<[DefaultsError]>([])
+        suite.onFailure = { error in
+            failures.withLock { $0.append(error) }
+            suite[DefaultKey("failures", default: 0)] += 1
+        }
+        try store.update { value in
+            value = 1
+            #expect(other.get() == nil)
+            #expect(failures.withLock { $0 } == [])
+        }
+        #expect(failures.withLock { $0.map(\.kind) } == [.unreadable])
+        #expect(suite[DefaultKey("failures", default: 0)] == 1)
+    }
+
     @Test func aCircleByWayOfTheMainActorEnds() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)

@@ -146,5 +146,12 @@ private final class MainActorQueue<Value: Sendable>: Sendable {
     }
 
     /// Nothing is handed over any more.
-    func cancel() { waiting.withLock { $0 = nil } }
+    func cancel() {
+        // Release the waiting changes after unlocking: the deinit of a value may use the suite.
+        let dropped = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        withExtendedLifetime(dropped) {}
+    }
 }

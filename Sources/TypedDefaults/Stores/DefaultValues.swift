@@ -39,7 +39,15 @@ public struct DefaultValues<Element: Sendable>: AsyncSequence, Sendable {
         let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let waiting = Locked<Element?>(nil)
         let token = observe { [merge] element in
-            waiting.withLock { waiting in waiting = waiting.map { merge($0, element) } ?? element }
+            var element = element
+            // Merge and release elements outside the lock: the deinit of a value may use the suite.
+            while let earlier = waiting.withLock({ waiting -> Element? in
+                guard waiting == nil else { return waiting.take() }
+                waiting = element
+                return nil
+            }) {
+                element = merge(earlier, element)
+            }
             continuation.yield()
         }
         return AsyncIterator(waiting: waiting, news: news.makeAsyncIterator(), token: token)

@@ -50,7 +50,11 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// launch arguments in front of stored values.
     func launchArgument(forKey key: String) -> PropertyList?
 
-    /// Takes what to call with failures that the backend meets on its own, such as damage that it has mended. Called once, by the suite.
+    /// Takes the closure to call with failures that the backend meets on its own, such as repaired damage.
+    ///
+    /// The first suite on a backend calls this before anything else but ``location``, under no lock, so a backend may create suites
+    /// here. The call can repeat: after the last suite on the backend was released and a new one is created, or when several
+    /// threads create the first one at the same time. Keep the last closure.
     func attach(report: @escaping @Sendable (DefaultsError) -> Void)
 
     /// Begins to call `news` within some milliseconds after something may have changed other than by ``commit(_:)``, until nil is given.

@@ -25,14 +25,15 @@ public struct DefaultsSuite: Sendable {
 
     /// A new suite in memory that holds those values and shares nothing with any other.
     public static func inMemory(_ contents: [String: PropertyList] = [:]) -> DefaultsSuite {
-        DefaultsSuite(backend: MemoryBackend(contents))
+        DefaultsSuite(core: SuiteCore(MemoryBackend(contents)))
     }
 
     /// What is called with each failure that no caller can be told of, as those of `get` and `set`.
     ///
     /// At first a handler that writes to standard error, on Apple platforms to the system's log with all but the kind private, at most
     /// one line for each kind of failure. Setting it replaces the handler for
-    /// all handles on the suite. It is called on the thread that met the failure, under no lock.
+    /// all handles on the suite. It is called on the thread that met the failure, under no lock; for a failure inside
+    /// ``DefaultStoreType/update(_:)``, once the update has ended. So it may write the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { core.onFailure }
         nonmutating set { core.onFailure = newValue }

@@ -15,9 +15,19 @@ public final class MemoryBackend: DefaultsBackend {
     public func withWriteAccess(_ body: () -> Void) { body() }
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) {
+        // Replaced values are released after unlocking: freeing `Data` may call a deallocator of the program.
+        var old: [PropertyList?] = []
         contents.withLock { contents in
-            for edit in edits { contents[ByteString(edit.key)] = edit.value }
+            for edit in edits {
+                let key = ByteString(edit.key)
+                if let value = edit.value {
+                    old.append(contents.updateValue(value, forKey: key))
+                } else {
+                    old.append(contents.removeValue(forKey: key))
+                }
+            }
         }
+        withExtendedLifetime(old) {}
     }
 
     /// Always 0: nobody else reaches this memory.

@@ -130,15 +130,18 @@ extension Slot {
 
     /// Takes over what a look found, unless something happened since it began.
     func keep(_ look: Knowledge) {
-        knowledge.withLock { knowledge in
-            guard knowledge.version == look.version, !knowledge.isUnsettled else { return }
+        let old = knowledge.withLock { knowledge -> Knowledge? in
+            guard knowledge.version == look.version, !knowledge.isUnsettled else { return nil }
+            let old = knowledge
             // Somebody may have been told while this look was under way.
             let isReported = knowledge.isReported && knowledge.stored == look.stored
             knowledge = look
             knowledge.isKnown = true
             knowledge.isReported = isReported
             if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
+            return old
         }
+        release(old)
     }
 
     /// Whether what is stored was written through this slot, by a type that was seen to read what it writes.
@@ -146,12 +149,22 @@ extension Slot {
 
     /// Takes over what was just committed through this slot.
     func keepOwn(_ stored: PropertyList?, at generation: UInt64?) {
-        knowledge.withLock { knowledge in
+        let old = knowledge.withLock { knowledge in
+            let old = knowledge
             knowledge.version &+= 1
             knowledge.learn(stored, isOwn: true)
             knowledge.isKnown = true
             knowledge.generation = generation
+            return old
         }
+        release(old)
+    }
+
+    /// Releases a replaced value after the slot's lock and, if this thread is writing, after its write: the value may hold an
+    /// object whose deinit uses the suite.
+    private func release(_ old: Knowledge?) {
+        guard case .value(let box)? = old?.content, HeldTurns.hasOne else { return }
+        HeldTurns.postpone { withExtendedLifetime(box) {} }
     }
 
     /// Somebody else may have changed the value.

@@ -2,6 +2,7 @@
 final class SuiteCore: Sendable {
     let backend: any DefaultsBackend
     let turns = TurnLock()
+    private let id: CoreID?
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
     private let patience: Duration
 
@@ -58,20 +59,32 @@ final class SuiteCore: Sendable {
     let observers = Locked(Observers())
     private let writeOncePerKind: @Sendable (DefaultsError) -> Void
 
-    init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
+    /// Creates a core that no other suite shares.
+    convenience init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
+        self.init(backend, patience: patience, id: nil)
+    }
+
+    /// - Parameter id: The identity under which suites share the core.
+    private init(_ backend: any DefaultsBackend, patience: Duration, id: CoreID?) {
+        self.id = id
         self.backend = backend
         self.patience = patience
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
         backend.attach { [weak self] error in
-            self?.observers.withLock { $0.note(error) }
-            self?.deliver()
+            // The core in use, which is another one if two threads made a core for this backend at the same time.
+            let core = id.flatMap(Self.inUse) ?? self
+            core?.observers.withLock { $0.note(error) }
+            core?.deliver()
         }
     }
 
-    // Whoever observes holds the suite, but whoever tracks does not, and a backend may live on. Its watch does as well: another suite may
+    // Observers retain the suite; Observation tracking does not. The backend and its watch may outlive the suite: another suite may
     // have begun one meanwhile.
-    deinit { for slot in observers.withLock({ $0.allTracked }) { followKeys(of: slot, false) } }
+    deinit {
+        for slot in observers.withLock({ $0.allTracked }) { followKeys(of: slot, false) }
+        if let id { coresInUse.withLock { $0.remove(self, id) } }
+    }
 
     var onFailure: @Sendable (DefaultsError) -> Void {
         get { state.withLock { $0.onFailure } }
@@ -88,6 +101,8 @@ final class SuiteCore: Sendable {
     /// Hands a failure that no caller can be told of to the failure handler; one that the handler itself meets is written.
     func report(_ error: DefaultsError) {
         guard FailureHandling.isUnderWay?.withLock({ $0 }) != true else { return writeOncePerKind(error) }
+        // A handler may write, and other writers do not wait for it.
+        guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in report(error) } }
         let handler = onFailure
         let isUnderWay = Locked(true)
         // A task that the handler starts inherits this, and lives on when the handler has ended.
@@ -301,24 +316,59 @@ extension SuiteCore {
     }
 }
 
-/// The suites that are in use, so that two of one name or backend share one core.
-private let coresInUse = Locked<[AnyHashable: WeakCore]>([:])
-private struct WeakCore { weak var core: SuiteCore? }
+/// The cores in use, so that suites of one name or backend share one core.
+private let coresInUse = Locked(CoresInUse())
+private struct CoresInUse {
+    private struct Entry {
+        weak var core: SuiteCore?
+        // Tells entries apart without retaining the core: releasing it again could run its deinit under the lock.
+        let object: ObjectIdentifier
+    }
+    private var entries: [CoreID: Entry] = [:]
+
+    var count: Int { entries.count }
+
+    subscript(id: CoreID) -> SuiteCore? { entries[id]?.core }
+
+    mutating func insert(_ core: SuiteCore, _ id: CoreID) {
+        entries[id] = Entry(core: core, object: ObjectIdentifier(core))
+    }
+
+    /// Called from the core's deinit. Another core may have taken its place.
+    mutating func remove(_ core: SuiteCore, _ id: CoreID) {
+        if entries[id]?.object == ObjectIdentifier(core) { entries[id] = nil }
+    }
+}
+
+/// What makes two suites one: a name or an object.
+private struct CoreID: Hashable, @unchecked Sendable {
+    // Safe: made of a `Sendable` value only.
+    private let value: AnyHashable
+    init(_ value: some Hashable & Sendable) { self.value = value }
+}
 
 extension SuiteCore {
-    /// The core in use under that identity, or a new one on the backend that is made for it.
+    /// Returns the core in use under that identity, or a new one on the backend that `makeBackend` returns.
+    ///
+    /// The backend is made and attached under no lock, so it may create suites. If two threads do so at the same time, both get the
+    /// core of the thread that is done first, and the other core is released unused.
     static func shared<Failure: Error>(
         id: some Hashable & Sendable, _ makeBackend: () throws(Failure) -> any DefaultsBackend
     ) throws(Failure) -> SuiteCore {
-        let id = AnyHashable(id)
-        return try coresInUse.withLock { cores throws(Failure) in
-            if let core = cores[id]?.core { return core }
-            let core = SuiteCore(try makeBackend())
-            cores = cores.filter { $0.value.core != nil }
-            cores[id] = WeakCore(core: core)
-            return core
+        let id = CoreID(id)
+        if let core = inUse(id) { return core }
+        let made = SuiteCore(try makeBackend(), patience: .seconds(2), id: id)
+        return coresInUse.withLock { cores in
+            if let core = cores[id] { return core }
+            cores.insert(made, id)
+            return made
         }
     }
+
+    private static func inUse(_ id: CoreID) -> SuiteCore? { coresInUse.withLock { $0[id] } }
+
+    /// How many identities have a core.
+    static var countInUse: Int { coresInUse.withLock { $0.count } }
 }
 
 extension SuiteCore: CustomReflectable {

@@ -55,8 +55,12 @@
 
         private func begin() {
             let token = observe { output in
-                self.state.withLock { $0.waiting = output }
-                self.send()
+                // Release the replaced output after unlocking: the deinit of a value may use the suite.
+                let replaced = self.state.withLock { state in
+                    defer { state.waiting = output }
+                    return state.waiting
+                }
+                withExtendedLifetime(replaced) { self.send() }
             }
             let isOver = state.withLock { state in
                 state.token = token

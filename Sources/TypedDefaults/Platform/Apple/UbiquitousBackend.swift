@@ -125,7 +125,12 @@
         public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
             let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
             let observation = NotificationObservation(name) { [weak self] notification in self?.hear(notification) }
-            state.withLock { ($0.report, $0.observation) = (report, observation) }
+            // Release the old ones after unlocking: a notification may be waiting for the lock.
+            let old = state.withLock { state in
+                defer { (state.report, state.observation) = (report, observation) }
+                return (state.report, state.observation)
+            }
+            withExtendedLifetime(old) {}
             // First listen, then fetch what iCloud has, is the documented order.
             do throws(DefaultsError) { try synchronize() } catch { report(error) }
         }

@@ -167,7 +167,12 @@
         }
 
         public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
-            self.report.withLock { $0 = report }
+            // Release the old closure after unlocking: it may hold objects of the program.
+            let old = self.report.withLock { current in
+                defer { current = report }
+                return current
+            }
+            withExtendedLifetime(old) {}
         }
 
         public func launchArgument(forKey key: String) -> PropertyList? { arguments[key] }

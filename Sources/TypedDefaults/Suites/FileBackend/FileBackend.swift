@@ -273,7 +273,14 @@ extension FileBackend {
         withExtendedLifetime(before) { deliverReports() }
     }
 
-    public func attach(report: @escaping @Sendable (DefaultsError) -> Void) { state.withLock { $0.report = report } }
+    public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+        // Release the old closure after unlocking: it may hold objects of the program.
+        let old = state.withLock { state in
+            defer { state.report = report }
+            return state.report
+        }
+        withExtendedLifetime(old) {}
+    }
 
     func deliverReports() {
         let (reports, report) = state.withLock { state -> ([DefaultsError], @Sendable (DefaultsError) -> Void) in

@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// Calls of foreign code that would hang if the library held a lock meanwhile. Each runs in a process of its own, which the
+/// system ends after a minute, so that a hang fails the test and not the run.
+struct DeadlockTests {
+    /// A value whose end is code of the program.
+    private struct Holder: Codable, Sendable {
+        var item = Item()
+        var number = 0
+    }
+    private final class Item: Codable, Sendable {
+        static let whenItEnds = Guarded<(@Sendable () -> Void)?>(nil)
+        init() {}
+        init(from decoder: any Decoder) {}
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode("item")
+        }
+        deinit {
+            // Not for items that end inside it.
+            guard let action = Item.whenItEnds.withLock({ $0.take() }) else { return }
+            action()
+            Item.whenItEnds.withLock { $0 = action }
+        }
+    }
+
+    /// A setting that holds an object, and another one that the object's deinit reads and writes.
+    private struct Settings: Sendable {
+        let backend = SpyBackend()
+        let suite: DefaultsSuite
+        let failures: Failures
+        let holder: PersistentStore<Holder>
+        let ended: PersistentStore<Int>
+
+        init() {
+            suite = DefaultsSuite(backend: backend)
+            failures = Failures(of: suite)
+            holder = PersistentStore(DefaultKey("holder", default: Holder()), suite: suite)
+            ended = PersistentStore(DefaultKey("ended", default: 0), suite: suite)
+            let (holder, ended) = (holder, ended)
+            Item.whenItEnds.withLock {
+                $0 = {
+                    _ = holder.get()
+                    ended.set((ended.get() ?? 0) + 1)
+                }
+            }
+        }
+    }
+
+    @Test func aDeinitInsideAReplacedValueMayUseTheSuite() async {
+        await #expect(processExitsWith: .success) {
+            alarm(60)
+            let settings = Settings()
+            settings.holder.set(Holder())
+            _ = settings.holder.get()
+            // Replaced by another process: the next read releases the value.
+            settings.backend.write(["item": "item", "number": 1], forKey: "holder")
+            let before = settings.ended.get() ?? 0
+            #expect(settings.holder.get()?.number == 1)
+            #expect(settings.ended.get() ?? 0 > before)
+            // Replaced by a write of this process: the value goes after the write, or its deinit could not write.
+            settings.holder.set(Holder(number: 2))
+            _ = settings.holder.get()
+            try settings.holder.update { $0?.number = 3 }
+            _ = settings.holder.get()
+            settings.holder.remove()
+            #expect(settings.failures.all == [])
+        }
+    }
+
+    @Test func aDeinitInsideAWaitingChangeMayUseTheSuite() async {
+        await #expect(processExitsWith: .success) {
+            alarm(60)
+            await MainActor.run {
+                let settings = Settings()
+                let token = settings.holder.observe(on: MainActor.shared) { _ in Issue.record("called after the end") }
+                let holder = settings.holder
+                Item.whenItEnds.withLock { $0 = { if holder.get()?.number != -1 { holder.set(Holder(number: -1)) } } }
+                for number in 1...3 { holder.set(Holder(number: number)) }
+                token.cancel()
+                #expect(holder.get()?.number == -1)
+            }
+        }
+    }
+
+    /// A backend on top of a named suite, which it creates when it is first asked for something.
+    private final class LayeredBackend: DefaultsBackend {
+        enum Hook { case attach, location }
+        let hook: Hook
+        let inner = Guarded<DefaultsSuite?>(nil)
+        init(_ hook: Hook) { self.hook = hook }
+
+        func open() -> DefaultsSuite {
+            if let inner = inner.withLock({ $0 }) { return inner }
+            let made = DefaultsSuite(backend: MemoryBackend(["number": 7]))
+            inner.withLock { $0 = made }
+            return made
+        }
+        func value(forKey key: String) -> PropertyList? { open()[DefaultKey<PropertyList?>(key)] }
+        func keys() throws(DefaultsError) -> [String] { [] }
+        func withWriteAccess(_ body: () -> Void) { body() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) {}
+        func attach(report: @escaping @Sendable (DefaultsError) -> Void) { if hook == .attach { _ = open() } }
+        var location: String? { hook == .location ? open().location ?? "layered" : nil }
+    }
+
+    @Test func aBackendMayCreateASuiteWhenItIsAttached() async {
+        await #expect(processExitsWith: .success) {
+            alarm(60)
+            for hook in [LayeredBackend.Hook.attach, .location] {
+                let suite = DefaultsSuite(backend: LayeredBackend(hook))
+                #expect(suite[DefaultKey("number", default: 0)] == 7)
+            }
+        }
+    }
+}
+
+/// Suites that are created on several threads at the same time.
+struct SharedSuiteTests {
+    private final class ReportingBackend: DefaultsBackend {
+        let memory = MemoryBackend()
+        let report = Guarded<(@Sendable (DefaultsError) -> Void)?>(nil)
+        func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
+        func keys() -> [String] { memory.keys() }
+        func withWriteAccess(_ body: () -> Void) { body() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) { memory.commit(edits) }
+        func attach(report: @escaping @Sendable (DefaultsError) -> Void) { self.report.withLock { $0 = report } }
+    }
+
+    @Test func suitesOfOneBackendThatAreCreatedAtTheSameTimeAreOne() {
+        for _ in 0..<300 {
+            let backend = ReportingBackend()
+            let suites = Guarded<[DefaultsSuite]>([])
+            onThreads(4) { _ in
+                let suite = DefaultsSuite(backend: backend)
+                suites.withLock { $0.append(suite) }
+                for _ in 0..<10 {
+                    do {
+                        try PersistentStore(DefaultKey("count", default: 0), suite: suite).update { $0 = ($0 ?? 0) + 1 }
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+            let suite = suites.withLock { $0[0] }
+            #expect(suite[DefaultKey("count", default: 0)] == 40)
+            let failures = Failures(of: suite)
+            backend.report.withLock { $0 }?(DefaultsError(.refused, reason: "the backend itself"))
+            #expect(failures.kinds == [.refused])
+        }
+    }
+}
