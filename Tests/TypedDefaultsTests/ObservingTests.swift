@@ -317,6 +317,86 @@ struct ObservingTests {
         #expect(suite[DefaultKey("failures", default: 0)] == 1)
     }
 
+    /// Refreshing a token, say: each round is a change of its own, however many there are.
+    @Test func anObserverMayRefreshItsSettingFromATaskForEver() async {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let store = PersistentStore(number, suite: suite)
+        let token = store.observe { change in
+            guard let value = change.newValue, value < 300 else { return }
+            Task { store.set(value + 1) }
+        }
+        let onMain = await MainActor.run {
+            store.map(\.self, default: 0).observe(on: MainActor.shared) { change in
+                guard let value = change.newValue, value >= 300, value < 600 else { return }
+                Task { store.set(value + 1) }
+            }
+        }
+        store.set(1)
+        for await value in store.values where value == 600 || !failures.all.isEmpty { break }
+        #expect(failures.all == [])
+        #expect(store.get() == 600)
+        token.cancel()
+        onMain.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func cancellingNeverWaitsAndNoFurtherCallFollows() {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore(number, suite: suite)
+        let (began, mayEnd, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
+        let calls = Guarded(0)
+        let token = store.observe { _ in
+            calls.withLock { $0 += 1 }
+            began.signal()
+            mayEnd.wait()
+        }
+        ended.enter()
+        Thread {
+            store.set(1)
+            ended.leave()
+        }.start()
+        began.wait()
+        // This change waits for the handler, and the cancellation does not.
+        store.set(2)
+        token.cancel()
+        store.set(3)
+        mayEnd.signal()
+        ended.wait()
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func handlersOnTwoThreadsMayCancelEachOther() {
+        let suites = [DefaultsSuite.inMemory(), .inMemory()]
+        let tokens = Guarded<[ObservationToken]>([])
+        let inside = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+        let number = number
+        for (index, suite) in suites.enumerated() {
+            let token = PersistentStore(number, suite: suite).observe { _ in
+                inside[1 - index].signal()
+                inside[index].wait()
+                tokens.withLock { $0 }[1 - index].cancel()
+            }
+            tokens.withLock { $0.append(token) }
+        }
+        onThreads(2) { index in suites[index][number] = 1 }
+        #expect(suites.map { $0[number] } == [1, 1])
+    }
+
+    @Test func changesOfASlowConsumerAreAChain() async {
+        let store = PersistentStore(number, suite: .inMemory(["number": 1]))
+        var changes = store.changes.makeAsyncIterator()
+        let first = await changes.next()
+        #expect(first?.newValue == 1)
+        for value in 2...20 { store.set(value) }
+        let second = await changes.next()
+        #expect(second?.oldValue == 1)
+        #expect(second?.newValue == 20)
+        store.remove()
+        let third = await changes.next()
+        #expect(third?.oldValue == 20)
+        #expect(third?.kind == .removed)
+    }
+
     @Test func aCircleByWayOfTheMainActorEnds() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)

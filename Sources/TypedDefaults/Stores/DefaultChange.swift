@@ -16,6 +16,13 @@ public struct DefaultChange<Value: Sendable>: Sendable {
     public let newValue: Value?
     public let kind: ChangeKind
     public let origin: ChangeOrigin
+
+    /// Returns both changes as one, for a consumer that missed the first.
+    func merged(with later: DefaultChange) -> DefaultChange {
+        DefaultChange(
+            oldValue: oldValue, newValue: later.newValue, kind: later.kind,
+            origin: origin == .another ? .another : later.origin)
+    }
 }
 
 /// How an observation begins.

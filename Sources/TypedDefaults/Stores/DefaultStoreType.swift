@@ -59,8 +59,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// By whomever the change is made: this store, another one for the same key of the suite, or, within milliseconds, another
     /// process. Once for each change, in the order of the commits; never for a write that fails, or that stores what is stored already.
     /// The handler runs under no lock, on the thread of a writer or on one that looks for news; reading, writing, observing and
-    /// cancelling inside it are safe. Observers that write in a circle end in an error after 100 rounds; a task that a handler starts
-    /// counts as part of the round.
+    /// cancelling inside it are safe. Observers that write in a circle end in an error after 100 rounds. A task that a handler starts
+    /// is not part of a circle, so an observer may refresh its own setting from time to time.
     ///
     /// A store of your own that does not write this hears nothing.
     func observe(
@@ -135,7 +135,7 @@ private final class MainActorQueue<Value: Sendable>: Sendable {
         Task { @MainActor in
             // The first one stays until it was handed over, so that nobody begins a second task.
             while let (change, depth) = waiting.withLock({ $0?.first }) {
-                ChangeRow.$depth.withValue(depth) { handler(change) }
+                ChangeRow.calling(at: depth) { handler(change) }
                 waiting.withLock { waiting in
                     if waiting?.isEmpty == false { waiting?.removeFirst() }
                 }

@@ -61,7 +61,10 @@ extension DefaultStoreType {
     }
 
     /// The changes of the store from now on; the first one holds the present value.
+    ///
+    /// A consumer that is slower than the changes gets several as one, from the old value of the first to the new value of the last: each
+    /// change begins with the value that the one before ended with.
     public var changes: DefaultValues<DefaultChange<Default>> {
-        DefaultValues { element in observe(.initial, element) }
+        DefaultValues({ element in observe(.initial, element) }, merge: { $0.merged(with: $1) })
     }
 }

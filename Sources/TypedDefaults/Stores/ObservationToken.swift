@@ -19,7 +19,11 @@ public final class ObservationToken: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation: no call of its handler begins after this has returned. Safe from any thread, inside the handler as well.
+    /// Ends the observation. Safe from any thread, inside the handler as well; cancelling twice is harmless.
+    ///
+    /// This never waits for a handler, which could be waiting for the caller. So at most one call can overlap with it: one that
+    /// another thread had already decided to make may still be running, or about to begin, when this returns. No other call
+    /// follows. If the handler is called on the same thread, or on the main actor and this is called there, then none follows.
     public func cancel() {
         let end = end.withLock { end in
             defer { end = nil }

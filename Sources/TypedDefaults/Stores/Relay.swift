@@ -78,7 +78,7 @@ final class Relay<Default: Sendable>: Sendable {
     /// Tells in order: one thread at a time, and under no lock.
     private func deliver() {
         while let (event, observers) = state.withLock({ $0.begin() }) {
-            ChangeRow.$depth.withValue(event.depth) {
+            ChangeRow.calling(at: event.depth) {
                 for observer in observers where !observer.isCancelled.withLock({ $0 }) { observer.handle(event.change) }
             }
             state.withLock { $0.isDelivering = false }

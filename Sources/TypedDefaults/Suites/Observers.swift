@@ -1,7 +1,19 @@
-/// How deep in a row of changes this thread is, each of them made while the one before was told.
+/// How many handlers in a row made this thread's current change, each of them called for the change before.
+///
+/// A number of the thread and not of the task: a task that a handler starts runs later, so its changes are no circle.
 enum ChangeRow {
-    @TaskLocal static var depth = 0
+    private static let number = ThreadNumber()
     static let limit = 100
+
+    static var depth: Int { number.value }
+
+    /// Calls a handler for a change of that depth.
+    static func calling(at depth: Int, _ body: () -> Void) {
+        let outer = number.value
+        number.value = depth
+        defer { number.value = outer }
+        body()
+    }
 }
 
 /// One handler that hears of a slot's changes until it is cancelled.

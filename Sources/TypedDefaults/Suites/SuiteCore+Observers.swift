@@ -170,11 +170,11 @@ extension SuiteCore {
         guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
         while let (events, suiteEvents, changed, failures) = observers.withLock({ $0.beginDelivery() }) {
             for failure in failures { report(failure) }
-            for (slot, depth) in changed { ChangeRow.$depth.withValue(depth) { slot.noteChange() } }
+            for (slot, depth) in changed { ChangeRow.calling(at: depth) { slot.noteChange() } }
             endTracking(changed)
-            for event in events { ChangeRow.$depth.withValue(event.depth) { tell(event) } }
+            for event in events { ChangeRow.calling(at: event.depth) { tell(event) } }
             for event in suiteEvents where !observers.withLock({ _ in event.observer.state.isCancelled }) {
-                ChangeRow.$depth.withValue(event.depth) { event.observer.handle(event.change) }
+                ChangeRow.calling(at: event.depth) { event.observer.handle(event.change) }
             }
             observers.withLock { $0.endDelivery() }
         }
