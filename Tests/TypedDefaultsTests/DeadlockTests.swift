@@ -77,8 +77,10 @@ struct DeadlockTests {
                 let settings = Settings()
                 let token = settings.holder.observe(on: MainActor.shared) { _ in Issue.record("called after the end") }
                 let holder = settings.holder
-                Item.whenItEnds.withLock { $0 = { if holder.get()?.number != -1 { holder.set(Holder(number: -1)) } } }
+                Item.whenItEnds.withLock { $0 = nil }
                 for number in 1...3 { holder.set(Holder(number: number)) }
+                // Writes what the observation is about, so that one more change is on its way to it.
+                Item.whenItEnds.withLock { $0 = { holder.set(Holder(number: -1)) } }
                 token.cancel()
                 #expect(holder.get()?.number == -1)
             }
