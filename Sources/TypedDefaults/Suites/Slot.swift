@@ -73,9 +73,7 @@ final class Slot: Sendable {
         self.launchArgument = launchArgument
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
-        makeBox = { stored, isArgument in
-            Result { () throws(DefaultsError) in Box(try conversion.decode(stored, isArgument)) }
-        }
+        makeBox = conversion.decodeBox
         makeChange = { old, new, origin in
             func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
                 Result { () throws(DefaultsError) in
@@ -101,12 +99,6 @@ final class Slot: Sendable {
         case .failure(let error): return .failure(error.about(key: key))
         }
     }
-}
-
-/// A decoded value, in a form that code which does not know its type can hand on.
-final class Box<Value: Sendable>: Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }
 
 extension Slot {

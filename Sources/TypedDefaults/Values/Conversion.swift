@@ -10,17 +10,25 @@ struct Conversion<Value: Sendable>: Sendable {
     // A stored closure with a typed `throws` needs the runtime of iOS 18: reflection over its type,
     // which SwiftUI does with each view, jumps to address 0 before.
     private let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
-    private let decoding: @Sendable (PropertyList, Bool) -> Result<Value, DefaultsError>
+    /// Returns a `Box` of the decoded value, which is what a slot keeps.
+    ///
+    /// A `Result` of the value itself would have generic code look up its type at each call.
+    let decodeBox: @Sendable (PropertyList, _ readsArguments: Bool) -> Result<any AnyObject & Sendable, DefaultsError>
 
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
         decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
     ) {
+        self.init(kind: kind, encode: encode, decodeBox: Box.decoding(decode))
+    }
+
+    fileprivate init(
+        kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
+        decodeBox: @escaping @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
+    ) {
         self.kind = kind
         encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
-        decoding = { stored, readsArguments in
-            Result { () throws(DefaultsError) in try decode(stored, readsArguments) }
-        }
+        self.decodeBox = decodeBox
     }
 
     /// Returns what to store, or `nil` for an optional that holds nothing: the key is then removed.
@@ -30,7 +38,8 @@ struct Conversion<Value: Sendable>: Sendable {
     ///
     /// - Parameter readsArguments: Whether numbers and Booleans may be strings, as in launch arguments.
     func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
-        try decoding(stored, readsArguments).get()
+        // Safe: all initializers make boxes of just this type.
+        unsafeDowncast(try decodeBox(stored, readsArguments).get(), to: Box<Value>.self).value
     }
 
     var form: ConversionForm { ConversionForm(type: ObjectIdentifier(Value.self), kind: kind) }
@@ -41,6 +50,25 @@ struct Conversion<Value: Sendable>: Sendable {
             kind: kind,
             encode: { value throws(DefaultsError) in if let value { try encode(value) } else { nil } },
             decode: { stored, readsArguments throws(DefaultsError) in try decode(stored, readsArguments) })
+    }
+}
+
+/// A decoded value in a form that code which does not know its type can pass on.
+final class Box<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+
+    /// Returns a function that boxes what `decode` returns and throws.
+    static func decoding(
+        _ decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
+    ) -> @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError> {
+        { stored, readsArguments in
+            do throws(DefaultsError) {
+                return .success(Box(try decode(stored, readsArguments)))
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 }
 
@@ -191,7 +219,7 @@ extension Conversion where Value: DefaultConvertible {
         return Conversion(
             kind: .convertible,
             encode: { value throws(DefaultsError) in try shortcut.encode(value) },
-            decode: { stored, readsArguments throws(DefaultsError) in try shortcut.decode(stored, readsArguments) })
+            decodeBox: shortcut.decodeBox)
     }
 }
 

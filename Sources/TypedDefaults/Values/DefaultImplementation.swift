@@ -17,15 +17,8 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         func call(_ value: Value) throws(DefaultsError) -> PropertyList? { try result(value).get() }
     }
     final class Decoding: Sendable {
-        private let result: @Sendable (PropertyList, Bool) -> Result<Value, DefaultsError>
-        init(_ decode: @escaping Decode) {
-            result = { stored, readsArguments in
-                Result { () throws(DefaultsError) in try decode(stored, readsArguments) }
-            }
-        }
-        func call(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
-            try result(stored, readsArguments).get()
-        }
+        let call: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
+        init(_ decode: @escaping Decode) { call = Box.decoding(decode) }
     }
 
     // As plain objects: generic code looks the type of an optional one up each time.
@@ -45,18 +38,21 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         return try PropertyList(object)
     }
 
-    func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
+    @Sendable
+    func decodeBox(
+        _ stored: PropertyList, _ readsArguments: Bool
+    ) -> Result<any AnyObject & Sendable, DefaultsError> {
         if let decoding = known.withLock({ $0.decoding }) {
-            return try unsafeDowncast(decoding, to: Decoding.self).call(stored, readsArguments)
+            return unsafeDowncast(decoding, to: Decoding.self).call(stored, readsArguments)
         }
         let probe = Probe()
         let value = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let direct = probe.found.withLock { $0.decoding }
-        known.withLock {
-            $0.decoding =
-                direct ?? Decoding { stored, _ throws(DefaultsError) in try Self.checked(Value(stored.object)) }
-        }
-        return if let direct { try direct.call(stored, readsArguments) } else { try Self.checked(value) }
+        let decoding =
+            direct ?? Decoding { stored, _ throws(DefaultsError) in try Self.checked(Value(stored.object)) }
+        known.withLock { $0.decoding = decoding }
+        if let direct { return direct.call(stored, readsArguments) }
+        return Box.decoding { _, _ throws(DefaultsError) in try Self.checked(value) }(stored, readsArguments)
     }
 
     private static func checked(_ value: Value?) throws(DefaultsError) -> Value {
