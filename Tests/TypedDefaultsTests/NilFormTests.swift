@@ -13,7 +13,7 @@ struct NilFormTests {
 
     /// Each value reads back, in each position, and no two are stored the same.
     private func expectDistinct<Value: Codable & Hashable & Sendable>(
-        _ values: [Value], sourceLocation: SourceLocation = #_sourceLocation
+        _ values: [Value], whenDelegated: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try expectDistinctThere(values, "as a whole", sourceLocation)
         try expectDistinctThere(values.map { [$0] }, "in an array", sourceLocation)
@@ -25,7 +25,9 @@ struct NilFormTests {
         try expectDistinctThere(
             [[nil] + values.map { Wrapper(value: $0) }], "in an array of optional wrappers", sourceLocation)
         try expectDistinctThere(values.map(Payload.some) + [.none], "as a payload", sourceLocation)
-        try expectDistinctThere(values.map(Delegating.init), "by another's encode", sourceLocation)
+        if whenDelegated {
+            try expectDistinctThere(values.map(Delegating.init), "by another's encode", sourceLocation)
+        }
     }
 
     private func expectDistinctThere<Value: Codable & Hashable & Sendable>(
@@ -75,11 +77,15 @@ struct NilFormTests {
 
     @Test func stringsAreDistinct() throws { try expectDistinct(Self.strings) }
     @Test func optionalStringsAreDistinct() throws { try expectDistinct(Self.optionals) }
-    @Test func optionalsOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.twice) }
-    @Test func threeLayersOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.thrice) }
+    // A type that passes its encoder on to an optional of an optional loses a layer, as in JSON. A store
+    // refuses such a value: see `FoundationOracleTests`.
+    @Test func optionalsOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.twice, whenDelegated: false) }
+    @Test func threeLayersOfOptionalStringsAreDistinct() throws {
+        try expectDistinct(Self.thrice, whenDelegated: false)
+    }
     @Test func optionalNumbersAreDistinct() throws { try expectDistinct([nil, 0, 1]) }
     @Test func optionalsOfOptionalNumbersAreDistinct() throws {
-        try expectDistinct([.none, .some(nil), 0, 1] as [Int??])
+        try expectDistinct([.none, .some(nil), 0, 1] as [Int??], whenDelegated: false)
     }
     @Test func rawValuesAreDistinct() throws { try expectDistinct(Raw.allCases) }
     @Test func optionalRawValuesAreDistinct() throws { try expectDistinct([nil] + Raw.allCases.map(Optional.some)) }

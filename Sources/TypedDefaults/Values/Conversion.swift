@@ -120,13 +120,41 @@ extension Conversion where Value: Codable {
 
     @Sendable
     static func encodingByCodable(_ value: Value) throws(DefaultsError) -> PropertyList? {
-        do { return try PropertyList.encoding(value) } catch { throw DefaultsError(encoding: Value.self, error) }
+        do {
+            let (node, needsCheck) = try PropertyList.encoding(value)
+            if needsCheck, let node { try checkRoundTrip(of: value, node) }
+            return node
+        } catch {
+            throw DefaultsError(encoding: Value.self, error)
+        }
+    }
+
+    /// Throws unless the value that is read from the node is the same; see `RoundTripTrace`.
+    private static func checkRoundTrip(of value: Value, _ node: PropertyList) throws {
+        let copy: Value
+        do {
+            copy = try decodingByCodable(node, false, fallback: nil)
+        } catch {
+            throw DefaultsError(
+                .refused, type: error.type, path: error.path,
+                reason: "the type does not read what it writes: \(error.reason)")
+        }
+        let trace = RoundTripTrace()
+        let written = try PropertyList.encoding(value, trace: trace).node
+        let read = try PropertyList.encoding(copy, trace: RoundTripTrace()).node
+        guard written?.hashRegardlessOfOrder == read?.hashRegardlessOfOrder else {
+            let path = if let written, let read { written.firstDifference(from: read) } else { [String]() }
+            throw DefaultsError(
+                .refused, type: "\(Value.self)", path: path,
+                reason: "the value changed in a round trip; check that init(from:) reads what encode(to:) writes")
+        }
+        CheckedTypes.insert(trace.forms)
     }
 
     static func decodingByCodable(
         _ stored: PropertyList, _ readsArguments: Bool, fallback: @autoclosure () -> Value?
     ) throws(DefaultsError) -> Value {
-        let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments)
+        var root = PropertyListTreeDecoder.Root(readsArguments: readsArguments)
         var filled = stored
         while true {
             do {
@@ -135,9 +163,19 @@ extension Conversion where Value: Codable {
                 let path = context.codingPath.map(\.stringValue) + [key.stringValue]
                 guard let value = fallback(), let other = try encodingByCodable(value),
                     let more = filled.filled(path[...], from: other)
-                else { throw DefaultsError(decoding: Value.self, DecodingError.keyNotFound(key, context)) }
+                else {
+                    guard root.isStrict else {
+                        throw DefaultsError(decoding: Value.self, DecodingError.keyNotFound(key, context))
+                    }
+                    root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false)
+                    continue
+                }
                 filled = more
             } catch {
+                if root.isStrict {
+                    root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false)
+                    continue
+                }
                 // What is itself data is never taken for something else.
                 if case .data(let data) = stored, !root.isData, let value = EmbeddedData(data).decode(Value.self) {
                     return value

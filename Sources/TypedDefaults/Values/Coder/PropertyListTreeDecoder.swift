@@ -9,7 +9,12 @@ extension PropertyList {
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {
-        try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false).decode(type, from: self)
+        do {
+            return try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false).decode(type, from: self)
+        } catch {
+            let lenient = PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false, isStrict: false)
+            return try lenient.decode(type, from: self)
+        }
     }
 }
 
@@ -24,8 +29,17 @@ final class PropertyListTreeDecoder: Decoder {
         let isOptional: Bool
         /// Whether the whole value was asked for as `Data`, and so is `Data` in its own form.
         fileprivate(set) var isData = false
+        /// Whether each type is read from its own form only.
+        ///
+        /// A type that tries several types in turn must not find the wrong one first: a `Bool` in the
+        /// integer 1. So a whole value is read leniently only if reading it strictly has failed.
+        let isStrict: Bool
 
-        init(userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true) {
+        init(
+            userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true,
+            isStrict: Bool = true
+        ) {
+            self.isStrict = isStrict
             self.userInfo = userInfo
             self.readsArguments = readsArguments
             self.isOptional = isOptional
@@ -33,7 +47,8 @@ final class PropertyListTreeDecoder: Decoder {
 
         func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
             let decoder = PropertyListTreeDecoder(
-                root: self, node: node, isOptionalRoot: isOptional && type is any AnyOptional.Type)
+                root: self, node: node, isOptionalRoot: isOptional && type is any AnyOptional.Type,
+                valueType: type)
             return try decoder.value(type, from: node, key: nil, elseFrom: decoder)
         }
     }
@@ -41,11 +56,16 @@ final class PropertyListTreeDecoder: Decoder {
     fileprivate let root: Root
     fileprivate let node: PropertyList
     fileprivate let isOptionalRoot: Bool
+    /// The type that decodes itself here; nil in a nested container.
+    private let valueType: Any.Type?
+    /// Whether something could not be read here. A type that decodes itself all the same tries several.
+    private var hasFailed = false
     private let parent: PropertyListTreeDecoder?
     private let key: (any CodingKey)?
     private let depth: Int
 
-    private init(root: Root, node: PropertyList, isOptionalRoot: Bool) {
+    private init(root: Root, node: PropertyList, isOptionalRoot: Bool, valueType: Any.Type) {
+        self.valueType = valueType
         self.root = root
         self.node = node
         self.isOptionalRoot = isOptionalRoot
@@ -54,7 +74,10 @@ final class PropertyListTreeDecoder: Decoder {
         depth = 1
     }
 
-    fileprivate init(parent: PropertyListTreeDecoder, node: PropertyList, key: (any CodingKey)?) throws {
+    fileprivate init(
+        parent: PropertyListTreeDecoder, node: PropertyList, key: (any CodingKey)?, valueType: Any.Type? = nil
+    ) throws {
+        self.valueType = valueType
         root = parent.root
         self.node = node
         isOptionalRoot = false
@@ -91,9 +114,17 @@ final class PropertyListTreeDecoder: Decoder {
     func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueContainer(decoder: self) }
 
     private func context(_ reason: String, at key: (any CodingKey)?) -> DecodingError.Context {
-        DecodingError.Context(
+        noteFailure()
+        return DecodingError.Context(
             codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: reason,
             underlyingError: DefaultsError(.unreadable, reason: reason))
+    }
+
+    /// Notes that the type that decodes itself here, in a nested container or not, has met a failure.
+    private func noteFailure() {
+        var decoder = self
+        while decoder.valueType == nil, let parent = decoder.parent { decoder = parent }
+        decoder.hasFailed = true
     }
 
     fileprivate func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
@@ -130,12 +161,25 @@ final class PropertyListTreeDecoder: Decoder {
             if let value = value.exactly(as: Int.self) { return unsafeBitCast(value, to: Value.self) }
         default: break
         }
-        guard let type = Value.self as? any NativeValue.Type else { return try Value(from: decoder()) }
+        guard let type = Value.self as? any NativeValue.Type else {
+            return try nested(type, from: decoder())
+        }
         return try converted(type, from: node, key: key()) as! Value  // Safe: `type` is `Value`.
     }
 
+    private func nested<Value: Decodable>(_ type: Value.Type, from decoder: PropertyListTreeDecoder) throws -> Value {
+        do {
+            let value = try Value(from: decoder)
+            if decoder.hasFailed { CheckedTypes.noteAmbiguity(of: type) }
+            return value
+        } catch {
+            if decoder !== self { noteFailure() }
+            throw error
+        }
+    }
+
     private func converted(_ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Any {
-        if let value = type.init(node) {
+        if !root.isStrict || node.isOwnForm(of: type), let value = type.init(node) {
             // In a tree whose root is no data this says nothing, and nobody asks.
             if case .data = node { root.isData = true }
             return value
@@ -154,15 +198,30 @@ final class PropertyListTreeDecoder: Decoder {
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: some CodingKey) throws
         -> Value
     {
-        try value(
+        if root.isStrict { try checkIsNotNil(type, node, at: key) }
+        return try value(
             type, from: node.unescapedFromNil, key: key,
-            elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key))
+            elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key, valueType: type))
     }
 
-    /// The counterpart of the encoder's `bareNode(for:)`.
-    fileprivate func decodeBare<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
-        try value(
-            type, from: node, key: nil, elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: nil))
+    /// The counterpart of the encoder's `singleNode(for:)`.
+    fileprivate func decodeSingle<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        func decode(_ node: PropertyList) throws -> Value {
+            try value(
+                type, from: node, key: nil,
+                elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: nil, valueType: type))
+        }
+        if isOptionalRoot { return try decode(node) }
+        if root.isStrict { try checkIsNotNil(type, node, at: nil) }
+        let isEscaped =
+            Value.self == String.self || Value.self is any NativeValue.Type || valueType is any AnyOptional.Type
+        return try decode(isEscaped ? node.unescapedFromNil : node)
+    }
+
+    /// Throws if nil is stored, and the type would take it for the string that it is written as.
+    @inline(__always)
+    private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
+        if node.isNilMarker, type is any NativeValue.Type { throw mismatch(type, "\(type)", node, at: key) }
     }
 }
 
@@ -257,8 +316,26 @@ extension PropertyListTreeDecoder {
         var codingPath: [any CodingKey] { decoder.codingPath }
 
         func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
-        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try decoder.decodeBare(type, from: decoder.isOptionalRoot ? decoder.node : decoder.node.unescapedFromNil)
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decodeSingle(type) }
+    }
+}
+
+extension PropertyList {
+    /// Whether a value of the type is written in this form, and not only read from it.
+    fileprivate func isOwnForm(of type: any NativeValue.Type) -> Bool {
+        switch self {
+        case .integer: type is any FixedWidthInteger.Type
+        // A double that a float does not hold was written by a double.
+        case .double(let value): type == Double.self || type == Float.self && value.isFloat
+        default: true
         }
+    }
+}
+
+extension Double {
+    /// Whether a float holds just this value.
+    fileprivate var isFloat: Bool {
+        // The payload of a float's NaN is in the upper bits.
+        isNaN ? bitPattern & (1 << 29 - 1) == 0 : Double(Float(self)) == self
     }
 }

@@ -13,24 +13,33 @@ extension PropertyList {
     /// - Throws: An `EncodingError`, or what the value's own `encode(to:)` throws.
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
         // No root is optional here: there is no place to be absent from, so nil and the string `$null` must differ.
-        self = try Self.encoding(value, userInfo: userInfo, isOptionalRoot: false) ?? .nilMarker
+        self = try Self.encoding(value, userInfo: userInfo, isOptionalRoot: false).node ?? .nilMarker
     }
 
-    /// Encodes a value as a whole setting; nil for an optional that holds nothing.
+    /// Encodes a value as a whole setting.
+    ///
+    /// - Parameter trace: Non-nil to encode for a comparison; see ``RoundTripTrace``.
+    /// - Returns: The node, `nil` for an optional that holds nothing, and whether the value has to be
+    ///   read back and compared because one of its types may read something else from the node.
     static func encoding<Value: Encodable>(
-        _ value: Value, userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    ) throws -> PropertyList? {
-        try encoding(value, userInfo: userInfo, isOptionalRoot: Value.self is any AnyOptional.Type)
+        _ value: Value, trace: RoundTripTrace? = nil
+    ) throws -> (node: PropertyList?, needsCheck: Bool) {
+        try encoding(value, userInfo: [:], isOptionalRoot: Value.self is any AnyOptional.Type, trace: trace)
     }
 
     private static func encoding<Value: Encodable>(
-        _ value: Value, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool
-    ) throws -> PropertyList? {
-        if let native = try nativeForm(of: value) { return native }
-        let encoder = PropertyListTreeEncoder(userInfo: userInfo, isOptionalRoot: isOptionalRoot)
+        _ value: Value, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
+        trace: RoundTripTrace? = nil
+    ) throws -> (node: PropertyList?, needsCheck: Bool) {
+        if trace == nil, let native = try nativeForm(of: value) { return (native, false) }
+        let encoder = PropertyListTreeEncoder(
+            Value.self, userInfo: userInfo, isOptionalRoot: isOptionalRoot, trace: trace)
         defer { encoder.close() }
+        // A comparison tells a `String` from a `URL` of the same text, at the root as elsewhere.
+        if trace != nil, let native = try encoder.native(value, key: nil) { return (native, false) }
         try value.encode(to: encoder)
-        return try encoder.finish()?.ordered(as: type(of: value))
+        guard let node = try encoder.finish()?.ordered(as: type(of: value)) else { return (nil, encoder.needsCheck) }
+        return (node, encoder.needsCheck || !encoder.isChecked(node, isRoot: true))
     }
 }
 
@@ -47,6 +56,18 @@ final class PropertyListTreeEncoder: Encoder {
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
     /// An optional that is the whole setting has no wrapper of its own: nil is absence, and its string needs no escape.
     fileprivate let isOptionalRoot: Bool
+    /// The type that encodes itself here; nil in a nested container.
+    private let valueType: Any.Type?
+    /// Non-nil if the node is for a comparison only.
+    fileprivate let trace: RoundTripTrace?
+    /// Whether strings, numbers and Booleans are encoded in place, with nothing to check or to add.
+    private let isPlain: Bool
+    /// Whether the value has to be read back and compared.
+    fileprivate var needsCheck = false
+    /// The type of the single value or of the keys: what tells one way of encoding a type from another.
+    private var form: ObjectIdentifier?
+    /// The nested type that was last found to be checked, so that an array looks it up only once.
+    private var lastChecked: (type: Any.Type, form: ObjectIdentifier)?
 
     private var shape = Shape.empty
     // Not checked at each access whether another one is under way: during these no code of others runs.
@@ -64,7 +85,13 @@ final class PropertyListTreeEncoder: Encoder {
     /// What went wrong where the protocol has no `throws`.
     private var failure: (any Error)?
 
-    init(userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool) {
+    init(
+        _ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
+        trace: RoundTripTrace?
+    ) {
+        self.valueType = valueType
+        self.trace = trace
+        isPlain = trace == nil
         parent = nil
         key = nil
         depth = 1
@@ -72,10 +99,13 @@ final class PropertyListTreeEncoder: Encoder {
         self.isOptionalRoot = isOptionalRoot
     }
 
-    private init(parent: PropertyListTreeEncoder, key: (any CodingKey)?) {
+    private init(parent: PropertyListTreeEncoder, key: (any CodingKey)?, valueType: Any.Type?) {
         self.parent = parent
         self.key = key
+        self.valueType = valueType
+        trace = parent.trace
         depth = parent.depth + 1
+        isPlain = trace == nil && depth <= PropertyList.depthLimit
         sharedUserInfo = parent.sharedUserInfo
         isOptionalRoot = false
     }
@@ -93,24 +123,25 @@ final class PropertyListTreeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        take(.keyed)
+        take(.keyed, as: Key.self)
         // Room for a config of the usual size: growing step by step would hash its keys again at each step.
         if entries.isEmpty { entries = Dictionary(minimumCapacity: 6) }
         return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        take(.unkeyed)
+        take(.unkeyed, as: UnkeyedContainer.self)
         return UnkeyedContainer(encoder: self)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        take(.single)
+        take(.single, as: nil)
         return SingleValueContainer(encoder: self)
     }
 
     /// A superclass may ask again for the container that its subclass has; another one would lose what is written.
-    private func take(_ wanted: Shape) {
+    private func take(_ wanted: Shape, as type: Any.Type?) {
+        if form == nil, let type { form = ObjectIdentifier(type) }
         if shape == .empty {
             shape = wanted
         } else if shape != wanted, failure == nil {
@@ -122,6 +153,7 @@ final class PropertyListTreeEncoder: Encoder {
     func finish() throws -> PropertyList? {
         for (place, encoder) in open {
             let node = try encoder.finish() ?? .nilMarker
+            if encoder.needsCheck { needsCheck = true }
             switch place {
             case .index(let index): elements[index] = node
             case .key(let key): entries[key] = node
@@ -137,8 +169,25 @@ final class PropertyListTreeEncoder: Encoder {
             }
             return single
         case .unkeyed: return .array(elements)
-        case .keyed: return .dictionary(entries)
+        case .keyed:
+            if trace != nil { entries[RoundTripTrace.keyOfForm] = RoundTripTrace.mark(form) }
+            return .dictionary(entries)
         }
+    }
+
+    /// Whether the type that has encoded itself is known to read this node as the same value.
+    fileprivate func isChecked(_ node: PropertyList, isRoot: Bool = false) -> Bool {
+        guard let valueType, let form else { return true }
+        if shape == .single {
+            if valueType is any AnyOptional.Type { return true }
+            // Beside an optional of the type this nil can be taken for the optional's own, as in JSON.
+            if node.isNilMarker, !isRoot { return false }
+        }
+        if let trace {
+            trace.note(valueType, form)
+            return true
+        }
+        return CheckedTypes.contains(valueType, form)
     }
 
     /// Lets go of the encoders that stayed open, which hold this one.
@@ -160,7 +209,7 @@ final class PropertyListTreeEncoder: Encoder {
     /// The node of an entry or element where nothing can go wrong, so that no key is handed on to be named; nil elsewhere.
     @inline(__always)
     fileprivate func plainNode<Value: Encodable>(for value: Value) -> PropertyList? {
-        depth <= PropertyList.depthLimit ? plainForm(of: value)?.escapedFromNil : nil
+        isPlain ? plainForm(of: value)?.escapedFromNil : nil
     }
 
     /// The node of an entry or element; the types that have a form of their own carry the escape, others carry it inside.
@@ -170,10 +219,24 @@ final class PropertyListTreeEncoder: Encoder {
         return native.escapedFromNil
     }
 
-    /// The node without an escape of its own.
-    fileprivate func bareNode<Value: Encodable>(for value: Value) throws -> PropertyList {
+    /// The node of a single value.
+    ///
+    /// A string is escaped. What encodes itself carries its escape inside, and passes on its nil as
+    /// JSON does; only an optional adds a layer, because its own nil must differ from one inside it.
+    fileprivate func singleNode<Value: Encodable>(for value: Value) throws -> PropertyList {
+        if form == nil { form = ObjectIdentifier(Value.self) }
         try checkDepth(at: nil)
-        return try native(value, key: nil) ?? nested(value, key: nil)
+        let native = try native(value, key: nil)
+        let node = try native ?? nested(value, key: nil)
+        if trace != nil { return RoundTripTrace.layer(around: node) }
+        // The whole setting has no nil beside it.
+        if isOptionalRoot { return node }
+        return native != nil || valueType is any AnyOptional.Type ? node.escapedFromNil : node
+    }
+
+    fileprivate func singleNil() -> PropertyList? {
+        if form == nil { form = ObjectIdentifier(Never.self) }
+        return isOptionalRoot ? nil : .nilMarker
     }
 
     /// Throws if this encoder is one that was opened where the protocol has no `throws`.
@@ -185,27 +248,45 @@ final class PropertyListTreeEncoder: Encoder {
     }
 
     @inline(__always)
-    private func native<Value>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList? {
-        do { return try nativeForm(of: value) } catch { throw invalid(error.reason, at: key) }
+    fileprivate func native<Value>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList? {
+        do {
+            guard let node = try nativeForm(of: value) else { return nil }
+            return trace == nil ? node : RoundTripTrace.node(node, of: Value.self)
+        } catch {
+            throw invalid(error.reason, at: key)
+        }
     }
 
-    private func nested(_ value: some Encodable, key: (any CodingKey)?) throws -> PropertyList {
+    private func nested<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList {
         guard depth < PropertyList.depthLimit else {
             throw invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key)
         }
-        let encoder = PropertyListTreeEncoder(parent: self, key: key)
+        let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: Value.self)
         defer { encoder.close() }
         try value.encode(to: encoder)
-        return try encoder.finish()?.ordered(as: type(of: value)) ?? .nilMarker
+        let node = try encoder.finish()?.ordered(as: type(of: value)) ?? .nilMarker
+        noteCheck(of: encoder, node)
+        return node
+    }
+
+    private func noteCheck(of nested: PropertyListTreeEncoder, _ node: PropertyList) {
+        guard !needsCheck else { return }
+        if let lastChecked, lastChecked.type == nested.valueType, lastChecked.form == nested.form,
+            !nested.needsCheck, !node.isNilMarker
+        {
+            return
+        }
+        needsCheck = nested.needsCheck || !nested.isChecked(node)
+        if !needsCheck, let type = nested.valueType, let form = nested.form { lastChecked = (type, form) }
     }
 
     /// An encoder for a part whose container stays open, put in place when this one finishes.
     private func opening(_ place: Place, key: any CodingKey) -> PropertyListTreeEncoder {
         if depth > PropertyList.depthLimit, let parent {
             // Beside this one and not in it: a chain of any length would be as deep to release.
-            return PropertyListTreeEncoder(parent: parent, key: key)
+            return PropertyListTreeEncoder(parent: parent, key: key, valueType: nil)
         }
-        let encoder = PropertyListTreeEncoder(parent: self, key: key)
+        let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: nil)
         if encoder.depth > PropertyList.depthLimit {
             if failure == nil { failure = invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key) }
         } else {
@@ -214,9 +295,34 @@ final class PropertyListTreeEncoder: Encoder {
         return encoder
     }
 
+    /// The container that is open under the key, or a new one.
+    ///
+    /// A subclass may ask for the container that its superclass has written into; as in JSON, both
+    /// write into the same one.
     fileprivate func openingEntry(_ key: any CodingKey) -> PropertyListTreeEncoder {
-        entries[key.stringValue] = nil
-        return opening(.key(key.stringValue), key: key)
+        if let index = indexOfOpenEntry(key) { return open[index].encoder }
+        let encoder = opening(.key(key.stringValue), key: key)
+        switch entries.removeValue(forKey: key.stringValue) {
+        case nil: break
+        case .dictionary(let entries): (encoder.shape, encoder.entries) = (.keyed, entries)
+        case .array(let elements): (encoder.shape, encoder.elements) = (.unkeyed, elements)
+        default:
+            if failure == nil { failure = invalid("asked for a container where a value was encoded", at: key) }
+        }
+        return encoder
+    }
+
+    private func indexOfOpenEntry(_ key: any CodingKey) -> Int? {
+        open.firstIndex { place, _ in
+            if case .key(let name) = place { name.hasSameBytes(as: key.stringValue) } else { false }
+        }
+    }
+
+    /// Encodes an entry; a container that is open under its key is replaced, as in JSON.
+    @inline(__always)
+    fileprivate func put(_ node: PropertyList, forKey key: some CodingKey) {
+        if !open.isEmpty, let index = indexOfOpenEntry(key) { open.remove(at: index).encoder.close() }
+        entries[key.stringValue] = node
     }
 
     fileprivate func openingElement() -> PropertyListTreeEncoder {
@@ -231,16 +337,16 @@ extension PropertyListTreeEncoder {
         let encoder: PropertyListTreeEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
 
-        func encodeNil(forKey key: Key) { encoder.entries[key.stringValue] = .nilMarker }
+        func encodeNil(forKey key: Key) { encoder.put(.nilMarker, forKey: key) }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-            encoder.entries[key.stringValue] = try encoder.plainNode(for: value) ?? encoder.node(for: value, key: key)
+            encoder.put(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: key), forKey: key)
         }
 
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             guard let value else { return }
             // Of an optional in an optional only the outer one is told by absence.
             if Value.self is any AnyOptional.Type {
-                encoder.entries[key.stringValue] = try encoder.node(for: Optional(value), key: key)
+                encoder.put(try encoder.node(for: Optional(value), key: key), forKey: key)
             } else {
                 try encode(value, forKey: key)
             }
@@ -277,16 +383,8 @@ extension PropertyListTreeEncoder {
         let encoder: PropertyListTreeEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
 
-        func encodeNil() { encoder.single = encoder.isOptionalRoot ? nil : .nilMarker }
-        func encode<Value: Encodable>(_ value: Value) throws {
-            if encoder.isOptionalRoot {
-                // The whole setting has no nil beside it.
-                encoder.single = try encoder.bareNode(for: value)
-            } else {
-                // One more layer, as of `.some(nil)` around nil, is one more escape.
-                encoder.single = try encoder.bareNode(for: value).escapedFromNil
-            }
-        }
+        func encodeNil() { encoder.single = encoder.singleNil() }
+        func encode<Value: Encodable>(_ value: Value) throws { encoder.single = try encoder.singleNode(for: value) }
     }
 }
 
