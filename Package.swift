@@ -38,9 +38,12 @@ let package = Package(
         .target(name: "TypedDefaults", exclude: excluded, resources: resources, swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
-        // With the tool, which its tests run as a program.
+        // The tests run the tool as a program, which only macOS and Linux allow.
         .testTarget(
-            name: "TypedDefaultsTests", dependencies: ["TypedDefaults", "typed-defaults"], swiftSettings: settings),
+            name: "TypedDefaultsTests",
+            dependencies: [
+                "TypedDefaults", .target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux])),
+            ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -135,98 +135,96 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    /// The lock of a file belongs to an open descriptor, which a forked child shares with its parent.
-    @Test func aForkedChildTakesTurnsWithItsParent() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            // Swift hides it, since a child of a process with threads may do little; here nobody else is at work.
-            let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
-            let store = PersistentStore(
-                DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
-            store.set(0)
-            let children = (0..<4).map { _ in
-                let child = fork()
-                if child == 0 {
-                    for _ in 0..<250 { _ = try? store.update { $0? += 1 } }
-                    _exit(0)
+    #if os(macOS) || os(Linux)
+        /// The lock of a file belongs to an open descriptor, which a forked child shares with its parent.
+        @Test func aForkedChildTakesTurnsWithItsParent() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let store = PersistentStore(
+                    DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                store.set(0)
+                let children = (0..<4).map { _ in
+                    let child = forkProcess()
+                    if child == 0 {
+                        for _ in 0..<250 { _ = try? store.update { $0? += 1 } }
+                        _exit(0)
+                    }
+                    return child
                 }
-                return child
+                for _ in 0..<250 { try store.update { $0? += 1 } }
+                for child in children {
+                    var status: Int32 = -1
+                    #expect(waitpid(child, &status, 0) == child)
+                    #expect(status == 0)
+                }
+                #expect(store.get() == 1_250)
             }
-            for _ in 0..<250 { try store.update { $0? += 1 } }
-            for child in children {
-                var status: Int32 = -1
-                #expect(waitpid(child, &status, 0) == child)
-                #expect(status == 0)
-            }
-            #expect(store.get() == 1_250)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
 
-    /// A thread that flushes or replaces the file is not there in a child, which must not wait for it.
-    @Test func aChildThatIsForkedDuringAFlushWaitsForNobody() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
-            let backend = FileBackend(path: path)
-            let suite = DefaultsSuite(backend: backend)
-            let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
-            filler.set("")
-            let isOver = Guarded(false)
-            let thread = Thread {
-                while !isOver.withLock({ $0 }) {
-                    for count in 12_000..<12_006 { filler.set(String(repeating: "x", count: count)) }
-                    do { try backend.synchronize() } catch { Issue.record(error) }
+        /// A thread that flushes or replaces the file is not there in a child, which must not wait for it.
+        @Test func aChildThatIsForkedDuringAFlushWaitsForNobody() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let backend = FileBackend(path: path)
+                let suite = DefaultsSuite(backend: backend)
+                let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+                filler.set("")
+                let isOver = Guarded(false)
+                let thread = Thread {
+                    while !isOver.withLock({ $0 }) {
+                        for count in 12_000..<12_006 { filler.set(String(repeating: "x", count: count)) }
+                        do { try backend.synchronize() } catch { Issue.record(error) }
+                    }
                 }
-            }
-            thread.start()
-            var statuses: Set<Int32> = []
-            for _ in 0..<40 {
-                usleep(2_000)
-                let child = fork()
-                if child == 0 {
-                    var alarms = sigset_t()
-                    sigemptyset(&alarms)
-                    sigaddset(&alarms, SIGALRM)
-                    sigprocmask(SIG_UNBLOCK, &alarms, nil)
-                    // As long as a machine that is busy may take; one that hangs is ended by it.
-                    alarm(20)
-                    let isRead = (try? backend.value(forKey: "filler")) != nil
-                    _exit(isRead && (try? backend.synchronize()) != nil ? 0 : 1)
+                thread.start()
+                var statuses: Set<Int32> = []
+                for _ in 0..<40 {
+                    usleep(2_000)
+                    let child = forkProcess()
+                    if child == 0 {
+                        var alarms = sigset_t()
+                        sigemptyset(&alarms)
+                        sigaddset(&alarms, SIGALRM)
+                        sigprocmask(SIG_UNBLOCK, &alarms, nil)
+                        // As long as a machine that is busy may take; one that hangs is ended by it.
+                        alarm(20)
+                        let isRead = (try? backend.value(forKey: "filler")) != nil
+                        _exit(isRead && (try? backend.synchronize()) != nil ? 0 : 1)
+                    }
+                    var status: Int32 = -1
+                    #expect(waitpid(child, &status, 0) == child)
+                    statuses.insert(status)
                 }
-                var status: Int32 = -1
-                #expect(waitpid(child, &status, 0) == child)
-                statuses.insert(status)
+                isOver.withLock { $0 = true }
+                #expect(statuses == [0])
+                while !thread.isFinished { usleep(1_000) }
             }
-            isOver.withLock { $0 = true }
-            #expect(statuses == [0])
-            while !thread.isFinished { usleep(1_000) }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
 
-    /// What a child inherits must not keep the lock: neither the descriptor nor the mapping.
-    @Test func theLockOfAKilledParentDoesNotLiveOnInItsChild() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
-            let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
-            let store = PersistentStore(
-                DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
-            try store.save(1)
-            try store.update { _ in
-                if fork() == 0 {
-                    // Nobody waits for the output of this one.
-                    for descriptor in 0..<1_024 as Range<Int32> { close(descriptor) }
-                    sleep(6)
-                    _exit(0)
+        /// What a child inherits must not keep the lock: neither the descriptor nor the mapping.
+        @Test func theLockOfAKilledParentDoesNotLiveOnInItsChild() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+                let store = PersistentStore(
+                    DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                try store.save(1)
+                try store.update { _ in
+                    if forkProcess() == 0 {
+                        // Nobody waits for the output of this one.
+                        for descriptor in 0..<1_024 as Range<Int32> { close(descriptor) }
+                        sleep(6)
+                        _exit(0)
+                    }
+                    kill(getpid(), SIGKILL)
                 }
-                kill(getpid(), SIGKILL)
             }
+            try PersistentStore(number, suite: open(file)).save(2)
+            #expect(open(file)[number] == 2)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        try PersistentStore(number, suite: open(file)).save(2)
-        #expect(open(file)[number] == 2)
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
+    #endif
 
     /// Whoever repairs a file gets the lock of its successor, and must not keep it.
     @Test(arguments: [true, false])
@@ -253,16 +251,18 @@ struct FileBackendTests: SettingsFileTests {
 
     // What a kill leaves
 
-    @Test func whatWasSetIsThereAfterAKill() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
-            let suite = try DefaultsSuite(file: URL(filePath: path))
-            for value in 1...1_000 { suite[DefaultKey("number", default: 0)] = value }
-            kill(getpid(), SIGKILL)
+    #if os(macOS) || os(Linux)
+        @Test func whatWasSetIsThereAfterAKill() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+                let suite = try DefaultsSuite(file: URL(filePath: path))
+                for value in 1...1_000 { suite[DefaultKey("number", default: 0)] = value }
+                kill(getpid(), SIGKILL)
+            }
+            #expect(open(file)[number] == 1_000)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        #expect(open(file)[number] == 1_000)
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
+    #endif
 
     @Test func everyTruncationKeepsTheWholeRecordsBeforeIt() throws {
         try withFile { file in
@@ -332,56 +332,58 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    /// A page that nobody looks at anyway is read by a call that can fail, and not where the process would end.
-    @Test func newsBeforeTheEndOfAFileThatWasCutAreRead() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
-            let text = PropertyList.string(String(repeating: "x", count: 3_900))
-            for (key, value) in [("other", 1), ("text", text)] {
-                try writer.withWriteAccess { try! writer.commit([(key, value)]) }
-                if key == "other" { #expect(try reader.value(forKey: key) == value) }
-            }
-            #expect(truncate(path, 4_096) == 0)
-            #expect(try reader.changes(since: 0).keys == nil)
-            #expect(try reader.value(forKey: "text") == text)
-            try reader.synchronize()
-        }
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
-
-    /// What is flushed in the background must not end the process either.
-    @Test func aFlushOfAFileThatWasCutDoesNotEndTheProcess() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            let backend = FileBackend(path: path)
-            for key in ["one", "two"] {
+    #if os(macOS) || os(Linux)
+        /// A page that nobody looks at anyway is read by a call that can fail, and not where the process would end.
+        @Test func newsBeforeTheEndOfAFileThatWasCutAreRead() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
                 let text = PropertyList.string(String(repeating: "x", count: 3_900))
-                try backend.withWriteAccess { try! backend.commit([(key, text)]) }
+                for (key, value) in [("other", 1), ("text", text)] {
+                    try writer.withWriteAccess { try! writer.commit([(key, value)]) }
+                    if key == "other" { #expect(try reader.value(forKey: key) == value) }
+                }
+                #expect(truncate(path, 4_096) == 0)
+                #expect(try reader.changes(since: 0).keys == nil)
+                #expect(try reader.value(forKey: "text") == text)
+                try reader.synchronize()
             }
-            #expect(truncate(path, 4_096) == 0)
-            try backend.synchronize()
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
 
-    /// Nobody could look behind the end of what is mapped.
-    @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
-        let file = try makeFile()
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            let writer = DefaultsSuite(backend: FileBackend(path: path))
-            let key = DefaultKey("text", default: "")
-            writer[key] = "x"
-            let reader = DefaultsSuite(
-                backend: FileBackend(
-                    path: path, durability: .process, patience: .seconds(2), sizeLimit: 128 << 10))
-            #expect(reader[key] == "x")
-            for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
-            let store = PersistentStore(key, suite: reader)
-            for _ in 0..<3 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+        /// What is flushed in the background must not end the process either.
+        @Test func aFlushOfAFileThatWasCutDoesNotEndTheProcess() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let backend = FileBackend(path: path)
+                for key in ["one", "two"] {
+                    let text = PropertyList.string(String(repeating: "x", count: 3_900))
+                    try backend.withWriteAccess { try! backend.commit([(key, text)]) }
+                }
+                #expect(truncate(path, 4_096) == 0)
+                try backend.synchronize()
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
+
+        /// Nobody could look behind the end of what is mapped.
+        @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let writer = DefaultsSuite(backend: FileBackend(path: path))
+                let key = DefaultKey("text", default: "")
+                writer[key] = "x"
+                let reader = DefaultsSuite(
+                    backend: FileBackend(
+                        path: path, durability: .process, patience: .seconds(2), sizeLimit: 128 << 10))
+                #expect(reader[key] == "x")
+                for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
+                let store = PersistentStore(key, suite: reader)
+                for _ in 0..<3 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
 
     // What cannot be used
 

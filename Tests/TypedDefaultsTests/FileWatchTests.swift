@@ -54,34 +54,34 @@ struct FileWatchTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
-    @Test func nothingIsToldAnyMoreAndNothingIsLeftBehind() async throws {
-        await #expect(processExitsWith: .success) {
-            let file = try makeFile()
-            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
-            writer[DefaultKey("number", default: 0)] = 1
-            let backend = FileBackend(path: file.path)
-            func descriptors() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-            }
-            // What Dispatch itself needs is there from the first time on.
-            backend.watch { _ in }
-            backend.watch(nil)
-            let before = try descriptors()
-            for _ in 0..<200 {
-                backend.watch { _ in Issue.record("something is told after the end") }
+    #if os(macOS) || os(Linux)
+        @Test func nothingIsToldAnyMoreAndNothingIsLeftBehind() async throws {
+            await #expect(processExitsWith: .success) {
+                let file = try makeFile()
+                let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+                writer[DefaultKey("number", default: 0)] = 1
+                let backend = FileBackend(path: file.path)
+                func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
+                // What Dispatch itself needs is there from the first time on.
+                backend.watch { _ in }
                 backend.watch(nil)
-                writer[DefaultKey("number", default: 0)] += 1
+                let before = descriptors()
+                for _ in 0..<200 {
+                    backend.watch { _ in Issue.record("something is told after the end") }
+                    backend.watch(nil)
+                    writer[DefaultKey("number", default: 0)] += 1
+                }
+                // They are closed on the queues of the watches.
+                for _ in 0..<500 where descriptors() > before { usleep(10_000) }
+                #expect(descriptors() <= before)
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
-            // They are closed on the queues of the watches.
-            for _ in 0..<500 where try descriptors() > before { usleep(10_000) }
-            #expect(try descriptors() <= before)
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-    }
+    #endif
 
     @Test func whereTheSystemRefusesChangesAreLookedForAndThatIsSaidOnce() {
         let looks = DispatchSemaphore(value: 0)
-        let backend = FileBackend(path: "/proc/nowhere/test.defaults")
+        let backend = FileBackend(path: "/dev/null/nowhere/test.defaults")
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         for _ in 0..<2 {

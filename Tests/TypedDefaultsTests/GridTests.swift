@@ -23,41 +23,45 @@ struct GridTests {
         for cell in Grid.cells { #expect(!cell.reads(.inMemory()), "\(cell)") }
     }
 
-    @Test func everyValueReadsBackFromAFileInAFreshProcess() async throws {
-        let file = try makeFile()
-        let suite = try DefaultsSuite(file: file)
-        for cell in Grid.cells { try cell.write(suite) }
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            let suite = try DefaultsSuite(file: URL(filePath: path))
-            for cell in Grid.cells { #expect(cell.reads(suite), "\(cell)") }
+    #if os(macOS) || os(Linux)
+        @Test func everyValueReadsBackFromAFileInAFreshProcess() async throws {
+            let file = try makeFile()
+            let suite = try DefaultsSuite(file: file)
+            for cell in Grid.cells { try cell.write(suite) }
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let suite = try DefaultsSuite(file: URL(filePath: path))
+                for cell in Grid.cells { #expect(cell.reads(suite), "\(cell)") }
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
+    #endif
 
     #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
-        @Test func everyValueReadsBackFromUserDefaultsInAFreshProcess() async throws {
-            let name = makeSuiteName()
-            let suite = DefaultsSuite(userDefaultsNamed: name)
-            for cell in Grid.cells {
-                let isAccepted = Backend.userDefaults.accepts(cell.stored)
-                #expect(isAccepted != cell.isRefusedByFoundation, "\(cell)")
-                if isAccepted {
-                    try cell.write(suite)
-                } else {
-                    let isRefused = fails(with: .refused) { try cell.write(suite) }
-                    #expect(isRefused, "\(cell)")
-                }
-            }
-            try suite.synchronize()
-            await #expect(processExitsWith: .success) { [name = name as String] in
+        #if os(macOS) || os(Linux)
+            @Test func everyValueReadsBackFromUserDefaultsInAFreshProcess() async throws {
+                let name = makeSuiteName()
                 let suite = DefaultsSuite(userDefaultsNamed: name)
                 for cell in Grid.cells {
-                    #expect(cell.reads(suite) != cell.isRefusedByFoundation, "\(cell)")
+                    let isAccepted = Backend.userDefaults.accepts(cell.stored)
+                    #expect(isAccepted != cell.isRefusedByFoundation, "\(cell)")
+                    if isAccepted {
+                        try cell.write(suite)
+                    } else {
+                        let isRefused = fails(with: .refused) { try cell.write(suite) }
+                        #expect(isRefused, "\(cell)")
+                    }
                 }
+                try suite.synchronize()
+                await #expect(processExitsWith: .success) { [name = name as String] in
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
+                    for cell in Grid.cells {
+                        #expect(cell.reads(suite) != cell.isRefusedByFoundation, "\(cell)")
+                    }
+                }
+                suite.removeAll()
+                try suite.synchronize()
             }
-            suite.removeAll()
-            try suite.synchronize()
-        }
+        #endif
     #endif
 }
 

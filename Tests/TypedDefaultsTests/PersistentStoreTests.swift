@@ -314,7 +314,7 @@ struct PersistentStoreTests {
         let number = DefaultKey("number", default: 0)
         #expect(suite[number] == 7)
         #expect(suite[DefaultKey("flag", default: false)])
-        #expect(suite[DefaultKey("ratio", default: 0.0)] == 0.5)
+        #expect(suite[DefaultKey<Double>("ratio", default: 0.0)] == 0.5)
         #expect(suite[DefaultKey<[Int]>("list", default: [])] == [1, 2])
         try PersistentStore(number, suite: suite).update { #expect($0 == 5) }
         #expect(suite[number] == 7)

@@ -496,6 +496,7 @@ extension PropertyListCodingTests {
     }
 
     @Test func integersBeyond64BitsAreAnError() {
+        guard #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) else { return }
         #expect(throws: EncodingError.self) { try PropertyList(encoding: Int128.max) }
         #expect(throws: (any Error).self) { try PropertyList(encoding: [Int128(5)]) }
         #expect(throws: (any Error).self) { try PropertyList.integer(5).decode(Int128.self) }

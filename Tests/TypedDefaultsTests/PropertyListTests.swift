@@ -50,10 +50,18 @@ struct PropertyListTests {
 extension PropertyListTests {
     private static func five(_ number: some BinaryInteger) -> PropertyList.Integer? { .init(exactly: number) }
 
-    @Test(arguments: [
-        five(5 as Int8), five(5 as Int16), five(5 as Int32), five(5 as Int64), five(5 as Int), five(5 as UInt8),
-        five(5 as UInt16), five(5 as UInt32), five(5 as UInt64), five(5 as UInt), five(5 as Int128), five(5 as UInt128),
-    ])
+    /// Empty where the system has no 128-bit integers.
+    private static var fivesOf128Bits: [PropertyList.Integer?] {
+        guard #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) else { return [] }
+        return [five(5 as Int128), five(5 as UInt128)]
+    }
+
+    @Test(
+        arguments: [
+            five(5 as Int8), five(5 as Int16), five(5 as Int32), five(5 as Int64), five(5 as Int), five(5 as UInt8),
+            five(5 as UInt16), five(5 as UInt32), five(5 as UInt64), five(5 as UInt),
+        ]
+            + fivesOf128Bits)
     func anIntegerHasNoWidthAndNoSignOfItsOwn(integer: PropertyList.Integer?) {
         #expect(integer == 5)
         #expect(integer?.hashValue == PropertyList.Integer(5).hashValue)
@@ -74,9 +82,11 @@ extension PropertyListTests {
         #expect(greatest?.exactly(as: Int64.self) == nil)
         #expect(greatest?.description == "18446744073709551615")
 
-        #expect(PropertyList.Integer(exactly: Int128(Int64.min) - 1) == nil)
-        #expect(PropertyList.Integer(exactly: Int128(UInt64.max) + 1) == nil)
-        #expect(PropertyList.Integer(exactly: Int128(UInt64.max)) == greatest)
+        if #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) {
+            #expect(PropertyList.Integer(exactly: Int128(Int64.min) - 1) == nil)
+            #expect(PropertyList.Integer(exactly: Int128(UInt64.max) + 1) == nil)
+            #expect(PropertyList.Integer(exactly: Int128(UInt64.max)) == greatest)
+        }
         #expect(PropertyList.Integer(.max) != PropertyList.Integer(.min))
         #expect(PropertyList.Integer(-1) != greatest)
     }
@@ -104,10 +114,12 @@ extension PropertyListTests {
         #expect(PropertyList.dictionary([:]) == [:])
     }
 
-    @Test func literalsBeyond64BitsAreAProgrammersMistake() async {
-        await #expect(processExitsWith: .failure) { _ = [18_446_744_073_709_551_616] as PropertyList }
-        await #expect(processExitsWith: .failure) { _ = [-9_223_372_036_854_775_809] as PropertyList }
-    }
+    #if os(macOS) || os(Linux)
+        @Test func literalsBeyond64BitsAreAProgrammersMistake() async {
+            await #expect(processExitsWith: .failure) { _ = [18_446_744_073_709_551_616] as PropertyList }
+            await #expect(processExitsWith: .failure) { _ = [-9_223_372_036_854_775_809] as PropertyList }
+        }
+    #endif
 }
 
 extension PropertyListTests {
@@ -162,11 +174,14 @@ extension PropertyListTests {
         (Object(Decimal(1)), "Decimal", []), (Object("a" as Character), "Character", []),
         (Object("a".dropFirst()), "Substring", []),
         (Object(none), "Optional<String>", []), (Object(["a": [none]]), "Optional<String>", ["a", "0"]),
-        (Object(Int128.max), "Int128", []), (Object([Int128(Int64.min) - 1]), "Int128", ["0"]),
         (Object((1, 2)), "(Int, Int)", []), (Object(ContiguousArray([1])), "ContiguousArray<Int>", []),
     ]
+    private static var refusedOf128Bits: [(Object, String, [String])] {
+        guard #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) else { return [] }
+        return [(Object(Int128.max), "Int128", []), (Object([Int128(Int64.min) - 1]), "Int128", ["0"])]
+    }
 
-    @Test(arguments: refused)
+    @Test(arguments: refused + refusedOf128Bits)
     func otherObjectsAreRefusedByTypeAndPath(object: Object, type: String, path: [String]) {
         let error = #expect(throws: DefaultsError.self) { try PropertyList(object.any) }
         #expect(error?.kind == .refused)

@@ -81,19 +81,21 @@ struct RecipeTests {
 
     final class LaunchConfig: StorableConfig { @Stored var isFirstLaunch = true }
 
-    @Test func theFirstLaunchIsTheFirstInOneProcessOnly() async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/app.defaults").path
-        defer { try? FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent) }
-        await #expect(processExitsWith: .success) { [path = path as String] in
-            let config = try LaunchConfig(suite: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
-            try #require(config.isFirstLaunch)
-            config.isFirstLaunch = false
+    #if os(macOS) || os(Linux)
+        @Test func theFirstLaunchIsTheFirstInOneProcessOnly() async throws {
+            let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/app.defaults").path
+            defer { try? FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent) }
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let config = try LaunchConfig(suite: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
+                try #require(config.isFirstLaunch)
+                config.isFirstLaunch = false
+            }
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let config = try LaunchConfig(suite: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
+                try #require(!config.isFirstLaunch)
+            }
         }
-        await #expect(processExitsWith: .success) { [path = path as String] in
-            let config = try LaunchConfig(suite: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
-            try #require(!config.isFirstLaunch)
-        }
-    }
+    #endif
 
     @Test func twoStructsStayInStep() {
         let suite = DefaultsSuite.inMemory()

@@ -37,20 +37,22 @@
             }
         }
 
-        @Test func whatIsSetIsThereAfterANormalExit() async throws {
-            let name = makeSuiteName()
-            await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
-                let suite = DefaultsSuite(userDefaultsNamed: name)
-                suite[DefaultKey("number", default: 0)] = 5
-                exit(7)
+        #if os(macOS) || os(Linux)
+            @Test func whatIsSetIsThereAfterANormalExit() async throws {
+                let name = makeSuiteName()
+                await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
+                    suite[DefaultKey("number", default: 0)] = 5
+                    exit(7)
+                }
+                await #expect(processExitsWith: .success) { [name = name as String] in
+                    let suite = DefaultsSuite(userDefaultsNamed: name)
+                    #expect(suite[DefaultKey("number", default: 0)] == 5)
+                    suite.removeAll()
+                    try suite.synchronize()
+                }
             }
-            await #expect(processExitsWith: .success) { [name = name as String] in
-                let suite = DefaultsSuite(userDefaultsNamed: name)
-                #expect(suite[DefaultKey("number", default: 0)] == 5)
-                suite.removeAll()
-                try suite.synchronize()
-            }
-        }
+        #endif
 
         @Test func aValueThatFoundationCallsEqualIsWritten() throws {
             try withUserDefaults { userDefaults, suite in

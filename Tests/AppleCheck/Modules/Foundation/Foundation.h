@@ -241,6 +241,7 @@ SWIFT("Thread") SENDABLE @interface NSThread : NSObject
 + (void)sleepForTimeInterval:(double)interval SWIFT("sleep(forTimeInterval:)");
 @property(class, readonly) BOOL isMainThread API(10.5, 2.0, 2.0, 9.0);
 @property NSUInteger stackSize API(10.5, 2.0, 2.0, 9.0);
+@property(readonly, getter=isFinished) BOOL finished API(10.5, 2.0, 2.0, 9.0);
 @property(nullable, copy) NSString *name API(10.5, 2.0, 2.0, 9.0);
 - (void)start API(10.5, 2.0, 2.0, 9.0);
 @end

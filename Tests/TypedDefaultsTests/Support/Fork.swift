@@ -1,0 +1,15 @@
+#if os(macOS) || os(Linux)
+    import Foundation
+
+    /// Calls `fork`, which Swift does not import: a child of a process with threads may call few functions.
+    func forkProcess() -> pid_t { systemFork() }
+
+    private let systemFork: @convention(c) () -> pid_t = {
+        #if os(Linux)
+            let everyLibrary: UnsafeMutableRawPointer? = nil
+        #else
+            let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)  // `RTLD_DEFAULT`, which Swift does not import
+        #endif
+        return unsafeBitCast(dlsym(everyLibrary, "fork"), to: (@convention(c) () -> pid_t).self)
+    }()
+#endif
