@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TypedDefaults
 
@@ -45,6 +46,25 @@ struct DeclarationConflictTests {
             _ = UserDefault<String?>("name", default: nil, in: suite)
             _ = UserDefault("name", default: "", in: suite)
         }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
+    private static var computed: DefaultKey<UUID> { DefaultKey("id", default: UUID()) }
+
+    @Test func aDefaultThatIsComputedEachTimeIsNoConflict() {
+        let all = failures { suite in
+            for _ in 0..<3 { _ = suite[Self.computed] }
+            let settings = (0..<3).map { _ in UserDefault(Self.computed, in: suite) }
+            #expect(Set(settings.map(\.value)).count == 3)
+            _ = PersistentStore(Self.computed, suite: suite)
+        }
+        #expect(all == [])
+    }
+
+    @Test func twoKeysOfOneNameWithTwoDefaultsAreReported() {
+        let first = DefaultKey("name", default: 1)
+        let second = DefaultKey("name", default: 2)
+        let all = failures { suite in _ = suite[first] + suite[second] }
         #expect(all.map(\.kind) == [.conflict])
     }
 

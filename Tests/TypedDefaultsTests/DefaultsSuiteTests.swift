@@ -5,6 +5,16 @@ import Testing
 @testable import TypedDefaults
 
 struct DefaultsSuiteTests {
+    /// Each suite that is entered costs the others something, and all of them one lock.
+    @Test func suitesInMemoryAreNotEnteredAndOthersLeaveWithTheLastHandle() {
+        let count = SuiteCore.countInUse
+        let stores = (0..<8_000).map { InMemoryStore($0) }
+        for _ in 0..<8_000 { _ = DefaultsSuite(backend: MemoryBackend(["number": 1])) }
+        // Other tests have a few at the same time.
+        #expect(SuiteCore.countInUse < count + 1_000)
+        #expect(stores.last?.get() == 7_999)
+    }
+
     @Test func suitesInMemoryShareNothing() {
         let first = DefaultsSuite.inMemory()
         let second = DefaultsSuite.inMemory()

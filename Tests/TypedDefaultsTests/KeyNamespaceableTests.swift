@@ -30,6 +30,32 @@ struct KeyNamespaceableTests {
         #expect(try suite.keys() == ["MyUserDefaults_ObjectDefaultKey_appTheme"])
     }
 
+    private enum Camera {
+        struct Defaults: BoolUserDefaultable { enum BoolDefaultKey: String { case on } }
+        struct Objects: ObjectUserDefaultable { enum ObjectDefaultKey: String { case name } }
+    }
+    private enum Player {
+        struct Defaults: BoolUserDefaultable { enum BoolDefaultKey: String { case on } }
+        struct Objects: ObjectUserDefaultable { enum ObjectDefaultKey: String { case name } }
+    }
+
+    @Test func twoNamespacesThatShareTheirKeysAreReportedOnce() {
+        let failures = Failures(of: suite)
+        for _ in 0..<2 {
+            Camera.Defaults.set(true, forKey: .on, source: suite)
+            Camera.Objects.set("a", forKey: .name, source: suite)
+        }
+        #expect(failures.all == [])
+        for _ in 0..<2 {
+            #expect(Player.Defaults.bool(forKey: .on, source: suite))
+            #expect(Player.Objects.object(String.self, forKey: .name, source: suite) == "a")
+        }
+        #expect(failures.kinds == [.conflict, .conflict])
+        #expect(failures.all.map(\.key) == ["Defaults_BoolDefaultKey", "Objects_ObjectDefaultKey"])
+        #expect(failures.all[0].description.contains("Camera.Defaults"))
+        #expect(failures.all[0].description.contains("Player.Defaults"))
+    }
+
     @Test func withoutASourceItIsTheTypes() throws {
         struct Own: BoolUserDefaultable {
             enum BoolDefaultKey: String { case flag }

@@ -397,6 +397,31 @@ struct ObservingTests {
         #expect(third?.kind == .removed)
     }
 
+    @Test(arguments: Backend.allCases) func anUnreadableValueIsReportedOnceToReadersAndObservers(backend: Backend)
+        throws
+    {
+        try backend.withSuite { suite in
+            let date = PropertyList.date(Date(timeIntervalSinceReferenceDate: 1))
+            suite[DefaultKey<PropertyList?>("number")] = date
+            let failures = Failures(of: suite)
+            let store = PersistentStore(number, suite: suite)
+            let tokens = [store.observe(initial: true) { _ in }, store.observe(initial: true) { _ in }]
+            for _ in 0..<3 {
+                #expect(store.get() == nil)
+                #expect(suite[number] == 0)
+                try suite.synchronize()
+            }
+            #expect(failures.kinds == [.unreadable])
+            // Again once it was readable.
+            suite[DefaultKey<PropertyList?>("number")] = 5
+            #expect(store.get() == 5)
+            suite[DefaultKey<PropertyList?>("number")] = date
+            for _ in 0..<3 { #expect(store.get() == nil) }
+            #expect(failures.kinds == [.unreadable, .unreadable])
+            for token in tokens { token.cancel() }
+        }
+    }
+
     @Test func aCircleByWayOfTheMainActorEnds() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)

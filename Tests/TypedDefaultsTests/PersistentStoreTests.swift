@@ -326,6 +326,44 @@ struct PersistentStoreTests {
         #expect(failures.kinds == [.unreadable])
     }
 
+    @Test(.timeLimit(.minutes(1))) func observersHearTheLaunchArgumentThatReads() async {
+        let backend = SpyBackend(["number": 10], arguments: ["number": "42", "missing": "3"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let number = UserDefault("number", default: 1, in: suite)
+        let missing = UserDefault("missing", default: 1, in: suite)
+        let heard = Guarded<[Int?]>([])
+        let tokens = [
+            number.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } },
+            missing.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } },
+            number.store.observe(initial: true) { change in
+                #expect(change.kind == .set)
+                heard.withLock { $0.append(change.newValue) }
+            },
+        ]
+        #expect(heard.withLock { $0 } == [42, 3, 42])
+        for await value in number.values {
+            #expect(value == 42)
+            break
+        }
+        for await value in missing.store.values {
+            #expect(value == 3)
+            break
+        }
+        for await change in number.store.changes {
+            #expect(change.newValue == 42)
+            break
+        }
+        // What reads stays the same, whoever writes.
+        number.value = 11
+        missing.reset()
+        backend.write(12, forKey: "number")
+        #expect(number.value == 42)
+        #expect(heard.withLock { $0 } == [42, 3, 42])
+        #expect(failures.all == [])
+        for token in tokens { token.cancel() }
+    }
+
     @Test(arguments: [("YES", true), ("no", false), ("true", true), ("False", false), ("1", true), ("0", false)])
     func launchArgumentsAreReadAsUserDefaultsReadsStrings(argument: String, expected: Bool) {
         let suite = DefaultsSuite(backend: SpyBackend(arguments: ["flag": .string(argument)]))

@@ -31,6 +31,20 @@ struct SuiteChangeTests {
         }
     }
 
+    @Test func aDumpOfAllKeysDeclaresNone() throws {
+        let suite = DefaultsSuite.inMemory(["a": 1, "b": 2, "name": "kai"])
+        for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
+        let (heard, token) = record(suite)
+        for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
+        suite[name] = "miro"
+        suite.remove(["a"])
+        suite[DefaultKey<PropertyList?>("b")] = 3
+        let declared = UserDefault(DefaultKey<PropertyList?>("b"), in: suite)
+        declared.value = 4
+        token.cancel()
+        #expect(heard.withLock { $0.map(\.keys) } == [["name"], ["b"]])
+    }
+
     @Test func onlyWhatIsDeclaredOrBeginsSoIsHeard() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)

@@ -21,7 +21,8 @@
 /// default. In JSON data it makes the value unreadable.
 ///
 /// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write. Where
-/// both are used with one suite in one process, the failure handler hears of it once, as of two with different defaults.
+/// both are used with one suite in one process, the failure handler hears of it once, as of two with different defaults. A computed
+/// property may return a key whose default differs each time, as one with `UUID()` does: that is one declaration.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// How a value is stored.
     public enum Form: Sendable {
@@ -41,75 +42,86 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     let declaration: Declaration<Value>
 
     private init(
-        _ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>, formerNames: [String] = []
+        _ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>, formerNames: [String] = [],
+        _ site: DeclarationSite?
     ) {
         self.name = name
         self.defaultValue = defaultValue
-        declaration = Declaration(conversion, default: defaultValue, formerNames: formerNames)
+        declaration = Declaration(conversion, default: defaultValue, formerNames: formerNames, site: site)
     }
 
     /// Returns a key that also reads what is stored under those names, newest first, and whose first
     /// write moves it.
     func formerly(_ names: [String]) -> DefaultKey {
-        DefaultKey(name, defaultValue, declaration.conversion, formerNames: names)
+        DefaultKey(name, defaultValue, declaration.conversion, formerNames: names, declaration.site)
     }
 }
 
 // One initialiser for each kind of type. `Codable` is preferred, since most types are, and then lets a type that is also
 // `DefaultConvertible` convert itself.
 extension DefaultKey {
-    public init(_ name: String, default value: Value) where Value: Codable {
-        self.init(name, value, .codable(fallback: value))
+    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
+    where Value: Codable {
+        self.init(name, value, .codable(fallback: value), DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
-    public init(_ name: String, default value: Value) where Value: DefaultConvertible {
-        self.init(name, value, .convertible)
+    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
+    where Value: DefaultConvertible {
+        self.init(name, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(_ name: String, default value: Value = nil) where Value == Wrapped? {
-        self.init(name, value, Conversion<Wrapped>.convertible.optional)
+    public init<Wrapped: DefaultConvertible>(
+        _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) where Value == Wrapped? {
+        self.init(name, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
-    public init(_ name: String, default value: Value)
+    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, value, .rawValue)
+        self.init(name, value, .rawValue, DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(_ name: String, default value: Value = nil)
+    public init<Wrapped: RawRepresentable & Sendable>(
+        _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, value, Conversion<Wrapped>.rawValue.optional)
+        self.init(name, value, Conversion<Wrapped>.rawValue.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
     // A raw value and `DefaultConvertible` without `Codable`: the type converts itself.
     @_disfavoredOverload
-    public init(_ name: String, default value: Value)
+    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, value, .convertible)
+        self.init(name, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
+    public init<Wrapped: DefaultConvertible & RawRepresentable>(
+        _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, value, Conversion<Wrapped>.convertible.optional)
+        self.init(name, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key for a value that is stored in that form.
-    public init(_ name: String, default value: Value, form: Form) where Value: Codable {
+    public init(_ name: String, default value: Value, form: Form, fileID: StaticString = #fileID, line: UInt = #line)
+    where Value: Codable {
         let conversion: Conversion<Value> =
             switch form {
             case .propertyList: .codable(fallback: value)
             case .jsonData: .jsonData(fallback: value)
             }
-        self.init(name, value, conversion)
+        self.init(name, value, conversion, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of optional type whose default is nil.
-    public init<Wrapped: Codable>(_ name: String) where Value == Wrapped? {
-        self.init(name, nil, .codable)
+    public init<Wrapped: Codable>(_ name: String, fileID: StaticString = #fileID, line: UInt = #line)
+    where Value == Wrapped? {
+        self.init(name, nil, .codable, DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
@@ -124,7 +136,9 @@ extension DefaultKey {
     }
 
     /// Creates a key for whatever is stored, as it is.
-    public init(_ name: String, default value: PropertyList? = nil) where Value == PropertyList? {
-        self.init(name, value, Conversion<PropertyList>.propertyList.optional)
+    public init(_ name: String, default value: PropertyList? = nil, fileID: StaticString = #fileID, line: UInt = #line)
+    where Value == PropertyList? {
+        self.init(
+            name, value, Conversion<PropertyList>.propertyList.optional, DeclarationSite(fileID: fileID, line: line))
     }
 }

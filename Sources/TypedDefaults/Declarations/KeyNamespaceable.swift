@@ -12,6 +12,9 @@
 /// ```
 ///
 /// A value is read back as the type that it was written as; nothing stops two places in a program from meaning different ones.
+///
+/// The name of the type is part of each key, without the types and the module around it. Two namespaces of one name share their keys,
+/// as `Camera.Defaults` and `Player.Defaults` do; where both are used with one suite, the failure handler receives a *conflict*.
 public protocol KeyNamespaceable {
     /// Where the settings live, unless a call says so itself. By default ``DefaultsSuite/standard``.
     static var source: DefaultsSuite { get }
@@ -25,7 +28,12 @@ extension KeyNamespaceable {
         "\(Self.self)_\(Key.self)_\(key.rawValue)"
     }
 
-    fileprivate static func suite(_ source: DefaultsSuite?) -> DefaultsSuite { source ?? Self.source }
+    /// The suite of a call, in which the type declares that keys of its name are its own.
+    fileprivate static func suite<Key>(_ source: DefaultsSuite?, keys: Key.Type) -> DefaultsSuite {
+        let suite = source ?? Self.source
+        suite.core.note(ClassDeclaration(type: Self.self), of: "\(Self.self)_\(Key.self)")
+        return suite
+    }
 }
 
 /// A namespace of keys for values of any `Codable` type.
@@ -42,7 +50,7 @@ extension ObjectUserDefaultable {
     /// What is stored, as a Foundation object of the kinds that ``DefaultConvertible/init(_:)`` is given; nil if nothing is, or if it
     /// cannot be read.
     public static func object(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) -> Any? {
-        suite(source)[DefaultKey<PropertyList?>(namespaced(key))]?.object
+        suite(source, keys: ObjectDefaultKey.self)[DefaultKey<PropertyList?>(namespaced(key))]?.object
     }
 
     /// The value; nil if nothing is stored, or nothing that can be read as that type.
@@ -52,7 +60,7 @@ extension ObjectUserDefaultable {
 
     /// Removes what is stored.
     public static func remove(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) {
-        suite(source).remove([namespaced(key)])
+        suite(source, keys: ObjectDefaultKey.self).remove([namespaced(key)])
     }
 
     /// Calls the handler after each change of the value, read as that type, until the token is cancelled or let go of.
@@ -63,7 +71,9 @@ extension ObjectUserDefaultable {
 
     private static func store<Value: Codable & Sendable>(
         _ type: Value.Type, _ key: ObjectDefaultKey, _ source: DefaultsSuite?
-    ) -> PersistentStore<Value> { PersistentStore(Setting(suite(source), key: namespaced(key), .codable)) }
+    ) -> PersistentStore<Value> {
+        PersistentStore(Setting(suite(source, keys: ObjectDefaultKey.self), key: namespaced(key), .codable))
+    }
 }
 
 /// A namespace of keys for Booleans, which read false where nothing is stored.
@@ -74,7 +84,7 @@ public protocol BoolUserDefaultable: KeyNamespaceable {
 extension BoolUserDefaultable {
     /// The setting of a key, with false for its default.
     public static func setting(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) -> UserDefault<Bool> {
-        UserDefault(namespaced(key), default: false, in: suite(source))
+        UserDefault(namespaced(key), default: false, in: suite(source, keys: BoolDefaultKey.self))
     }
 
     /// Stores the value; a failure goes to the failure handler of the suite.

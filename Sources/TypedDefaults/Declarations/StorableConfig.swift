@@ -99,12 +99,6 @@ extension StorableConfigBase {
     }
 }
 
-/// The class that derives keys of that beginning.
-private final class ClassDeclaration: AnyDeclaration {
-    let content: DeclarationContent
-    init(type: Any.Type) { content = DeclarationContent(type: type, kind: .codable, defaultValue: nil) }
-}
-
 /// The wrapped properties of an object, those of its superclasses first, with their names.
 private func storedProperties(of object: AnyObject) -> [(label: String, property: any AnyStored)] {
     var properties: [(label: String, property: any AnyStored)] = []

@@ -4,25 +4,28 @@ struct Setting<Value: Sendable>: Sendable {
     private let slot: Slot
     private let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
 
-    init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>) {
-        self.init(suite, key: key.name, declaredBy: key.declaration)
+    init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>, isDeclaring: Bool = true) {
+        self.init(suite, key: key.name, declaredBy: key.declaration, isDeclaring: isDeclaring)
     }
 
     /// The setting that a declaration speaks of, under that key.
-    init(_ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>) {
+    init(
+        _ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>, isDeclaring: Bool = true
+    ) {
         // Whatever is stored, as it is, contradicts nothing.
         let isOfAnyType = declaration.conversion.kind == .propertyList
         self.init(
             suite, key: key, declaration.conversion, formerKeys: declaration.formerNames,
-            declaredBy: isOfAnyType ? nil : declaration)
+            declaredBy: isOfAnyType ? nil : declaration, isDeclaring: isDeclaring)
     }
 
     init(
         _ suite: DefaultsSuite, key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
-        declaredBy declaration: (any AnyDeclaration)? = nil
+        declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) {
         core = suite.core
-        let slot = core.slot(forKey: key, conversion, formerKeys: formerKeys, declaredBy: declaration)
+        let slot = core.slot(
+            forKey: key, conversion, formerKeys: formerKeys, declaredBy: declaration, isDeclaring: isDeclaring)
         self.slot = slot
         encoding = { value in
             do throws(DefaultsError) {

@@ -4,9 +4,15 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
     let conversion: Conversion<Value>
     /// The names that the key had before, newest first.
     let formerNames: [String]
+    /// Where the key is declared; nil if that is not known.
+    let site: DeclarationSite?
 
     /// - Parameter defaultValue: Nil if nothing is said of it.
-    init(_ conversion: Conversion<Value>, default defaultValue: Value?, formerNames: [String] = []) {
+    init(
+        _ conversion: Conversion<Value>, default defaultValue: Value?, formerNames: [String] = [],
+        site: DeclarationSite? = nil
+    ) {
+        self.site = site
         self.conversion = conversion
         self.defaultValue = defaultValue
         self.formerNames = formerNames
@@ -15,7 +21,7 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
     var content: DeclarationContent {
         DeclarationContent(
             type: (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self, kind: conversion.kind,
-            defaultValue: encodedDefault)
+            defaultValue: encodedDefault, site: site)
     }
 
     private var encodedDefault: PropertyList?? {
@@ -26,6 +32,12 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
             return .none
         }
     }
+}
+
+/// The type that derives all keys of one prefix from its name.
+final class ClassDeclaration: AnyDeclaration {
+    let content: DeclarationContent
+    init(type: Any.Type) { content = DeclarationContent(type: type, kind: .codable, defaultValue: nil, site: nil) }
 }
 
 /// A ``Declaration`` of whatever type.
@@ -40,6 +52,7 @@ struct DeclarationContent {
     let kind: ConversionKind
     /// The default as it would be stored, where nil is one as well; nil if there is none, or none that can be stored.
     let defaultValue: PropertyList??
+    let site: DeclarationSite?
 
     /// Why a setting cannot be declared as both; nil if it can.
     func conflict(with other: DeclarationContent, key: String) -> DefaultsError? {
@@ -52,8 +65,23 @@ struct DeclarationContent {
                 reason: "the key is declared \(way)")
         }
         guard let mine = defaultValue, let others = other.defaultValue, !kind.areEqual(mine, others) else { return nil }
+        // One declaration whose default is computed each time.
+        if let site, let other = other.site, site.isSame(as: other) { return nil }
         return DefaultsError(
             .conflict, key: key, type: "\(type)",
             reason: "the key is declared with two defaults, or with one that is not the same each time")
     }
+}
+
+/// The line of a program that declares a key.
+struct DeclarationSite {
+    let fileID: StaticString
+    let line: UInt
+
+    func isSame(as other: DeclarationSite) -> Bool {
+        line == other.line && isOfProgram && "\(fileID)" == "\(other.fileID)"
+    }
+
+    /// False for the lines of this library that make keys for wrappers, which says nothing of where those are.
+    private var isOfProgram: Bool { "\(fileID)".prefix { $0 != "/" } != #fileID.prefix { $0 != "/" } }
 }

@@ -180,7 +180,8 @@ struct Observers {
         guard let entry = observed[id] else { return false }
         guard entry.announced != stored else { return false }
         observed[id]?.announced = stored
-        guard !entry.observers.isEmpty else { return true }
+        // With a launch argument the same value reads as before.
+        guard !entry.observers.isEmpty, slot.launchArgument == nil else { return true }
         events.append(
             Event(
                 slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth,

@@ -14,6 +14,11 @@ final class Slot: Sendable {
         case failure(DefaultsError)
     }
 
+    struct Report {
+        let failure: DefaultsError
+        let stored: PropertyList?
+    }
+
     struct Knowledge {
         /// What is stored, or was when last looked at.
         private(set) var stored: PropertyList?
@@ -25,8 +30,8 @@ final class Slot: Sendable {
         var generation: UInt64?
         /// Whether `stored` was written through this slot, by a type that was seen to read what it writes.
         private(set) var isOwn = false
-        /// Whether the failure handler has heard of the failure.
-        var isReported = false
+        /// The failure that was reported last, and of which value; nil once another value was read or written.
+        fileprivate(set) var reported: Report?
         /// Grows with each event that makes a look under way stale.
         var version: UInt = 0
         /// Whether a commit of this key is under way.
@@ -37,7 +42,6 @@ final class Slot: Sendable {
             self.isUnderFormerKey = isUnderFormerKey
             self.isOwn = isOwn
             content = stored == nil ? .missing : .notDecoded
-            isReported = false
         }
 
         mutating func forget() {
@@ -54,6 +58,8 @@ final class Slot: Sendable {
     let form: ConversionForm
     /// What counts before what is stored.
     let launchArgument: PropertyList?
+    /// Whether there is a launch argument that is not of the slot's type, which was reported.
+    private let isArgumentRefused: Bool
     /// Class instances are never kept: whoever was handed one could change it.
     let keepsValues: Bool
     private let makeBox: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
@@ -65,19 +71,24 @@ final class Slot: Sendable {
     private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
 
     init<Value>(
-        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], launchArgument: PropertyList?
+        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], launchArgument: PropertyList?,
+        isArgumentRefused: Bool
     ) {
         self.key = key
         self.formerKeys = formerKeys
         form = conversion.form
         self.launchArgument = launchArgument
+        self.isArgumentRefused = isArgumentRefused
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
         makeBox = conversion.decodeBox
         makeChange = { old, new, origin in
+            // What `get` returns: while there is a launch argument, that one.
+            let isArgument = launchArgument != nil
+            let new = launchArgument ?? new
             func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
                 Result { () throws(DefaultsError) in
-                    if let stored { try conversion.decode(stored, false) } else { nil }
+                    if let stored { try conversion.decode(stored, isArgument) } else { nil }
                 }
             }
             let (old, read) = (try? value(old).get(), value(new))
@@ -125,11 +136,14 @@ extension Slot {
         let old = knowledge.withLock { knowledge -> Knowledge? in
             guard knowledge.version == look.version, !knowledge.isUnsettled else { return nil }
             let old = knowledge
-            // Somebody may have been told while this look was under way.
-            let isReported = knowledge.isReported && knowledge.stored == look.stored
+            // The failure may have been reported while this look was under way.
+            let reported = knowledge.reported
             knowledge = look
             knowledge.isKnown = true
-            knowledge.isReported = isReported
+            switch look.content {
+            case .value, .missing: knowledge.reported = nil
+            case .notDecoded, .failure: knowledge.reported = reported
+            }
             if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
             return old
         }
@@ -145,6 +159,7 @@ extension Slot {
             let old = knowledge
             knowledge.version &+= 1
             knowledge.learn(stored, isOwn: true)
+            knowledge.reported = nil
             knowledge.isKnown = true
             knowledge.generation = generation
             return old
@@ -180,12 +195,27 @@ extension Slot {
         }
     }
 
-    /// Whether nobody has been told of the failure to read what is stored; from now on somebody has.
-    func takeReport() -> Bool {
-        knowledge.withLock { knowledge in
-            defer { knowledge.isReported = true }
-            return !knowledge.isReported
+    /// Whether a slot that is made again later is no different: one that reported a failure would report it again, and one that is
+    /// tracked would not be found.
+    var canBeMadeAgain: Bool {
+        !isTracked && formerKeys.isEmpty && !isArgumentRefused && knowledge.withLock { $0.reported == nil }
+    }
+
+    /// Whether a failure to read was not reported yet; from now on it was.
+    ///
+    /// - Parameters:
+    ///   - stored: What could not be read; nil for what was looked at last.
+    ///   - isValueExact: False over a backend that tells no changes, where the same value may read a little different once it is saved.
+    func takeReport(_ failure: DefaultsError, of stored: PropertyList?, isValueExact: Bool) -> Bool {
+        let (isNew, old) = knowledge.withLock { knowledge -> (Bool, Report?) in
+            let old = knowledge.reported
+            let new = Report(failure: failure, stored: stored ?? knowledge.stored)
+            if let old, old.stored == new.stored || (!isValueExact && old.failure == failure) { return (false, old) }
+            knowledge.reported = new
+            return (true, old)
         }
+        withExtendedLifetime(old) {}
+        return isNew
     }
 }
 

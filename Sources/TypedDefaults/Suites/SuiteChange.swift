@@ -69,7 +69,8 @@ extension DefaultsSuite {
     ///
     /// - Parameters:
     ///   - prefix: How the keys begin that it hears of, `""` for all; nil for those that this process has declared, in a store, a
-    ///     ``UserDefault``, a ``StorableConfig`` or through a ``DefaultKey``.
+    ///     ``UserDefault``, a ``StorableConfig`` or through a ``DefaultKey``. Reading or writing `suite[key]` with a key for a
+    ///     ``PropertyList`` declares nothing.
     ///   - handler: Called under no lock.
     public func observe(
         prefix: String? = nil, _ handler: @escaping @Sendable (SuiteChange) -> Void

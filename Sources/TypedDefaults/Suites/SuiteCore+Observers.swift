@@ -128,9 +128,9 @@ extension SuiteCore {
                 observers.withLock { $0.doubt([slot]) }
             }
         }
-        observers.withLock { observers in
+        let hasSuiteObservers = observers.withLock { observers in
             observers.noteChange(of: slots, depth: ChangeRow.depth + 1)
-            guard !observers.isEmpty else { return }
+            guard !observers.isEmpty else { return false }
             for slot in slots {
                 // There are few, mostly one.
                 let edit = edits.first { $0.key.hasSameBytes(as: slot.key) }
@@ -138,9 +138,12 @@ extension SuiteCore {
                 guard let value = former.map(\.value) ?? edit.map(\.value) else { continue }
                 observers.announce(slot, value, isForeign: false, depth: ChangeRow.depth + 1)
             }
-            guard observers.hasSuiteObservers else { return }
-            let declared = Set(slots.map { ByteString($0.key) })
-            observers.announce(edits, declared: declared, origin: .thisProcess, depth: ChangeRow.depth + 1)
+            return observers.hasSuiteObservers
+        }
+        guard hasSuiteObservers else { return }
+        let declared = declaredNames(among: edits.map(\.key))
+        observers.withLock {
+            $0.announce(edits, declared: declared, origin: .thisProcess, depth: ChangeRow.depth + 1)
         }
     }
 
@@ -194,7 +197,7 @@ extension SuiteCore {
 
     private func makeChange(_ event: Observers.Event) -> any AnyObject & Sendable {
         let (change, failure) = event.slot.makeChange(event.old, event.new, event.isForeign ? .another : .thisProcess)
-        if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot) }
+        if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot, stored: event.new) }
         return change
     }
 }

@@ -86,8 +86,13 @@ extension SuiteCore {
     }
 
     /// Reports a failure to read, of an unreadable value only once.
-    func reportOnce(_ error: DefaultsError, of slot: Slot) {
-        if error.kind != .unreadable || slot.takeReport() { report(error) }
+    ///
+    /// - Parameter stored: What could not be read; nil for what the slot has looked at last.
+    func reportOnce(_ error: DefaultsError, of slot: Slot, stored: PropertyList? = nil) {
+        let isNew =
+            error.kind != .unreadable
+            || slot.takeReport(error, of: stored, isValueExact: backend.generation != nil)
+        if isNew { report(error) }
     }
 
     /// The first of `<key>.unreadable`, `<key>.unreadable-2`, … that is free or holds that very value.

@@ -14,14 +14,39 @@ final class SuiteCore: Sendable {
         /// The last declaration that was met, and what they all say.
         var declaration: (any AnyDeclaration)?
         var declared: DeclarationContent?
+        /// Whether a store, a wrapper or the like was made for the key, not just a look at it.
+        var isDeclared = false
         /// Whether the failure handler has heard that declarations contradict each other.
         var isInConflict = false
+
+        /// Whether nothing is lost without the entry.
+        var isEmpty: Bool {
+            slots.isEmpty && successors.isEmpty && declared == nil && !isDeclared && !isInConflict
+        }
+
+        /// Removes the slots that only this entry holds, and the last declaration if none is left.
+        mutating func removeUnused() -> [any AnyObject & Sendable] {
+            var unused: [any AnyObject & Sendable] = []
+            for index in slots.indices.reversed()
+            where isKnownUniquelyReferenced(&slots[index]) && slots[index].canBeMadeAgain {
+                unused.append(slots.remove(at: index))
+            }
+            guard slots.isEmpty, let last = declaration else { return unused }
+            declaration = nil
+            unused.append(last)
+            return unused
+        }
     }
 
     private struct State {
         /// The generation up to which the slots are right; nil before the first look.
         var generation: UInt64?
         var keys: [ByteString: Key] = [:]
+        /// How many slots there are, and with how many the unused ones are removed.
+        var slotCount = 0
+        var slotLimit = Self.leastSlotLimit
+        /// A suite keeps this many slots for keys that are only used through `suite[key]`.
+        private static let leastSlotLimit = 512
         /// The commit that is under way, and the slots of its keys.
         var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
         /// Whether ``DefaultsBackend/synchronize()`` will be called in the background.
@@ -44,7 +69,35 @@ final class SuiteCore: Sendable {
             return slots
         }
 
-        mutating func add(_ slot: Slot) {
+        /// Removes unused slots if there are many. They are made again when their key is used.
+        ///
+        /// - Returns: What to release after unlocking: values and defaults may hold objects of the program.
+        private mutating func removeUnused() -> [any AnyObject & Sendable] {
+            guard slotCount > slotLimit else { return [] }
+            var unused: [any AnyObject & Sendable] = []
+            var emptied: [ByteString] = []
+            slotCount = 0
+            var index = keys.startIndex
+            while index != keys.endIndex {
+                unused += keys.values[index].removeUnused()
+                slotCount += keys.values[index].slots.count
+                if keys.values[index].isEmpty { emptied.append(keys.keys[index]) }
+                keys.formIndex(after: &index)
+            }
+            for key in emptied { keys[key] = nil }
+            // So that the work for each slot stays the same on average, however many there are.
+            slotLimit = max(Self.leastSlotLimit, 2 * slotCount)
+            return unused
+        }
+
+        /// - Returns: What to release after unlocking.
+        mutating func add(_ slot: Slot) -> [any AnyObject & Sendable] {
+            slotCount += 1
+            addToTable(slot)
+            return removeUnused()
+        }
+
+        private mutating func addToTable(_ slot: Slot) {
             keys[ByteString(slot.key), default: Key()].slots.append(slot)
             for key in slot.formerKeys { keys[ByteString(key), default: Key()].successors.append(slot) }
             let names = [slot.key] + slot.formerKeys
@@ -133,18 +186,25 @@ extension SuiteCore {
     ///
     /// - Parameters:
     ///   - formerKeys: The names that the key had before, newest first. See ``Slot/formerKeys``.
-    ///   - declaration: What is said of the key where the slot is asked for; nil where that is no declaration.
+    ///   - declaration: What is said of the key where the slot is asked for; nil if nothing is.
+    ///   - isDeclaring: Whether those who observe what is declared hear of the key from now on.
     func slot<Value>(
         forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
-        declaredBy declaration: (any AnyDeclaration)? = nil
+        declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) -> Slot {
-        let (slot, isNews) = state.withLock { state in
+        let (known, isNews, isNew) = state.withLock { state in
             let known = state.keys[ByteString(key)]
             let isNews = declaration != nil && declaration !== known?.declaration && known?.isInConflict != true
-            return (known?.slots.first { $0.form == conversion.form && $0.formerKeys == formerKeys }, isNews)
+            let isNew = isDeclaring && known?.isDeclared != true
+            return (known?.slots.first { $0.form == conversion.form && $0.formerKeys == formerKeys }, isNews, isNew)
         }
         if let declaration, isNews { note(declaration, of: key) }
-        return slot ?? makeSlot(forKey: key, conversion, formerKeys)
+        let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
+        if isNew {
+            state.withLock { $0.keys[ByteString(key), default: Key()].isDeclared = true }
+            noteDeclaration(of: key)
+        }
+        return slot
     }
 
     /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
@@ -186,19 +246,24 @@ extension SuiteCore {
                     reason: "the launch argument is not of this type and is passed over")
             }
         }
-        let made = Slot(key, conversion, formerKeys: formerKeys, launchArgument: argument)
-        let slot = state.withLock { state in
-            if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return slot }
-            state.add(made)
-            return made
+        let made = Slot(
+            key, conversion, formerKeys: formerKeys, launchArgument: argument, isArgumentRefused: unreadable != nil)
+        let (slot, unused) = state.withLock { state in
+            if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return (slot, []) }
+            return (made, state.add(made))
         }
-        if slot === made { noteDeclaration(of: key) }
+        withExtendedLifetime(unused) {}
         if slot === made, let unreadable { report(unreadable) }
         return slot
     }
 
     /// The keys that stores, wrappers and the like were made for.
-    var declaredKeys: [String] { state.withLock { $0.keys.filter { !$0.value.slots.isEmpty }.map(\.key.string) } }
+    var declaredKeys: [String] { state.withLock { $0.keys.filter(\.value.isDeclared).map(\.key.string) } }
+
+    /// Those of the keys that are declared.
+    func declaredNames(among keys: some Sequence<String>) -> Set<ByteString> {
+        state.withLock { state in Set(keys.map(ByteString.init).filter { state.keys[$0]?.isDeclared == true }) }
+    }
 
     func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
 

@@ -1,0 +1,72 @@
+import Foundation
+import Observation
+import Testing
+import TypedDefaults
+
+/// Settings that are used once, under keys that are made at run time, and by no store.
+struct UnusedSettingsTests {
+    private struct Holder: Codable, Sendable { var item = Item() }
+
+    /// Counts what the suite keeps of the values that it has read.
+    private final class Item: Codable, Sendable {
+        static let count = Guarded(0)
+        init() { Self.count.withLock { $0 += 1 } }
+        convenience init(from decoder: any Decoder) { self.init() }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode("item")
+        }
+        deinit { Self.count.withLock { $0 -= 1 } }
+    }
+
+    @Test func aSettingThatWasOnlyReadIsReleased() {
+        let keys = (0..<10_000).map { "key-\($0)" }
+        let suite = DefaultsSuite.inMemory(
+            Dictionary(uniqueKeysWithValues: keys.map { ($0, ["item": "item"] as PropertyList) }))
+        for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
+        #expect(Item.count.withLock { $0 } < 1_000)
+        for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
+        #expect(Item.count.withLock { $0 } < 1_000)
+    }
+
+    @Test func whatIsHeldObservedOrTrackedStays() throws {
+        let backend = SpyBackend(["unreadable": "no number"], arguments: ["bad": "seven"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let key = DefaultKey("held", default: 0)
+        let held = PersistentStore(key, suite: suite)
+        let (heard, declared, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
+        let tokens = [
+            PersistentStore(DefaultKey("observed", default: 0), suite: suite).observe { change in
+                heard.withLock { $0.append(change.newValue) }
+            },
+            suite.observe { change in declared.withLock { $0.append(change.keys) } },
+        ]
+        withObservationTracking {
+            _ = suite[DefaultKey("tracked", default: 0)]
+        } onChange: {
+            tracked.withLock { $0 += 1 }
+        }
+        func readOthers() {
+            for number in 0..<3_000 { _ = suite[DefaultKey("other-\(number)", default: 0)] }
+            _ = suite[DefaultKey("unreadable", default: 0)] + suite[DefaultKey("bad", default: 0)]
+        }
+        readOthers()
+        readOthers()
+        suite[key] = 1
+        suite[DefaultKey("observed", default: 0)] = 2
+        suite[DefaultKey("tracked", default: 0)] = 3
+        suite[DefaultKey("other-7", default: 0)] = 4
+        suite.remove(["other-7"])
+        #expect(held.get() == 1)
+        #expect(heard.withLock { $0 } == [2])
+        #expect(tracked.withLock { $0 } == 1)
+        #expect(declared.withLock { $0 } == [["held"], ["observed"], ["tracked"], ["other-7"], ["other-7"]])
+        // Each of these once.
+        #expect(failures.kinds == [.unreadable, .unreadable])
+        // Still known: another default for a key whose setting was released.
+        _ = UserDefault("other-8", default: 1, in: suite)
+        #expect(failures.kinds.last == .conflict)
+        for token in tokens { token.cancel() }
+    }
+}
