@@ -270,19 +270,55 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func aFileIsReplacedBeforeAWriteIfAFlushHasFailedSinceItsTurnBegan() throws {
+    /// A record that the disk has lost. Only the system's cache still has it until then.
+    private func lose(_ file: URL) throws {
+        let handle = try FileHandle(forUpdating: file)
+        try handle.seek(toOffset: UInt64(RecordFormat.headerLength + 12))
+        try handle.write(contentsOf: Data([0xFF]))
+        try handle.close()
+    }
+
+    /// A flush that another process was told has failed, before this one opened the file, is not reported to this one.
+    @Test func aFlushReportsRecordsThatWereReadAndAreGone() throws {
         try withFile { file in
-            let backend = FileBackend(path: file.path)
-            let suite = DefaultsSuite(backend: backend)
-            suite[number] = 1
-            let epoch = try FileBackend.inspect(path: file.path).epoch
-            try backend.withWriteAccess {
-                backend.state.withLock { $0.log?.isDoubtful = true }
-                do { try backend.commit([("number", 2)]) } catch { Issue.record(error) }
-            }
-            let epochs = (epoch, try FileBackend.inspect(path: file.path).epoch)
-            #expect(epochs == (0, 1))
+            open(file)[number] = 1
+            let suite = open(file)
+            #expect(suite[number] == 1)
+            try lose(file)
+            #expect(fails(with: .unavailable) { try suite.synchronize() })
+            #expect(suite[number] == 0)
+            suite[number] = 2
+            try suite.synchronize()
             #expect(open(file)[number] == 2)
+        }
+    }
+
+    @Test func aFlushInsideAWriteReplacesAFileThatHasLostRecords() throws {
+        try withFile { file in
+            open(file)[number] = 1
+            let backend = FileBackend(path: file.path)
+            #expect(try backend.keys() == ["number"])
+            try lose(file)
+            try backend.withWriteAccess {
+                #expect(fails(with: .unavailable) { try backend.synchronize() })
+                do { try backend.commit([("other", 2)]) } catch { Issue.record(error) }
+            }
+            #expect(try FileBackend.inspect(path: file.path).epoch == 1)
+            #expect(open(file)[DefaultKey("other", default: 0)] == 2)
+        }
+    }
+
+    /// Its records were flushed before the file got its name, and the header says so.
+    @Test func aReplacedFileSaysHowMuchOfItWasFlushed() throws {
+        try withFile { file in
+            let suite = open(file)
+            try grow(suite)
+            suite[number] = 1
+            try suite.synchronize()
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let base = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).base
+            let end = try FileBackend.inspect(path: file.path).end
+            #expect(base == UInt64(end) && base > 12_000)
         }
     }
 
@@ -361,9 +397,51 @@ struct FileReplacementTests: SettingsFileTests {
             }
             #expect(suite[DefaultKey("filler", default: "")].count == 12_005)
             try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+            // It is tried again when the file has grown by half.
+            for _ in 0..<2 { try grow(suite) }
             try suite.synchronize()
             let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
             #expect(size == RecordFormat.keptSize)
+        }
+    }
+
+    /// In a folder that cannot be written, or mounted by itself. Here something else has the temporary name.
+    @Test func aFileThatCannotBeReplacedTakesWritesUpToItsLimit() throws {
+        try withFile { file in
+            let limit = 1 << 20
+            let backend = FileBackend(path: file.path, durability: .process, patience: .seconds(2), sizeLimit: limit)
+            let store = PersistentStore(DefaultKey("text", default: ""), suite: DefaultsSuite(backend: backend))
+            try store.save("")
+            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            for count in 40_000..<40_025 { try store.save(String(repeating: "x", count: count)) }
+            let isRefused = fails(with: .unavailable) {
+                for count in 40_025..<40_028 { try store.save(String(repeating: "x", count: count)) }
+            }
+            #expect(isRefused)
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size == limit)
+            try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+            try store.save("z")
+            #expect(open(file)[DefaultKey("text", default: "")] == "z")
+        }
+    }
+
+    @Test func aFullFileIsNotReplacedForWhatDoesNotFit() throws {
+        try withFile { file in
+            let backend = FileBackend(
+                path: file.path, durability: .process, patience: .seconds(2), sizeLimit: 4 * RecordFormat.step)
+            let suite = DefaultsSuite(backend: backend)
+            func save(_ name: String) throws {
+                try PersistentStore(DefaultKey(name, default: ""), suite: suite).save(
+                    String(repeating: "x", count: 30_000))
+            }
+            for number in 0..<8 { try save("\(number)") }
+            let epoch = try FileBackend.inspect(path: file.path).epoch
+            for _ in 0..<3 { #expect(fails(with: .refused) { try save("more") }) }
+            #expect(try FileBackend.inspect(path: file.path).epoch == epoch)
+            suite.remove(["0", "1"])
+            try save("more")
         }
     }
 }

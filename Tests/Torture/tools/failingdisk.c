@@ -4,11 +4,13 @@
 //   DISK_PATH=the-file's-path DISK_FAILS=so many of a thousand flushes LD_PRELOAD=./failingdisk.so PROGRAM
 //
 // As on Linux, a flush that fails loses for good what was written since the one before: its pages count as written, and a later flush
-// that succeeds says nothing of them. The path leads to another file as soon as its folder was flushed.
+// that succeeds says nothing of them, until they are written again. What is read past the cache (O_DIRECT) is what is on the disk. The path leads to another file as soon as its folder was flushed.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,6 +85,43 @@ int fdatasync(int file) {
         }
     }
     return end(fails, bytes);
+}
+
+// The image of a file; none if it was never flushed.
+static struct image *find(int file) {
+    char head[saltEnd];
+    ssize_t (*real)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread");
+    // Opened again, because past the cache only whole blocks can be read.
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    int again = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = again < 0 ? -1 : real(again, head, sizeof head, 0);
+    if (again >= 0) close(again);
+    if (got != sizeof head) return 0;
+    for (struct image *image = images; image < images + 256; image++)
+        if (image->size && !memcmp(image->salt, head + saltAt, sizeof image->salt)) return image;
+    return 0;
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t at) {
+    ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+    ssize_t written = real(file, bytes, count, at);
+    pthread_mutex_lock(&lock);
+    struct image *image = written > 0 ? find(file) : 0;
+    for (off_t i = at; image && i < at + written && i < (off_t)image->size; i++) image->lost[i] = 0;
+    pthread_mutex_unlock(&lock);
+    return written;
+}
+
+ssize_t pread(int file, void *bytes, size_t count, off_t at) {
+    ssize_t (*real)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread");
+    ssize_t got = real(file, bytes, count, at);
+    if (got <= 0 || !(fcntl(file, F_GETFL) & O_DIRECT)) return got;
+    pthread_mutex_lock(&lock);
+    struct image *image = find(file);
+    for (off_t i = at; i < at + got; i++) ((char *)bytes)[i - at] = image && i < (off_t)image->size ? image->bytes[i] : 0;
+    pthread_mutex_unlock(&lock);
+    return got;
 }
 
 // Of a folder: what the path leads to when it begins.

@@ -48,6 +48,7 @@ struct FileFailure: Error {
     var isMissing: Bool { code == ENOENT }
     var isForbidden: Bool { code == EACCES || code == EPERM || code == EROFS }
     var isOther: Bool { code == EEXIST }
+    var isBusy: Bool { code == EBUSY }
 }
 
 /// An open descriptor of a file, a directory or the like, closed with the last reference.

@@ -7,45 +7,57 @@ extension FileBackend {
     struct Flush {
         /// In which of the processes that came from each other by a fork.
         let process: Int
-        /// Those who want to know of its end.
+        /// The callers that wait for its end.
         var waiting: [DispatchSemaphore] = []
     }
 
-    /// One caller flushes for all who wait: whoever comes while a flush is under way mostly finds that the next one did it for them.
+    /// What a caller wants to be flushed.
+    private struct Target {
+        let end: Int
+        /// How often records had been lost. After one more loss, what the caller wrote may be among them.
+        let losses: Int
+    }
+
     public func synchronize() throws(DefaultsError) {
         let target = try withLog { state throws(FileFailure) in
             if let log = state.log, try place.isReplaced(log) {
                 state.doubtsName = true
                 try catchUp(&state)
             }
-            return state.log?.end
+            return state.log.map { Target(end: $0.end, losses: state.losses) }
         }
         guard let target else { return }
-        while let end = endOfFlush() {
-            end.wait()
-            guard due(target) != nil else { return try shrink() }
-        }
-        // Those who are about to write are let through first, so that this flush is theirs as well.
-        SystemClock.yield()
-        let failure = due(target).flatMap(flush)
-        let waiting = flushing.withLock { flush in
-            defer { flush = nil }
-            return flush!.waiting
-        }
-        // All at once: if each woke the next, that would take longer than the disk does.
-        for end in waiting { end.signal() }
-        if let failure { throw unavailable(failure) }
+        do throws(FileFailure) { try flush(target) } catch { throw unavailable(error) }
         try shrink()
     }
 
-    /// What a flush takes: a log, which is touched under its lock only, and parts of it.
-    private typealias Due = (log: FileLog, file: File, end: Int, directory: File?)
-
-    /// What must be flushed before so much of the file is safe; nil if it is.
-    private func due(_ target: Int) -> Due? {
-        state.withLock { state in
-            guard let log = state.log, log.flushed < target || !log.isNameFlushed || log.isDoubtful else { return nil }
-            return (log, log.file, log.end, log.isNameFlushed ? nil : log.directory)
+    /// One caller flushes for all that wait: a caller that comes during a flush mostly finds that the next one covers its writes.
+    private func flush(_ target: Target) throws(FileFailure) {
+        while let end = endOfFlush() {
+            end.wait()
+            guard try withState({ state throws(FileFailure) in try isDue(target, in: state) }) else { return }
+        }
+        defer {
+            let waiting = flushing.withLock { flush in
+                defer { flush = nil }
+                return flush!.waiting
+            }
+            // All at once: if each woke the next, that would take longer than the disk does.
+            for end in waiting { end.signal() }
+        }
+        // Let threads that are about to write go first, so that this flush covers them.
+        SystemClock.yield()
+        do throws(FileFailure) {
+            try flushOnce(target)
+        } catch {
+            // Other blocks of the disk may be good. Where no new file can be made, these may be good again.
+            if !replaceIfFlushFailed() {
+                try withState { state throws(FileFailure) in
+                    guard let log = state.log, log.isWritable else { throw error }
+                    try state.noticingLoss(of: log) { () throws(FileFailure) in try log.rewrite() }
+                }
+            }
+            try flushOnce(target)
         }
     }
 
@@ -63,19 +75,63 @@ extension FileBackend {
         }
     }
 
-    private func flush(_ due: Due) -> FileFailure? {
+    /// Whether something must be flushed before the target is safe. Throws if no flush can make it so.
+    private func isDue(_ target: Target, in state: State) throws(FileFailure) -> Bool {
+        guard let log = state.log else { return false }
+        guard state.losses == target.losses, !log.hasLostRecords else { throw FileFailure(FileLog.lossReason) }
+        return log.flushed < target.end || !log.isNameFlushed
+    }
+
+    private func flushOnce(_ target: Target) throws(FileFailure) {
+        guard let due = try beginFlush(target) else { return }
         do throws(FileFailure) {
             try due.file.flush()
-            try due.directory?.flushNames()
-            // Another flush of it has failed before, and this one says nothing of what was lost then: not even if it was replaced meanwhile.
-            let isDoubtful = state.withLock { _ in
-                due.log.noteFlush(to: due.end, andName: true)
-                return due.log.isDoubtful
+            if let (start, bytes) = due.unproven {
+                let isOnDisk = try due.file.bytesOnDisk(in: start..<(start + bytes.count)).map { $0[...] == bytes }
+                guard isOnDisk == true else { throw FileFailure("an earlier flush has failed") }
             }
-            return isDoubtful ? FileFailure("an earlier flush has failed") : nil
+            try due.directory?.flushNames()
         } catch {
-            state.withLock { _ in due.log.isDoubtful = true }
-            return error
+            state.withLock { _ in due.log.noteFailedFlush() }
+            throw error
+        }
+        state.withLock { _ in due.log.noteFlush(to: due.end, andName: true) }
+    }
+
+    /// What a flush takes: a log, which is touched under the lock of the state only, and parts of it.
+    private struct Due {
+        let log: FileLog
+        let file: File
+        let end: Int
+        let directory: File?
+        let unproven: (start: Int, bytes: ArraySlice<UInt8>)?
+    }
+
+    private func beginFlush(_ target: Target) throws(FileFailure) -> Due? {
+        try withState { state throws(FileFailure) in
+            guard try isDue(target, in: state), let log = state.log else { return nil }
+            let unproven = try state.noticingLoss(of: log) { () throws(FileFailure) in try log.unprovenRecords() }
+            return Due(
+                log: log, file: log.file, end: log.end, directory: log.isNameFlushed ? nil : log.directory,
+                unproven: unproven)
+        }
+    }
+
+    /// Replaces the file if a flush of it has failed, unless another process is writing it. Returns whether there is another file now.
+    private func replaceIfFlushFailed() -> Bool {
+        withState { state in
+            do throws(FileFailure) {
+                try repair(&state) { state throws(FileFailure) in
+                    guard let log = state.log, log.flushState == .failed else { return false }
+                    _ = try readOnce(&state)
+                    // The next writer removes the seal of a process that died.
+                    return !log.isSealed
+                }
+            } catch {
+                // The caller says why the flush failed.
+                return false
+            }
+            return state.log?.flushState != .failed
         }
     }
 
@@ -83,7 +139,7 @@ extension FileBackend {
     /// made smaller holds no less.
     private func shrink() throws(DefaultsError) {
         try withLog { state throws(FileFailure) in
-            guard let log = state.log, !state.isLocked, !log.isDoubtful else { return }
+            guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
             try repair(&state) { state throws(FileFailure) in
                 _ = try readOnce(&state)
                 let log = state.log!
@@ -91,7 +147,7 @@ extension FileBackend {
                 return !log.isSealed && log.isDueForReplacement(keeping: RecordFormat.keptSize)
             }
             // That was found out only now.
-            if log.isDoubtful { throw FileFailure(FileLog.lossReason) }
+            if log.hasLostRecords { throw FileFailure(FileLog.lossReason) }
         }
     }
 }

@@ -43,7 +43,7 @@ extension FileBackend {
                         try catchUp(&state)
                         // Whoever sealed it died before the other file got its name, or would have the lock.
                         if let log = state.log, log.isSealed { try log.unseal() }
-                        if let log = state.log, log.isDoubtful { try repair(&state) }
+                        if let log = state.log, log.hasLostRecords { try repair(&state) }
                         return .locked
                     }
                 } catch {
@@ -91,10 +91,20 @@ extension FileBackend {
             guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
             // Not so in a child that was forked inside a write, and where the file came up only now.
             guard state.isLocked else { throw FileFailure("its lock is not held") }
-            let isDue = log.isDueForReplacement(appending: record.length, keeping: RecordFormat.busySize)
-            // A flush may have failed since the lock was taken.
-            if isDue || log.isDoubtful { try repair(&state) }
+            // A flush may have found the loss since the lock was taken.
+            if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: record.length, &state) }
             try state.log?.append(&record)
+        }
+    }
+
+    /// Replaces the file if a record of that length makes this due. A file that cannot be replaced still grows up to its limit.
+    private func makeRoom(for count: Int, _ state: inout State) throws(FileFailure) {
+        let log = state.log!
+        guard log.isDueForReplacement(appending: count, keeping: RecordFormat.busySize) else { return }
+        try log.checkRoom(for: count)
+        do throws(FileFailure) { try repair(&state) } catch {
+            let isSound = !log.hasLostRecords && !log.isSealed && !error.isReplaced
+            guard isSound, log.hasRoom(for: count), try !place.isElsewhere(log) else { throw error }
         }
     }
 }

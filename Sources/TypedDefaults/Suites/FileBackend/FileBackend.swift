@@ -40,11 +40,27 @@ public final class FileBackend: DefaultsBackend {
         var report: @Sendable (DefaultsError) -> Void = { _ in }
         var watch: FileWatch?
         var hasReportedRefusal = false
+        /// How often records that were known here were found to be gone.
+        var losses = 0
 
         /// Notes that others have changed those keys, or any if they are nil.
         mutating func announce(_ keys: [String]?) {
             generation &+= 1
             news.append((generation, keys))
+        }
+
+        /// Runs `body`, which may find out that records are gone that were known here.
+        mutating func noticingLoss<Result>(
+            of log: FileLog, _ body: () throws(FileFailure) -> Result
+        ) throws(FileFailure) -> Result {
+            let end = log.end
+            do throws(FileFailure) { return try body() } catch {
+                if log.end != end {
+                    losses += 1
+                    announce(nil)
+                }
+                throw error
+            }
         }
 
         var glance: Glance {
@@ -241,12 +257,13 @@ extension FileBackend {
     /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
     func repair(_ state: inout State) throws(FileFailure) {
         let log = state.log!
-        let end = log.end
-        do throws(FileFailure) {
-            state.log = try place.repair(log, reports: &state.reports)
-        } catch {
-            if log.end != end { state.announce(nil) }
-            throw error
+        var reports = state.reports
+        defer { state.reports = reports }
+        state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
+            do throws(FileFailure) { return try place.repair(log, reports: &reports) } catch {
+                log.noteFailedReplacement()
+                throw error
+            }
         }
     }
 

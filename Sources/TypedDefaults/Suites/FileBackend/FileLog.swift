@@ -27,16 +27,32 @@ final class FileLog {
     /// How far the file was flushed, and whether its name was.
     private(set) var flushed = 0
     private(set) var isNameFlushed = false
-    /// Whether nobody knows what is on the disk, since a flush has failed, so that the file must be written anew.
-    var isDoubtful = false
+    /// What is known about flushes of the records behind the base.
+    enum FlushState {
+        /// A flush may have failed before this process opened the file. The system reports a failed flush once to each open file and
+        /// then treats the lost pages as written, so a flush that succeeds now proves nothing about them.
+        case unknown
+        /// Every failure would have been reported to this process.
+        case good
+        case failed
+    }
+
+    private(set) var flushState = FlushState.unknown
+    /// Whether records that were read or written before are gone, so that the file must be replaced before the next write.
+    private(set) var hasLostRecords = false
+    /// Where the records end that were flushed before the file got its name.
+    private let base: Int
+    private var sizeAtFailedReplacement = 0
 
     private init(
-        _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool, epoch: UInt64, crc: UInt32,
-        size: Int, sizeLimit: Int, _ window: FileWindow
+        _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool,
+        _ fields: (base: UInt64, epoch: UInt64, crc: UInt32), size: Int, sizeLimit: Int, _ window: FileWindow
     ) {
         (self.file, self.directory, self.identity, self.isWritable) = (file, directory, identity, isWritable)
-        (self.epoch, self.size, self.sizeLimit, self.window) = (epoch, size, sizeLimit, window)
-        index = FileIndex(crc: crc)
+        (epoch, self.size, self.sizeLimit, self.window) = (fields.epoch, size, sizeLimit, window)
+        // A file of another version has none, and a number from a file may be any.
+        base = Int(min(max(fields.base, UInt64(RecordFormat.headerLength)), UInt64(sizeLimit)))
+        index = FileIndex(crc: fields.crc)
     }
 
     var end: Int { index.end }
@@ -58,7 +74,10 @@ final class FileLog {
     func noteFlush(to end: Int, andName isName: Bool) {
         flushed = max(flushed, end)
         isNameFlushed = isNameFlushed || isName
+        flushState = .good
     }
+
+    func noteFailedFlush() { flushState = .failed }
 }
 
 extension FileLog {
@@ -91,9 +110,8 @@ extension FileLog {
         let identity = try file.identity()
         guard try unlocked.identity() == identity else { throw FileFailure(replaced: "it was replaced meanwhile") }
         let log = FileLog(
-            file, in: directory, identity, isWritable: isWritable, epoch: fields.epoch, crc: fields.crc,
-            size: status.size,
-            sizeLimit: sizeLimit, try FileWindow(unlocked, length: sizeLimit + RecordFormat.step))
+            file, in: directory, identity, isWritable: isWritable, fields, size: status.size, sizeLimit: sizeLimit,
+            try FileWindow(unlocked, length: sizeLimit + RecordFormat.step))
         return (log, try log.readOn(isOpening: true))
     }
 
@@ -154,26 +172,42 @@ extension FileLog {
 
     static let lossReason = "some of what was written to it is not there any more"
 
-    /// The bytes of a file that can take the place of this one, made of what this one holds when it is read anew.
-    ///
-    /// Since a flush has failed, or since it decayed, the disk may hold something else than what was read or written before. Then
-    /// the index comes to what is still there, and this throws.
+    /// The bytes of a file that can take the place of this one, made of what this one holds when it is read again.
     func successor() throws(FileFailure) -> [UInt8] {
+        try checkedBytes().withUnsafeBytes { RecordFormat.file(epoch: epoch + 1, settings: index, of: $0) }
+    }
+
+    /// The records that the disk may not hold even after a flush that succeeds, and where they begin; nil if there are none.
+    func unprovenRecords() throws(FileFailure) -> (start: Int, bytes: ArraySlice<UInt8>)? {
+        guard flushState != .good, base < end else { return nil }
+        return (base, try checkedBytes()[base...])
+    }
+
+    /// Writes the records behind the base again, so that the next flush covers them. Needs no lock: no process writes anything else there.
+    func rewrite() throws(FileFailure) {
+        guard let (start, bytes) = try unprovenRecords() else { return }
+        try file.write(Array(bytes), at: start)
+    }
+
+    /// The header and the records, if they are what was read or written before.
+    ///
+    /// After a flush that failed, or on a disk that decays, the file may hold something else. Then the index comes to what is still
+    /// there, and this throws.
+    private func checkedBytes() throws(FileFailure) -> [UInt8] {
         let bytes = try file.read(at: 0, count: end)
         var again = FileIndex(
             crc: try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).crc)
-        let successor = bytes.withUnsafeBytes { bytes -> [UInt8]? in
+        let isSame = bytes.withUnsafeBytes { bytes in
             let records = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
-            // Where the values stand is known, if these are the records that were read or written before.
             if bytes.count == end, RecordFormat.checksum(ofCommits: records, after: again.crc) == index.crc {
-                return RecordFormat.file(epoch: epoch + 1, settings: index, of: bytes)
+                return true
             }
             var changed: [String]?
             _ = again.readOn(records, changed: &changed)
-            return nil
+            return false
         }
-        if let successor { return successor }
-        (index, isDoubtful) = (again, true)
+        if isSame { return bytes }
+        (index, hasLostRecords) = (again, true)
         throw FileFailure(Self.lossReason)
     }
 }
@@ -227,7 +261,7 @@ extension FileLog {
         let newSize = RecordFormat.size(for: length)
         // A full file can still be replaced.
         guard newSize <= sizeLimit + (isSeal ? RecordFormat.step : 0) else {
-            throw FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB")
+            throw sizeFailure
         }
         // Another process may have done it before.
         size = max(size, try file.status().size)
@@ -239,6 +273,22 @@ extension FileLog {
     /// Whether so many bytes more would leave more behind than is worth keeping, if that is more than `kept` bytes.
     func isDueForReplacement(appending count: Int = 0, keeping kept: Int) -> Bool {
         let newSize = RecordFormat.size(for: end + count + 8)
-        return newSize > max(kept, 4 * (index.live + count)) || newSize > sizeLimit
+        let triedSize = sizeAtFailedReplacement + sizeAtFailedReplacement / 2
+        return newSize > max(kept, 4 * (index.live + count), triedSize) || newSize > sizeLimit
     }
+
+    /// Notes that the file could not be replaced, so that this is tried again only when the file has grown by half.
+    func noteFailedReplacement() { sizeAtFailedReplacement = RecordFormat.size(for: end + 8) }
+
+    /// Whether so many bytes more can be appended.
+    func hasRoom(for count: Int) -> Bool { RecordFormat.size(for: end + count + 8) <= sizeLimit }
+
+    /// Throws if so many bytes more do not even fit into a file that holds nothing but what is live.
+    func checkRoom(for count: Int) throws(FileFailure) {
+        guard !hasRoom(for: count) else { return }
+        let smallest = RecordFormat.length(ofFileHolding: index)
+        guard RecordFormat.size(for: smallest + count + 8) <= sizeLimit else { throw sizeFailure }
+    }
+
+    private var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }
 }

@@ -131,7 +131,8 @@ struct FilePlace {
             try log?.seal()
             do throws(FileFailure) { try directory.rename(temporaryName, to: name) } catch {
                 try log?.unseal()
-                throw error
+                guard error.isBusy else { throw error }
+                throw FileFailure("\(error.reason); if the file itself is mounted here, mount its folder instead")
             }
             // The name need not be flushed now: until it is, a loss of power leaves the old file, which holds what was flushed before.
             successor.noteFlush(to: successor.end, andName: false)

@@ -5,6 +5,7 @@
 /// | 0 | 8 | magic |
 /// | 8, 12 | 4, 4 | format version; length of the header |
 /// | 16 | 8 | salt: random, new in each file, so that no record of another file fits the chain |
+/// | 24 | 8 | base: where the records end that were flushed before the file got its name, 0 if unknown |
 /// | 32 | 8 | epoch: how often the file was replaced |
 /// | 60 | 4 | CRC-32C of the 60 bytes before: the start of the chain |
 /// | record + 0 | 4 | length of the payload, never 0 |
@@ -24,7 +25,7 @@ enum RecordFormat {
     static let keyLimit = 4_096
     static let valueLimit = 16 << 20
 
-    static func header(salt: UInt64, epoch: UInt64) -> [UInt8] {
+    static func header(salt: UInt64, epoch: UInt64, base: Int = 0) -> [UInt8] {
         var header = magic
         func append(_ value: some FixedWidthInteger) {
             withUnsafeBytes(of: value.littleEndian) { header.append(contentsOf: $0) }
@@ -32,7 +33,7 @@ enum RecordFormat {
         append(version)
         append(UInt32(headerLength))
         append(salt)
-        append(UInt64(0))
+        append(UInt64(base))
         append(epoch)
         header.append(contentsOf: repeatElement(0, count: 20))
         append(header.withUnsafeBytes { CRC32C.checksum(of: $0) })
@@ -122,7 +123,7 @@ enum RecordFormat {
 
     /// A whole file that holds the settings of another one and nothing else, with the zeros behind its last record.
     static func file(epoch: UInt64, settings index: FileIndex, of bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        var file = header(salt: .random(in: 0 ... .max), epoch: epoch)
+        var file = header(salt: .random(in: 0 ... .max), epoch: epoch, base: length(ofFileHolding: index))
         var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
         var record = RecordWriter()
         func finish() {
@@ -138,6 +139,22 @@ enum RecordFormat {
         }
         finish()
         return file + [UInt8](repeating: 0, count: size(for: file.count + 8) - file.count)
+    }
+
+    /// The length of what ``file(epoch:settings:of:)`` writes, without the zeros behind the last record.
+    static func length(ofFileHolding index: FileIndex) -> Int {
+        var (total, payload) = (headerLength, 0)
+        func finish() {
+            guard payload > 0 else { return }
+            total += length(ofPayload: payload)
+            payload = 0
+        }
+        index.visit { key, value in
+            payload += 1 + ByteWriter.length(counted: key.count) + ByteWriter.length(counted: value.count)
+            if length(ofPayload: payload) > step { finish() }
+        }
+        finish()
+        return total
     }
 
     /// How many bytes there are in front of the zeros that the bytes end with.
@@ -157,7 +174,7 @@ enum RecordFormat {
     }
 
     /// What a header says.
-    static func fields(ofHeader header: [UInt8]) throws(FileFailure) -> (epoch: UInt64, crc: UInt32) {
+    static func fields(ofHeader header: [UInt8]) throws(FileFailure) -> (base: UInt64, epoch: UInt64, crc: UInt32) {
         guard header.count == headerLength, header.starts(with: magic) else {
             throw FileFailure("it is no settings file")
         }
@@ -169,7 +186,7 @@ enum RecordFormat {
         guard header[..<60].withUnsafeBytes({ CRC32C.checksum(of: $0) }) == crc else {
             throw FileFailure("its header is damaged")
         }
-        return (load(32, UInt64.self), crc)
+        return (load(24, UInt64.self), load(32, UInt64.self), crc)
     }
 }
 

@@ -67,6 +67,11 @@ struct ByteWriter: ~Copyable {
         append(other)
     }
 
+    /// How many bytes a count takes together with that many bytes.
+    static func length(counted count: Int) -> Int {
+        count + max(1, (Int.bitWidth - count.leadingZeroBitCount + 6) / 7)
+    }
+
     mutating func append(count: Int) {
         if count < 0x80 { append(byte: UInt8(count)) } else { insert(count: count, at: self.count) }
     }

@@ -20,12 +20,17 @@ guard arguments.count >= 3 else {
                torture pairs|pairs-apart|pairs-early|read-pairs FILE SECONDS
                torture cycles|cycles-kept FILE COUNT
                torture flushers|flushers-careless FILE ROUNDS
+               torture session FILE
         """)
 }
 let path = arguments[2]
 let durability: FileBackend.Durability = ["sync", "flushers"].contains(arguments[1]) ? .immediate : .process
 let number = arguments.count > 3 ? Int(arguments[3]) ?? .max / 2 : .max / 2
 do {
+    if arguments[1] == "session" {
+        try runSession(URL(filePath: path))
+        exit(0)
+    }
     let suite = try DefaultsSuite(file: URL(filePath: path), durability: durability)
     switch arguments[1] {
     case "write", "sync":
