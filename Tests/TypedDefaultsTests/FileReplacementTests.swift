@@ -405,6 +405,45 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
+    /// As `cp` does: not promised, but a process that has the file open does not go on as if nothing had happened.
+    @Test func aWriteReportsThatAnOlderCopyWasWrittenOverTheFile() throws {
+        try withFile { file in
+            let suite = open(file)
+            let store = PersistentStore(number, suite: suite)
+            try store.save(1)
+            let copy = try Data(contentsOf: file)
+            try store.save(2)
+            try PersistentStore(DefaultKey("other", default: 0), suite: suite).save(3)
+            try copy.write(to: file)
+            let isRefused = fails(with: .unavailable) { try store.save(4) }
+            #expect(isRefused)
+            #expect(suite[number] == 1)
+            try store.save(5)
+            #expect(open(file)[number] == 5)
+        }
+    }
+
+    @Test func aFlushReportsThatItsDescriptorIsAnotherFileNow() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            suite[number] = 1
+            let other = file.appendingPathExtension("other")
+            #expect(FileManager.default.createFile(atPath: other.path, contents: Data("mine".utf8)))
+            let descriptor = try #require(backend.state.withLock { $0.log?.file.descriptor })
+            let kept = dup(descriptor)
+            let opened = try FileHandle(forUpdating: other)
+            #expect(dup2(opened.fileDescriptor, descriptor) == descriptor)
+            let isRefused = fails(with: .unavailable) { try backend.synchronize() }
+            #expect(isRefused)
+            #expect(FileManager.default.contents(atPath: other.path) == Data("mine".utf8))
+            #expect(dup2(kept, descriptor) == descriptor)
+            close(kept)
+            try opened.close()
+            try backend.synchronize()
+        }
+    }
+
     /// In a folder that cannot be written, or mounted by itself. Here something else has the temporary name.
     @Test func aFileThatCannotBeReplacedTakesWritesUpToItsLimit() throws {
         try withFile { file in

@@ -85,6 +85,10 @@ extension FileBackend {
     private func flushOnce(_ target: Target) throws(FileFailure) {
         guard let due = try beginFlush(target) else { return }
         do throws(FileFailure) {
+            // Other code of the program may have closed the descriptor, and its number may be another file's by now.
+            guard try due.file.identity() == due.log.identity else {
+                throw FileFailure("its descriptor was closed by other code of this program")
+            }
             try due.file.flush()
             if let (start, bytes) = due.unproven {
                 let isOnDisk = try due.file.bytesOnDisk(in: start..<(start + bytes.count)).map { $0[...] == bytes }

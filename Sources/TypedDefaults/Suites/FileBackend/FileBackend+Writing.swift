@@ -43,7 +43,13 @@ extension FileBackend {
                         try catchUp(&state)
                         // Whoever sealed it died before the other file got its name, or would have the lock.
                         if let log = state.log, log.isSealed { try log.unseal() }
-                        if let log = state.log, log.hasLostRecords { try repair(&state) }
+                        if let log = state.log {
+                            if log.hasLostRecords {
+                                try repair(&state)
+                            } else if !log.holdsLastChecksum {
+                                try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
+                            }
+                        }
                         return .locked
                     }
                 } catch {

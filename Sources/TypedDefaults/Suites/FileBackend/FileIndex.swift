@@ -16,6 +16,8 @@ struct FileIndex {
     /// Where the next record goes, and the checksum that it continues from.
     private(set) var end = RecordFormat.headerLength
     private(set) var crc: UInt32
+    /// Where the file holds that checksum, in the header or in the last record.
+    private(set) var crcPlace = RecordFormat.headerLength - 4
     /// How many bytes the records of the live keys take.
     private(set) var live = 0
     /// Whether another file is to take the place of this one, or has.
@@ -91,7 +93,7 @@ extension FileIndex {
                     changed?.append(String(decoding: key, as: UTF8.self))
                     return true
                 }
-                self.crc = crc
+                (self.crc, crcPlace) = (crc, end + 4)
                 end += length
             }
         }
@@ -106,7 +108,7 @@ extension FileIndex {
                 return true
             }
         }
-        self.crc = crc
+        (self.crc, crcPlace) = (crc, end + 4)
         end += record.length
     }
 

@@ -71,6 +71,11 @@ final class FileLog {
     var glance: Glance { Glance(window: window, end: end, size: size) }
     var hasMore: Bool { glance.hasMore }
 
+    /// Whether the file still holds the checksum of the last record. Copying another file over this one changes it.
+    var holdsLastChecksum: Bool {
+        UInt32(truncatingIfNeeded: UInt64(littleEndian: window.word(at: index.crcPlace - 4)) >> 32) == index.crc
+    }
+
     func noteFlush(to end: Int, andName isName: Bool) {
         flushed = max(flushed, end)
         isNameFlushed = isNameFlushed || isName
@@ -188,6 +193,9 @@ extension FileLog {
         guard let (start, bytes) = try unprovenRecords() else { return }
         try file.write(Array(bytes), at: start)
     }
+
+    /// Throws if the file holds something else than what was read or written before.
+    func check() throws(FileFailure) { _ = try checkedBytes() }
 
     /// The header and the records, if they are what was read or written before.
     ///
