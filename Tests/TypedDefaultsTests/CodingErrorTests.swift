@@ -113,7 +113,7 @@ struct CodingErrorTests {
         let error = #expect(throws: DefaultsError.self) { try store.load() }
         #expect(error?.kind == .unreadable)
         #expect(error?.key == "doc")
-        #expect(error?.path == ["rows", "1", "values", "a", "number"])
+        #expect(error?.path == ["rows", "1", "values", "*", "number"])
         #expect(error?.description.contains("secret") == false)
     }
 }

@@ -162,6 +162,19 @@ struct PersistentStoreTests {
         #expect(backend.contents.count == 3)
     }
 
+    @Test func copiesOfUnreadableValuesDoNotPileUp() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let (number, text) = (DefaultKey("value", default: 0), DefaultKey("value", default: ""))
+        for count in 0..<20 {
+            suite[number] = count
+            suite[text] = "\(count)"
+        }
+        #expect(suite[DefaultKey<PropertyList?>("value.unreadable")] == 0)
+        #expect(suite[DefaultKey<PropertyList?>("value.unreadable-2")] == 19)
+        #expect(try suite.keys() == ["value", "value.unreadable", "value.unreadable-2"])
+    }
+
     /// A type that reads back what it writes for some values only.
     struct Positive: DefaultConvertible {
         static let key = "positive"

@@ -495,13 +495,6 @@ extension PropertyListCodingTests {
         #expect(throws: EncodingError.self) { try PropertyList(encoding: [Silent()]) }
     }
 
-    @Test func integersBeyond64BitsAreAnError() {
-        guard #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) else { return }
-        #expect(throws: EncodingError.self) { try PropertyList(encoding: Int128.max) }
-        #expect(throws: (any Error).self) { try PropertyList(encoding: [Int128(5)]) }
-        #expect(throws: (any Error).self) { try PropertyList.integer(5).decode(Int128.self) }
-    }
-
     private static let marker = CodingUserInfoKey(rawValue: "marker")!
     private struct Informed: Codable, Equatable {
         var depth: Int

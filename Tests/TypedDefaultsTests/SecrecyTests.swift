@@ -160,3 +160,121 @@ struct SecrecyTests {
         }
     #endif
 }
+
+extension SecrecyTests {
+    private struct Account: Codable, Equatable, Sendable {
+        struct Entry: Codable, Equatable { var number: Int }
+        var entries: [String: Entry] = [:]
+        var numbers: [Int: [Entry]] = [:]
+    }
+
+    @Test func keysOfDictionariesAreInNoError() {
+        let suite = DefaultsSuite.inMemory([
+            "a": ["entries": [Self.secret: ["number": "x"]], "numbers": [:]],
+            "b": ["entries": [:], "numbers": ["9876543": [["number": 1], [:]]]],
+        ])
+        func error(_ key: String) -> DefaultsError? {
+            let key = DefaultKey<Account?>(key, default: nil)
+            return #expect(throws: DefaultsError.self) { try PersistentStore(key, suite: suite).load() }
+        }
+        #expect(error("a")?.path == ["entries", "*", "number"])
+        #expect(error("b")?.path == ["numbers", "*", "1"])
+        #expect(error("b")?.description.contains("9876543") == false)
+        // A value that would not come back: the key of the dictionary is in the path.
+        let store = PersistentStore(
+            DefaultKey("c", default: [String: [String: HandWritten.Either<Decimal, String>]]()), suite: suite)
+        let refused = #expect(throws: DefaultsError.self) { try store.save([Self.secret: ["x": .second("12")]]) }
+        #expect(refused?.kind == .refused)
+        #expect(refused?.path.first == "*")
+        #expect(refused?.description.contains(Self.secret) == false)
+    }
+
+    /// All that describes a value in some way.
+    private static func texts(of value: some Any) -> [String] {
+        var dumped = ""
+        dump(value, to: &dumped)
+        let children = Mirror(reflecting: value).children.map { "\($0)" }
+        return ["\(value)", String(describing: value), String(reflecting: value), dumped] + children
+    }
+
+    private struct Holder<Value: Sendable> {
+        var value: Value
+        var optional: Value?
+        var list: [Value]
+    }
+
+    @Test func descriptionsShowKeyAndSuiteAndNoValue() async throws {
+        let name = "com.example.secrecy"
+        let suite = DefaultsSuite(backend: NamedBackend(name: name, ["token": .string(Self.secret)]))
+        let key = DefaultKey("token", default: "\(Self.secret) by default")
+        let store = PersistentStore(key, suite: suite)
+        let changes = Guarded<[DefaultChange<String>]>([])
+        let setting = UserDefault(key, in: suite)
+        let tokens = [
+            store.observe(.initial) { change in changes.withLock { $0.append(change) } },
+            store.map(\.self).observe(.initial) { change in changes.withLock { $0.append(change) } },
+            setting.observe(initial: true) { change in changes.withLock { $0.append(change) } },
+        ]
+        store.set("\(Self.secret) 2")
+        for token in tokens { token.cancel() }
+        let heard = changes.withLock { $0 }
+        #expect(heard.count == 6)
+
+        func check<Value: Sendable>(_ value: Value, shows parts: [String]) {
+            for text in Self.texts(of: value) + Self.texts(of: Holder(value: value, optional: value, list: [value])) {
+                #expect(!text.contains(Self.secret), "\(Value.self)")
+            }
+            for part in parts {
+                #expect("\(value)".contains(part))
+                #expect("\([value])".contains(part))
+                #expect(String(reflecting: value).contains(part))
+            }
+        }
+        for change in heard { check(change, shows: ["DefaultChange<String>", "“token”", name, "set", "thisProcess"]) }
+        check(store, shows: ["PersistentStore<String>", "“token”", name])
+        check(AnyStore(store), shows: ["AnyStore", "“token”", name])
+        check(store.map(\.self), shows: ["AnyStore", "“token”", name])
+        check(setting, shows: ["UserDefault<String>", "“token”", name])
+        check(setting.store, shows: ["AnyStore", "“token”", name])
+        check(key, shows: ["DefaultKey<String>", "“token”"])
+        check(suite, shows: ["DefaultsSuite", name])
+        check(InMemoryStore(Self.secret), shows: ["InMemoryStore<String>"])
+        check(AnyStore(InMemoryStore(Self.secret)), shows: ["AnyStore", "InMemoryStore<String>"])
+        check(store.values, shows: ["DefaultValues"])
+        check(store.changes, shows: ["DefaultValues"])
+        check(AnyStore(Open(value: Self.secret)), shows: ["AnyStore", "Open"])
+        let iterator = store.values.makeAsyncIterator()
+        for text in Self.texts(of: iterator) { #expect(!text.contains(Self.secret)) }
+    }
+
+    /// A store of a program, which prints what it holds.
+    private struct Open: DefaultStoreType {
+        var value: String
+        func get() -> String? { value }
+        func set(_ value: String) {}
+        func remove() {}
+    }
+
+    @Test func theLocalizedDescriptionSaysWhatWentWrong() throws {
+        let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
+        let store = PersistentStore(DefaultKey("launchCount", default: 0), suite: suite)
+        let error = try #require(#expect(throws: (any Error).self) { try store.load() })
+        #expect(error.localizedDescription == "\(error)")
+        #expect(error.localizedDescription.contains("launchCount"))
+        #expect((error as? any LocalizedError)?.errorDescription == "\(error)")
+    }
+}
+
+/// A backend in memory that says where it is.
+private final class NamedBackend: DefaultsBackend {
+    let location: String?
+    private let memory: MemoryBackend
+    init(name: String, _ contents: [String: PropertyList]) {
+        location = name
+        memory = MemoryBackend(contents)
+    }
+    func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
+    func keys() -> [String] { memory.keys() }
+    func withWriteAccess(_ body: () -> Void) { memory.withWriteAccess(body) }
+    func commit(_ edits: [(key: String, value: PropertyList?)]) { memory.commit(edits) }
+}

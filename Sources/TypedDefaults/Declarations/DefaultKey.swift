@@ -18,7 +18,7 @@
 /// so does an enum that holds keys.
 ///
 /// Of a `Codable` struct a stored property that is missing, because a later version of the program has added it, reads as in the
-/// default. In JSON data it makes the value unreadable.
+/// default, in JSON data as well.
 ///
 /// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write. Where
 /// both are used with one suite in one process, the failure handler hears of it once, as of two with different defaults. A computed

@@ -36,6 +36,8 @@ public struct Stored<Value: Sendable> {
     }
 
     /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
+    var name: SettingName? { binding.setting?.name }
+
     public var projectedValue: UserDefault<Value> {
         guard let setting = binding.setting else {
             preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")

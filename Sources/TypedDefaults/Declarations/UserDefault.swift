@@ -41,6 +41,8 @@ public struct UserDefault<Value: Sendable>: Sendable {
     }
 
     public var projectedValue: UserDefault { self }
+
+    var name: SettingName { setting.name }
 }
 
 extension UserDefault {
@@ -108,6 +110,7 @@ extension DefaultChange {
     /// The change of what reads, with the default where nothing is stored.
     fileprivate func filled(with defaultValue: Value) -> DefaultChange {
         DefaultChange(
-            oldValue: oldValue ?? defaultValue, newValue: newValue ?? defaultValue, kind: kind, origin: origin)
+            oldValue: oldValue ?? defaultValue, newValue: newValue ?? defaultValue, kind: kind, origin: origin,
+            name: name)
     }
 }

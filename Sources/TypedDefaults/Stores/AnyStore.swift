@@ -14,7 +14,7 @@
 /// Copies share the underlying store. It is not `Equatable`: whether two boxes are equal could mean the same store or the
 /// same value, and both can be asked for by their own names.
 public struct AnyStore<Default: Sendable>: DefaultStoreType {
-    private let base: any DefaultStoreType<Default>
+    let base: any DefaultStoreType<Default>
     /// For a base that tells nothing itself.
     private let relay: Relay<Default>
 

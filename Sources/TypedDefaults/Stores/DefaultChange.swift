@@ -16,12 +16,14 @@ public struct DefaultChange<Value: Sendable>: Sendable {
     public let newValue: Value?
     public let kind: ChangeKind
     public let origin: ChangeOrigin
+    /// For descriptions; `nil` if the store has no key.
+    var name: SettingName?
 
     /// Returns both changes as one, for a consumer that missed the first.
     func merged(with later: DefaultChange) -> DefaultChange {
         DefaultChange(
             oldValue: oldValue, newValue: later.newValue, kind: later.kind,
-            origin: origin == .another ? .another : later.origin)
+            origin: origin == .another ? .another : later.origin, name: later.name)
     }
 }
 

@@ -1,5 +1,5 @@
 /// One part of what another store holds.
-private struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
+struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
     let base: Base
     let part: any WritableKeyPath<Base.Default, Part> & Sendable
     let defaultWhole: Base.Default?
@@ -41,7 +41,9 @@ private struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: De
             }
             guard isFirst || !areSame(old, new) else { return }
             handler(
-                DefaultChange(oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: change.origin))
+                DefaultChange(
+                    oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: change.origin,
+                    name: change.name))
         }
     }
 

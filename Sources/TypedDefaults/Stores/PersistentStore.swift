@@ -31,6 +31,8 @@ public struct PersistentStore<Default: Sendable>: DefaultStoreType {
 
     init(_ setting: Setting<Default>) { self.setting = setting }
 
+    var name: SettingName { setting.name }
+
     public func get() -> Default? { setting.get() }
     public func set(_ value: Default) { setting.set(value) }
     public func remove() { setting.remove() }

@@ -39,6 +39,8 @@ struct Setting<Value: Sendable>: Sendable {
     }
 
     private func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
+
+    var name: SettingName { SettingName(key: slot.key, location: core.backend.location) }
 }
 
 extension Setting {
@@ -170,9 +172,4 @@ extension Setting {
         // Safe: a slot makes boxes of its own type only, and is found by that type.
         unsafeDowncast(box, to: Box<Value>.self).value
     }
-}
-
-extension Setting: CustomReflectable {
-    /// Empty: how a setting is kept is nobody's business.
-    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// What went wrong with a setting, in words that hold names and types but never a stored value.
 ///
 /// ```swift
@@ -57,7 +63,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         get { fields.type }
         set { fields.type = newValue }
     }
-    /// The way from the whole value to the part at fault: property names, dictionary keys, and indices such as "3".
+    /// The path from the whole value to the part at fault: property names, indices such as "3", and
+    /// `*` for the key of a dictionary, because keys are stored data.
     public var path: [String] {
         get { fields.path }
         set { fields.path = newValue }
@@ -99,4 +106,9 @@ extension DefaultsError: CustomStringConvertible, CustomReflectable {
                 "kind": kind, "key": key as Any, "type": type as Any, "path": path, "reason": reason,
             ] as KeyValuePairs<String, Any>, displayStyle: .struct)
     }
+}
+
+extension DefaultsError: LocalizedError {
+    /// The same as the description, for `localizedDescription`.
+    public var errorDescription: String? { description }
 }

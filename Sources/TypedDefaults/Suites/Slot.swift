@@ -72,8 +72,9 @@ final class Slot: Sendable {
 
     init<Value>(
         _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], launchArgument: PropertyList?,
-        isArgumentRefused: Bool
+        isArgumentRefused: Bool, location: String?
     ) {
+        let name = SettingName(key: key, location: location)
         self.key = key
         self.formerKeys = formerKeys
         form = conversion.form
@@ -98,7 +99,7 @@ final class Slot: Sendable {
                 Box(
                     DefaultChange(
                         oldValue: old ?? nil, newValue: (try? read.get()) ?? nil, kind: new == nil ? .removed : .set,
-                        origin: origin)), failure
+                        origin: origin, name: name)), failure
             )
         }
     }

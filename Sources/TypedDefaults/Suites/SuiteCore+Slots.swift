@@ -95,14 +95,14 @@ extension SuiteCore {
         if isNew { report(error) }
     }
 
-    /// The first of `<key>.unreadable`, `<key>.unreadable-2`, … that is free or holds that very value.
+    /// The key under which an unreadable value is kept: `<key>.unreadable` for the first one, and
+    /// `<key>.unreadable-2` for the latest.
+    ///
+    /// Two declarations of one key as different types make each other's values unreadable at every
+    /// write, so the number of copies has a limit.
     private func keyToKeepAside(_ key: String, _ stored: PropertyList) throws(DefaultsError) -> String {
-        var name = "\(key).unreadable"
-        var count = 1
-        while let taken = try backend.value(forKey: name), taken != stored {
-            count += 1
-            name = "\(key).unreadable-\(count)"
-        }
-        return name
+        let first = "\(key).unreadable"
+        guard let taken = try backend.value(forKey: first), taken != stored else { return first }
+        return "\(key).unreadable-2"
     }
 }

@@ -247,7 +247,8 @@ extension SuiteCore {
             }
         }
         let made = Slot(
-            key, conversion, formerKeys: formerKeys, launchArgument: argument, isArgumentRefused: unreadable != nil)
+            key, conversion, formerKeys: formerKeys, launchArgument: argument, isArgumentRefused: unreadable != nil,
+            location: backend.location)
         let (slot, unused) = state.withLock { state in
             if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return (slot, []) }
             return (made, state.add(made))

@@ -129,6 +129,15 @@ extension Conversion where Value: Codable {
         }
     }
 
+    /// Encodes the value for a comparison.
+    fileprivate static func tracedByCodable(_ value: Value) throws(DefaultsError) -> PropertyList? {
+        do {
+            return try PropertyList.encoding(value, trace: RoundTripTrace()).node
+        } catch {
+            throw DefaultsError(encoding: Value.self, error)
+        }
+    }
+
     /// Throws unless the value that is read from the node is the same; see `RoundTripTrace`.
     private static func checkRoundTrip(of value: Value, _ node: PropertyList) throws {
         let copy: Value
@@ -141,7 +150,7 @@ extension Conversion where Value: Codable {
         }
         let trace = RoundTripTrace()
         let written = try PropertyList.encoding(value, trace: trace).node
-        let read = try PropertyList.encoding(copy, trace: RoundTripTrace()).node
+        let read = try tracedByCodable(copy)
         guard written?.hashRegardlessOfOrder == read?.hashRegardlessOfOrder else {
             let path = if let written, let read { written.firstDifference(from: read) } else { [String]() }
             throw DefaultsError(
@@ -177,8 +186,13 @@ extension Conversion where Value: Codable {
                     continue
                 }
                 // What is itself data is never taken for something else.
-                if case .data(let data) = stored, !root.isData, let value = EmbeddedData(data).decode(Value.self) {
-                    return value
+                if case .data(let data) = stored, !root.isData {
+                    do {
+                        let value = try EmbeddedData(data).decode(Value.self, fallback: fallback)
+                        if let value { return value }
+                    } catch {
+                        throw DefaultsError(decoding: Value.self, error)
+                    }
                 }
                 throw DefaultsError(decoding: Value.self, error)
             }
@@ -192,20 +206,24 @@ extension Conversion where Value: Codable {
         Conversion(
             kind: .jsonData,
             encode: { value throws(DefaultsError) in
-                guard let native = try encodingByCodable(value) else { return nil }
+                guard let traced = try tracedByCodable(value) else { return nil }
                 let encoder = JSONEncoder()
                 // The same value gives the same bytes.
                 encoder.outputFormatting = .sortedKeys
                 let data: Data
                 do { data = try encoder.encode(value) } catch { throw DefaultsError(encoding: Value.self, error) }
                 // Each time, since it depends on the value what JSON can hold.
-                guard let again = EmbeddedData(data).decode(Value.self),
-                    try encodingByCodable(again) == native
+                guard let again = try? EmbeddedData(data).decode(Value.self),
+                    try tracedByCodable(again)?.hashRegardlessOfOrder == traced.hashRegardlessOfOrder
                 else { throw .refused(path: [], type: Value.self, "JSON does not give the same value back") }
                 return .data(data)
             },
             decode: { stored, readsArguments throws(DefaultsError) in
-                if case .data(let data) = stored, let value = EmbeddedData(data).decode(Value.self) { return value }
+                if case .data(let data) = stored,
+                    let value = try? EmbeddedData(data).decode(Value.self, fallback: { fallback })
+                {
+                    return value
+                }
                 return try decodingByCodable(stored, readsArguments, fallback: fallback)
             })
     }
@@ -326,8 +344,11 @@ extension PropertyList {
 
     fileprivate func firstDifference(from other: PropertyList) -> [String] {
         guard case .dictionary(let mine) = self, case .dictionary(let others) = other else { return [] }
+        let form = mine[RoundTripTrace.keyOfForm]
+        guard form == others[RoundTripTrace.keyOfForm] else { return [] }
+        let isData = if case .array(let form) = form { form.last == true } else { false }
         for (key, value) in mine where others[key]?.hashRegardlessOfOrder != value.hashRegardlessOfOrder {
-            return [key] + (others[key].map(value.firstDifference) ?? [])
+            return [isData ? "*" : key] + (others[key].map(value.firstDifference) ?? [])
         }
         return []
     }
@@ -339,7 +360,7 @@ extension DefaultsError {
     init(encoding type: Any.Type, _ error: any Error) {
         if case EncodingError.invalidValue(_, let context) = error {
             let reason = (context.underlyingError as? DefaultsError)?.reason ?? "the value cannot be encoded"
-            self.init(.refused, type: "\(type)", path: context.codingPath.map(\.stringValue), reason: reason)
+            self.init(.refused, type: "\(type)", path: context.codingPath.map(\.nameInErrors), reason: reason)
         } else if let error = error as? DefaultsError {
             self = error
         } else {
@@ -356,12 +377,25 @@ extension DefaultsError {
             switch error {
             case .typeMismatch(_, let context): (context, "something else than the declared type is stored")
             case .valueNotFound(_, let context): (context, "nothing is stored here")
-            case .keyNotFound(let key, let context): (context, "“\(key.stringValue)” is missing")
+            case .keyNotFound(let key, let context): (context, "“\(key.nameInErrors)” is missing")
             case .dataCorrupted(let context): (context, "what is stored is not a value of the type")
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it cannot be decoded")
             }
         self.init(
-            .unreadable, type: "\(type)", path: context.codingPath.map(\.stringValue),
+            .unreadable, type: "\(type)", path: context.codingPath.map(\.nameInErrors),
             reason: (context.underlyingError as? DefaultsError)?.reason ?? reason)
+    }
+}
+
+extension CodingKey {
+    /// Whether the type takes any string as a key: such keys are data, as those of a dictionary are,
+    /// and not the names of properties.
+    static var isDynamic: Bool { Self(stringValue: "\0") != nil }
+
+    /// The key as it appears in an error: `*` where it is data.
+    var nameInErrors: String {
+        // Foundation's decoders use one type for the places in arrays and other keys.
+        if let intValue, stringValue == "Index \(intValue)" { return "\(intValue)" }
+        return Self.isDynamic ? "*" : stringValue
     }
 }

@@ -12,23 +12,58 @@ struct EmbeddedData {
     private let data: Data
     init(_ data: Data) { self.data = data }
 
-    /// The value in the data; nil if there is none.
-    func decode<Value: Decodable>(_ type: Value.Type) -> Value? {
-        // Why something is not to be had is of no interest: the native form is the one that was expected.
+    /// Decodes the value in the data.
+    ///
+    /// - Parameter fallback: The value that properties are taken from that are missing in the data.
+    /// - Returns: `nil` if the data holds neither JSON nor a property list.
+    /// - Throws: The error of Foundation's decoder, or of the type's own `init(from:)`.
+    func decode<Value: Codable>(_ type: Value.Type, fallback: () -> Value? = { nil }) throws -> Value? {
+        guard let format else { return nil }
+        var data = data
+        while true {
+            do {
+                return try format.decode(type, from: data)
+            } catch DecodingError.keyNotFound(let key, let context) {
+                let path = context.codingPath.map(\.stringValue) + [key.stringValue]
+                guard let value = fallback(), let other = try? format.encode(value),
+                    let filled = try? format.decode(FoundationTree.self, from: data)
+                        .filled(path[...], from: format.decode(FoundationTree.self, from: other)),
+                    let more = try? format.encode(filled)
+                else { throw DecodingError.keyNotFound(key, context) }
+                data = more
+            }
+        }
+    }
+
+    private enum Format {
+        case json, propertyList
+
+        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+            switch self {
+            case .json: try JSONDecoder().decode(type, from: data)
+            case .propertyList: try PropertyListDecoder().decode(type, from: data)
+            }
+        }
+        func encode(_ value: some Encodable) throws -> Data {
+            switch self {
+            case .json: try JSONEncoder().encode(value)
+            case .propertyList: try PropertyListEncoder().encode(value)
+            }
+        }
+    }
+
+    /// The format of the data; `nil` if it is neither, or nested too deep.
+    private var format: Format? {
         switch data.first {
         case UInt8(ascii: "b"):
             let walker = PropertyListDecoder()
             walker.userInfo[.walk] = Walk(steps: data.count)
-            guard (try? walker.decode(Walker.self, from: data)) != nil else { return nil }
-            return try? PropertyListDecoder().decode(type, from: data)
-        case UInt8(ascii: "<"):
-            guard isShallowXML else { return nil }
-            return try? PropertyListDecoder().decode(type, from: data)
+            return (try? walker.decode(Walker.self, from: data)) == nil ? nil : .propertyList
+        case UInt8(ascii: "<"): return isShallowXML ? .propertyList : nil
         default:
             let walker = JSONDecoder()
             walker.userInfo[.walk] = Walk(steps: data.count)
-            guard (try? walker.decode(Walker.self, from: data)) != nil else { return nil }
-            return try? JSONDecoder().decode(type, from: data)
+            return (try? walker.decode(Walker.self, from: data)) == nil ? nil : .json
         }
     }
 
@@ -94,5 +129,96 @@ private struct Walker: Decodable {
                 if try !container.decodeNil() { _ = try container.decode(Walker.self) }
             }
         }
+    }
+}
+
+/// Whatever Foundation's coders decode, to put a missing property into it.
+private indirect enum FoundationTree: Codable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case unsigned(UInt64)
+    case decimal(Decimal)
+    case double(Double)
+    case string(String)
+    case date(Date)
+    case data(Data)
+    case array([FoundationTree])
+    case dictionary([String: FoundationTree])
+
+    init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Walker.Key.self) {
+            var entries: [String: FoundationTree] = [:]
+            for key in container.allKeys {
+                entries[key.stringValue] = try container.decode(FoundationTree.self, forKey: key)
+            }
+            self = .dictionary(entries)
+            return
+        }
+        if var container = try? decoder.unkeyedContainer() {
+            var elements: [FoundationTree] = []
+            while !container.isAtEnd { elements.append(try container.decode(FoundationTree.self)) }
+            self = .array(elements)
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Date.self), (try? container.decode(Double.self)) == nil {
+            self = .date(value)
+        } else if let value = try? container.decode(Data.self) {
+            self = .data(value)
+        } else {
+            self = try Self.number(container)
+        }
+    }
+
+    /// The number in the form that keeps most of it: 0.1 of a `Decimal` has more digits than a `Double`.
+    private static func number(_ container: any SingleValueDecodingContainer) throws -> FoundationTree {
+        let double = try? container.decode(Double.self)
+        if let double, double == 0, double.sign == .minus { return .double(double) }
+        if let value = try? container.decode(Int64.self) { return .integer(value) }
+        if let value = try? container.decode(UInt64.self) { return .unsigned(value) }
+        if let double, !double.isFinite { return .double(double) }
+        if let value = try? container.decode(Decimal.self), double == nil || Double(value.description) == double {
+            return .decimal(value)
+        }
+        return .double(try container.decode(Double.self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
+        case .decimal(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .date(let value): try container.encode(value)
+        case .data(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .dictionary(let value): try container.encode(value)
+        }
+    }
+
+    /// The tree with one missing entry taken from another one; `nil` if that has none either.
+    func filled(_ path: ArraySlice<String>, from other: FoundationTree) -> FoundationTree? {
+        guard let key = path.first, case .dictionary(var entries) = self, case .dictionary(let others) = other,
+            let value = others[key]
+        else { return nil }
+        if path.count == 1 {
+            guard entries[key] == nil else { return nil }
+            entries[key] = value
+        } else {
+            guard let inner = entries[key]?.filled(path.dropFirst(), from: value) else { return nil }
+            entries[key] = inner
+        }
+        return .dictionary(entries)
     }
 }

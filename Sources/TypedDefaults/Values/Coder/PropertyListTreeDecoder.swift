@@ -139,7 +139,7 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     fileprivate func absent(_ key: any CodingKey) -> DecodingError {
-        .keyNotFound(key, context("“\(key.stringValue)” is missing in what is stored", at: nil))
+        .keyNotFound(key, context("“\(key.nameInErrors)” is missing in what is stored", at: nil))
     }
 
     /// The value, where its type has a form of its own; any other type decodes itself.
@@ -254,6 +254,16 @@ extension PropertyListTreeDecoder {
             try decoder.decode(type, from: node(key), key: key)
         }
 
+        // For these two the protocol has an implementation of its own, which throws.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+            try decoder.decode(type, from: node(key), key: key)
+        }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+            try decoder.decode(type, from: node(key), key: key)
+        }
+
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key
         ) throws -> KeyedDecodingContainer<Nested> { try nested(key).container(keyedBy: type) }
@@ -302,6 +312,19 @@ extension PropertyListTreeDecoder {
             return value
         }
 
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        mutating func decode(_ type: Int128.Type) throws -> Int128 {
+            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
+            currentIndex += 1
+            return value
+        }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
+            currentIndex += 1
+            return value
+        }
+
         mutating func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type
         ) throws -> KeyedDecodingContainer<Nested> { try next([String: Any].self) { try $0.container(keyedBy: type) } }
@@ -317,6 +340,10 @@ extension PropertyListTreeDecoder {
 
         func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
         func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decodeSingle(type) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func decode(_ type: Int128.Type) throws -> Int128 { try decoder.decodeSingle(type) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.decodeSingle(type) }
     }
 }
 
@@ -324,7 +351,7 @@ extension PropertyList {
     /// Whether a value of the type is written in this form, and not only read from it.
     fileprivate func isOwnForm(of type: any NativeValue.Type) -> Bool {
         switch self {
-        case .integer: type is any FixedWidthInteger.Type
+        case .integer: (type as? any FixedWidthInteger.Type).map { $0.bitWidth <= 64 } ?? false
         // A double that a float does not hold was written by a double.
         case .double(let value): type == Double.self || type == Float.self && value.isFloat
         default: true

@@ -66,6 +66,8 @@ final class PropertyListTreeEncoder: Encoder {
     fileprivate var needsCheck = false
     /// The type of the single value or of the keys: what tells one way of encoding a type from another.
     private var form: ObjectIdentifier?
+    /// Whether the keys of the container are data; known in a comparison only.
+    private var hasDynamicKeys = false
     /// The nested type that was last found to be checked, so that an array looks it up only once.
     private var lastChecked: (type: Any.Type, form: ObjectIdentifier)?
 
@@ -124,6 +126,7 @@ final class PropertyListTreeEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         take(.keyed, as: Key.self)
+        if trace != nil { hasDynamicKeys = Key.isDynamic }
         // Room for a config of the usual size: growing step by step would hash its keys again at each step.
         if entries.isEmpty { entries = Dictionary(minimumCapacity: 6) }
         return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
@@ -170,7 +173,7 @@ final class PropertyListTreeEncoder: Encoder {
             return single
         case .unkeyed: return .array(elements)
         case .keyed:
-            if trace != nil { entries[RoundTripTrace.keyOfForm] = RoundTripTrace.mark(form) }
+            if trace != nil { entries[RoundTripTrace.keyOfForm] = [RoundTripTrace.mark(form), .bool(hasDynamicKeys)] }
             return .dictionary(entries)
         }
     }
@@ -352,6 +355,16 @@ extension PropertyListTreeEncoder {
             }
         }
 
+        // For these two the protocol has an implementation of its own, which throws.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: Int128, forKey key: Key) throws {
+            encoder.put(try encoder.node(for: value, key: key), forKey: key)
+        }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: UInt128, forKey key: Key) throws {
+            encoder.put(try encoder.node(for: value, key: key), forKey: key)
+        }
+
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key
         ) -> KeyedEncodingContainer<Nested> { encoder.openingEntry(key).container(keyedBy: type) }
@@ -371,6 +384,14 @@ extension PropertyListTreeEncoder {
         func encode<Value: Encodable>(_ value: Value) throws {
             encoder.elements.append(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: IndexKey(count)))
         }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: Int128) throws {
+            encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
+        }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: UInt128) throws {
+            encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
+        }
 
         func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
             encoder.openingElement().container(keyedBy: type)
@@ -385,6 +406,10 @@ extension PropertyListTreeEncoder {
 
         func encodeNil() { encoder.single = encoder.singleNil() }
         func encode<Value: Encodable>(_ value: Value) throws { encoder.single = try encoder.singleNode(for: value) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: Int128) throws { encoder.single = try encoder.singleNode(for: value) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: UInt128) throws { encoder.single = try encoder.singleNode(for: value) }
     }
 }
 

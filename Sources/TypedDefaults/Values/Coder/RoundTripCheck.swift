@@ -17,7 +17,7 @@
 ///
 /// What is built is compared and never stored.
 final class RoundTripTrace {
-    /// The entry of a dictionary that says which type its keys are of.
+    /// The entry of a dictionary that says which type its keys are of, and whether they are data.
     static let keyOfForm = "\0keys"
 
     private(set) var forms: [(type: Any.Type, form: ObjectIdentifier)] = []
