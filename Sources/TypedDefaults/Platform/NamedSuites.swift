@@ -68,7 +68,7 @@
 
     /// The name of the program's own settings, which may be given once and is taken for good.
     private final class StandardName: Sendable {
-        private let state = Locked<(name: String?, isTaken: Bool)>((nil, false))
+        private let state = Forks.holding(Locked<(name: String?, isTaken: Bool)>((nil, false)))
 
         /// Whether the name is that of the suite from now on.
         func give(_ name: String) -> Bool {

@@ -22,6 +22,16 @@ final class Relay<Default: Sendable>: Sendable {
     /// Of those who write through the box, so that what they tell is in the order of their writes.
     private let turns = TurnLock()
 
+    init() {
+        Forks.hold(turns, .suite)
+        Forks.hold(state, .leaf)
+    }
+
+    deinit {
+        Forks.release(turns)
+        Forks.release(state)
+    }
+
     func observe(
         _ options: ObservationOptions, of store: some DefaultStoreType<Default>,
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void

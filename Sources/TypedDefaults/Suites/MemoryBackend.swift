@@ -6,7 +6,10 @@ public final class MemoryBackend: DefaultsBackend {
     public init(_ contents: [String: PropertyList] = [:]) {
         self.contents = Locked(
             Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
+        Forks.hold(self.contents, .leaf)
     }
+
+    deinit { Forks.release(contents) }
 
     public func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
 

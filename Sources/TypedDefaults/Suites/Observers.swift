@@ -219,6 +219,9 @@ struct Observers {
 
     mutating func endDelivery() { isDelivering = false }
 
+    /// In a process that was forked: ends what threads of the parent were at.
+    mutating func leaveParent() { (isDelivering, isSwitching) = (false, false) }
+
     /// Whether the backend's watch is to be switched on or off by the caller; nil if it is as it should be, or somebody is at it.
     mutating func beginSwitch() -> Bool? {
         guard !isSwitching, isWatching == isEmpty else { return nil }

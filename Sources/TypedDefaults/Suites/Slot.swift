@@ -4,7 +4,7 @@ import Observation
 ///
 /// Not generic, since all but the conversion itself is the same for every type, and generic code that cannot be specialised for
 /// its caller is slow.
-final class Slot: Sendable {
+final class Slot: ForkLock {
     /// What a stored value comes to.
     enum Content: Sendable {
         case notDecoded
@@ -194,6 +194,20 @@ extension Slot {
             knowledge.forget()
             knowledge.isUnsettled = false
         }
+    }
+
+    /// What is known stays whole while the process is forked.
+    func lock() { knowledge.lock() }
+    func unlock() { knowledge.unlock() }
+
+    /// Ends a commit that another thread of the parent was making.
+    func unlockInChild() {
+        knowledge.withHeldLock { knowledge in
+            guard knowledge.isUnsettled else { return }
+            knowledge.forget()
+            knowledge.isUnsettled = false
+        }
+        knowledge.unlock()
     }
 
     /// Whether a slot that is made again later is no different: one that reported a failure would report it again, and one that is

@@ -111,6 +111,7 @@ final class SuiteCore: Sendable {
     private let state: Locked<State>
     let observers = Locked(Observers())
     private let writeOncePerKind: @Sendable (DefaultsError) -> Void
+    private let locks: Locks
 
     /// Creates a core that no other suite shares.
     convenience init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
@@ -124,6 +125,8 @@ final class SuiteCore: Sendable {
         self.patience = patience
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
+        locks = Locks(turns: turns, state: state, observers: observers)
+        Forks.hold(locks, .suite)
         backend.attach { [weak self] error in
             // The core in use, which is another one if two threads made a core for this backend at the same time.
             let core = id.flatMap(Self.inUse) ?? self
@@ -135,6 +138,7 @@ final class SuiteCore: Sendable {
     // Observers retain the suite; Observation tracking does not. The backend and its watch may outlive the suite: another suite may
     // have begun one meanwhile.
     deinit {
+        Forks.release(locks)
         for slot in observers.withLock({ $0.allTracked }) { followKeys(of: slot, false) }
         if let id { coresInUse.withLock { $0.remove(self, id) } }
     }
@@ -167,7 +171,7 @@ final class SuiteCore: Sendable {
     private static func writingOncePerKind(place: String?) -> @Sendable (DefaultsError) -> Void {
         let written = Locked<Set<DefaultsError.Kind>>([])
         return { error in
-            guard written.withLock({ $0.insert(error.kind).inserted }) else { return }
+            guard written.withLockIfFree({ $0.insert(error.kind).inserted }) == true else { return }
             writeToLog(
                 error.kind,
                 line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)"
@@ -383,7 +387,7 @@ extension SuiteCore {
 }
 
 /// The cores in use, so that suites of one name or backend share one core.
-private let coresInUse = Locked(CoresInUse())
+private let coresInUse = Forks.holding(Locked(CoresInUse()), .suites)
 private struct CoresInUse {
     private struct Entry {
         weak var core: SuiteCore?
@@ -440,4 +444,51 @@ extension SuiteCore {
 extension SuiteCore: CustomReflectable {
     /// Empty: what is stored never shows in a `dump`.
     var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SuiteCore {
+    /// The suite's locks while the process is forked, in the order in which they are taken.
+    private final class Locks: ForkLock {
+        let turns: TurnLock
+        let state: Locked<State>
+        let observers: Locked<Observers>
+
+        init(turns: TurnLock, state: Locked<State>, observers: Locked<Observers>) {
+            (self.turns, self.state, self.observers) = (turns, state, observers)
+        }
+
+        /// No slot is added or removed while the state is locked.
+        private func forEachSlot(_ body: (Slot) -> Void) {
+            state.withHeldLock { state in
+                for key in state.keys.values { for slot in key.slots { body(slot) } }
+            }
+        }
+
+        func lock() {
+            turns.lock()
+            state.lock()
+            forEachSlot { $0.lock() }
+            observers.lock()
+        }
+
+        func unlock() {
+            observers.unlock()
+            forEachSlot { $0.unlock() }
+            state.unlock()
+            turns.unlock()
+        }
+
+        /// Ends what other threads of the parent were at: commits, deliveries, and the background work.
+        func unlockInChild() {
+            observers.withHeldLock { $0.leaveParent() }
+            observers.unlock()
+            forEachSlot { $0.unlockInChild() }
+            state.withHeldLock { state in
+                state.commit = ([], [])
+                state.isSynchronizing = false
+            }
+            state.unlock()
+            turns.unlockInChild()
+        }
+    }
 }

@@ -290,7 +290,7 @@ extension Conversion where Value == PropertyList {
 }
 
 /// The types, by conversion, that were seen to read what they write.
-private let trustworthyTypes = Locked<Set<ConversionForm>>([])
+private let trustworthyTypes = Forks.holding(Locked<Set<ConversionForm>>([]))
 
 extension Conversion {
     /// Throws unless the type reads back what it wrote; asked once for each type in a process.

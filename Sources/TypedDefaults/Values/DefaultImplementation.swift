@@ -22,11 +22,12 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     }
 
     // As plain objects: generic code looks the type of an optional one up each time.
+    // Asked and set only if the lock is free: in a forked child it may not be for ever. To find the answer out again is slow, not wrong.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
         // Safe, here and below: nothing else is put there.
-        if let encoding = known.withLock({ $0.encoding }) {
+        if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
             return try unsafeDowncast(encoding, to: Encoding.self).call(value)
         }
         let probe = Probe()
@@ -34,7 +35,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         let encoding =
             probe.found.withLock { $0.encoding }
             ?? Encoding { value throws(DefaultsError) in try PropertyList(value.serialize()) }
-        known.withLock { $0.encoding = encoding }
+        known.withLockIfFree { $0.encoding = encoding }
         return try PropertyList(object)
     }
 
@@ -42,7 +43,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     func decodeBox(
         _ stored: PropertyList, _ readsArguments: Bool
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
-        if let decoding = known.withLock({ $0.decoding }) {
+        if let decoding = known.withLockIfFree({ $0.decoding }) ?? nil {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, readsArguments)
         }
         let probe = Probe()
@@ -50,7 +51,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         let direct = probe.found.withLock { $0.decoding }
         let decoding =
             direct ?? Decoding { stored, _ throws(DefaultsError) in try Self.checked(Value(stored.object)) }
-        known.withLock { $0.decoding = decoding }
+        known.withLockIfFree { $0.decoding = decoding }
         if let direct { return direct.call(stored, readsArguments) }
         return Box.decoding { _, _ throws(DefaultsError) in try Self.checked(value) }(stored, readsArguments)
     }

@@ -16,10 +16,9 @@ import Dispatch
 ///
 /// Nothing runs and nothing wakes up while no work is waiting.
 enum DeferredWork {
-    private static let waiting = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
-    /// Held while work runs, so that exit waits for what is half done. A child process has its own: the thread that may hold its parent's is
-    /// not in it.
-    private static let running = Locked((process: Forks.count, turns: TurnLock()))
+    private static let waiting = Forks.holding(Locked<[ObjectIdentifier: @Sendable () -> Void]>([:]))
+    /// Held while work runs, so that exit waits for what is half done.
+    private static let turns = Forks.holding(TurnLock())
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 
     /// Runs the work after the delay, unless work for that object is waiting already.
@@ -34,9 +33,8 @@ enum DeferredWork {
     }
 
     private static func start(for object: ObjectIdentifier, after delay: Duration) {
-        let (seconds, attoseconds) = delay.components
-        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+        // In seconds: nanoseconds in an `Int` of 32 bits overflow after two seconds.
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay / .seconds(1)) {
             BackgroundTime.ask { isGiven in
                 // What waits is done when the process goes on or ends; what has begun cannot be hurried.
                 guard isGiven else { return start(for: object, after: .seconds(1)) }
@@ -57,10 +55,6 @@ enum DeferredWork {
     }
 
     private static func run(patience: Duration, _ take: () -> [@Sendable () -> Void]) {
-        let turns = running.withLock { running in
-            if running.process != Forks.count { running = (Forks.count, TurnLock()) }
-            return running.turns
-        }
         do throws(TurnLock.Refusal) {
             try turns.acquire(patience: patience)
         } catch {

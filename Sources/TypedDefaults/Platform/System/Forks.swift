@@ -14,78 +14,205 @@
 protocol ForkLock: AnyObject, Sendable {
     func lock()
     func unlock()
+    /// Unlocks in the child, where the thread that forked is the only one, after undoing what other threads had begun.
+    func unlockInChild()
 }
 
-/// Keeps the lock of a file from living on in a child process: a child closes what it inherits, and opens it again when it needs it.
+extension ForkLock {
+    func unlockInChild() { unlock() }
+}
+
+/// When a lock is taken before a fork: before those of later cases, as everywhere else.
+enum ForkOrder: Int, CaseIterable {
+    /// The table of suites, under which suites may be made.
+    case suites
+    /// The locks of one suite.
+    case suite
+    /// The locks of a backend, which a suite may ask while it holds its own.
+    case backend
+    /// A lock under which no other one is taken.
+    case leaf
+}
+
+/// Makes the locks of this library usable in a child process, and keeps the lock of a file from living on there.
+///
+/// Before `fork`, the thread that forks takes every lock that is registered here, in one order. So no
+/// other thread is inside one of them, and the child finds all state whole and all locks its own.
+///
+/// A child closes the descriptors that it inherits and opens its files again when it needs them: the
+/// lock of a file belongs to an open descriptor, which parent and child share.
+///
+/// `_Fork` and `clone` run no handlers. On Linux a page that the system empties in every child shows
+/// that there was a fork. It is looked at wherever a file is used, and the descriptors are closed then.
+/// Locks that other threads of the parent held stay locked in such a child, as the C library's own do.
 enum Forks {
+    private struct Registry {
+        var locks: [ObjectIdentifier: (order: ForkOrder, lock: any ForkLock)] = [:]
+        /// How often something was registered or released.
+        var version = 0
+
+        var inOrder: [any ForkLock] {
+            ForkOrder.allCases.flatMap { order in locks.values.filter { $0.order == order }.map(\.lock) }
+        }
+    }
+
+    /// Held by the one thread that forks.
+    private static let turn = Locked<Void>(())
+    private static let registry = Locked(Registry())
     private static let descriptors = Locked<Set<Int32>>([])
-    private static let locks = Locked<[ObjectIdentifier: [any ForkLock]]>([:])
-    // Safe: written only in a child, while it has no other thread.
+    // Safe: touched only with all locks held.
+    private nonisolated(unsafe) static var held: [any ForkLock] = []
+    // Safe: written only in a child, with `descriptors` locked.
     private nonisolated(unsafe) static let counter = {
         let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         counter.initialize(to: 0)
         return counter
     }()
-    // Safe: touched only with `descriptors` locked.
-    private nonisolated(unsafe) static var held: [any ForkLock] = []
+    /// Zero in a child that does not know yet that it is one.
+    // Safe: written only in a child, with `descriptors` locked.
+    private nonisolated(unsafe) static let mark: UnsafeMutablePointer<UInt> = {
+        let mark = makeForkMark()
+        mark.pointee = 1
+        return mark
+    }()
     private static let watches: Void = {
-        _ = counter
-        _ = pthread_atfork(
-            { Forks.prepare() }, { Forks.end() },
-            {
-                Forks.end()
-                Forks.descriptors.withLock { descriptors in
-                    for descriptor in descriptors { _ = closeDescriptor(descriptor) }
-                    descriptors = []
-                    Forks.counter.pointee += 1
-                }
-            })
+        (_, _) = (counter, mark)
+        _ = pthread_atfork({ Forks.prepare() }, { Forks.end { $0.unlock() } }, { Forks.beginChild() })
     }()
 
     private static func prepare() {
-        let locks = locks.withLock { $0.values.flatMap { $0 } } + [locks, descriptors]
-        for lock in locks { lock.lock() }
-        held = locks
+        turn.lock()
+        // Something may be registered while the locks before it are taken. Threads that do nothing else cannot keep this up.
+        for _ in 0..<1_000 {
+            let (locks, version) = registry.withLock { ($0.inOrder, $0.version) }
+            held = locks + [registry, descriptors]
+            for lock in held { lock.lock() }
+            if registry.withHeldLock({ $0.version }) == version { return }
+            release { $0.unlock() }
+        }
+        for lock in [registry, descriptors] as [any ForkLock] {
+            lock.lock()
+            held.append(lock)
+        }
     }
 
-    private static func end() {
+    private static func release(_ unlock: (any ForkLock) -> Void) {
         let locks = held
         held = []
-        for lock in locks.reversed() { lock.unlock() }
+        for lock in locks.reversed() { unlock(lock) }
     }
 
-    /// Has these locks held, in this order, while the process is forked, until they are released.
-    static func hold(_ locks: [any ForkLock]) {
+    private static func end(_ unlock: (any ForkLock) -> Void) {
+        release(unlock)
+        turn.unlock()
+    }
+
+    private static func beginChild() {
+        descriptors.withHeldLock { leaveParent(&$0) }
+        end { $0.unlockInChild() }
+    }
+
+    /// Closes what was inherited; with `descriptors` locked.
+    private static func leaveParent(_ descriptors: inout Set<Int32>) {
+        for descriptor in descriptors { _ = closeDescriptor(descriptor) }
+        descriptors = []
+        counter.pointee += 1
+        mark.pointee = 1
+    }
+
+    /// Finds out whether this is a child that was made without handlers.
+    @inline(__always)
+    private static func notice() {
+        if mark.pointee == 0 { noticeChild() }
+    }
+
+    @inline(never)
+    private static func noticeChild() {
+        descriptors.withLock { descriptors in
+            // Another thread may have been faster.
+            if mark.pointee == 0 { leaveParent(&descriptors) }
+        }
+    }
+
+    /// Has a lock held while the process is forked, until it is released.
+    static func hold(_ lock: any ForkLock, _ order: ForkOrder) {
         _ = watches
-        Self.locks.withLock { $0[ObjectIdentifier(locks[0])] = locks }
+        registry.withLock { registry in
+            registry.locks[ObjectIdentifier(lock)] = (order, lock)
+            registry.version += 1
+        }
     }
 
-    static func release(_ locks: [any ForkLock]) { Self.locks.withLock { $0[ObjectIdentifier(locks[0])] = nil } }
+    /// The same for a lock that lives as long as the process.
+    static func holding<Lock: ForkLock>(_ lock: Lock, _ order: ForkOrder = .leaf) -> Lock {
+        hold(lock, order)
+        return lock
+    }
+
+    static func release(_ lock: any ForkLock) {
+        // The last reference goes after the lock: what it guards may be the last one to something else that is registered.
+        let released = registry.withLock { registry in
+            registry.version += 1
+            return registry.locks.removeValue(forKey: ObjectIdentifier(lock))
+        }
+        withExtendedLifetime(released) {}
+    }
 
     /// How often this process, or one that it comes from, was forked into another one.
-    static var count: Int { counter.pointee }
+    static var count: Int {
+        _ = watches
+        notice()
+        return counter.pointee
+    }
 
     /// Opens a descriptor, with no fork between its coming and its being noted.
+    ///
+    /// The descriptor is never 0, 1 or 2. A process may be started with these closed, and what it prints
+    /// would overwrite the file.
     static func open(_ body: () -> Int32) -> (descriptor: Int32, process: Int, code: Int32) {
         _ = watches
+        notice()
         return descriptors.withLock { descriptors in
             while true {
-                let descriptor = body()
+                var descriptor = body()
                 if descriptor < 0 && errno == EINTR { continue }
-                let code = errno
+                var code = errno
+                if (0...2).contains(descriptor) {
+                    let low = descriptor
+                    descriptor = fcntl(low, F_DUPFD_CLOEXEC, 3)
+                    code = errno
+                    _ = closeDescriptor(low)
+                }
                 if descriptor >= 0 { descriptors.insert(descriptor) }
-                return (descriptor, count, code)
+                return (descriptor, counter.pointee, code)
             }
         }
     }
 
     /// Closes a descriptor unless a fork has done that; then its number may be somebody else's by now.
     static func close(_ descriptor: Int32, of process: Int) {
+        notice()
         descriptors.withLock { descriptors in
-            guard count == process, descriptors.remove(descriptor) != nil else { return }
+            guard counter.pointee == process, descriptors.remove(descriptor) != nil else { return }
             _ = closeDescriptor(descriptor)
         }
     }
 }
 
 private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+#if os(Linux) || os(Android)
+    /// A word that the system sets to zero in every child that gets a copy of this memory. Before Linux 4.14 it stays as it is.
+    private func makeForkMark() -> UnsafeMutablePointer<UInt> {
+        let size = sysconf(Int32(_SC_PAGESIZE))
+        guard let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            page != MAP_FAILED
+        else { return .allocate(capacity: 1) }
+        // MADV_WIPEONFORK, which older headers leave out.
+        _ = madvise(page, size, 18)
+        return page.assumingMemoryBound(to: UInt.self)
+    }
+#else
+    /// Never zero: Apple's systems have neither `_Fork` nor `clone`.
+    private func makeForkMark() -> UnsafeMutablePointer<UInt> { .allocate(capacity: 1) }
+#endif

@@ -38,6 +38,19 @@ final class Locked<State>: ForkLock {
     func lock() { pthread_mutex_lock(mutex) }
     func unlock() { pthread_mutex_unlock(mutex) }
 
+    /// Runs `body` if the lock is free, and returns `nil` if not.
+    ///
+    /// For locks that are not registered with ``Forks``: in a child, such a lock may stay locked by a thread of the parent.
+    @discardableResult
+    func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
+        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+        defer { pthread_mutex_unlock(mutex) }
+        return body(&state.pointee)
+    }
+
+    /// The state, for a caller between `lock()` and `unlock()`.
+    func withHeldLock<Result>(_ body: (inout State) -> Result) -> Result { body(&state.pointee) }
+
     @inline(__always)
     func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
@@ -53,46 +66,78 @@ extension Locked: CustomReflectable {
 
 /// A lock that is held while code of others runs, and so tells its holder apart and waits only so long.
 ///
-/// The thread that holds it and asks again is told so instead of waiting for itself.
-final class TurnLock: Sendable {
+/// Threads get their turn in the order in which they asked: `release()` hands the lock to the oldest
+/// waiter, and no other thread can take it in between. The thread that holds it and asks again is told
+/// so instead of waiting for itself.
+final class TurnLock: ForkLock {
     enum Refusal: Error { case heldByCaller, timedOut }
 
-    // Safe: everything here is touched only between lock and unlock of `mutex`; the pointers themselves never change.
+    /// A thread that waits for its turn, with a condition of its own so that only this thread wakes.
+    private final class Waiter {
+        let thread = pthread_self()
+        var hasTurn = false
+        private let granted: UnsafeMutablePointer<pthread_cond_t>
+
+        init() {
+            granted = .allocate(capacity: 1)
+            initializeMonotonic(granted)
+        }
+
+        deinit {
+            pthread_cond_destroy(granted)
+            granted.deallocate()
+        }
+
+        func signal() { pthread_cond_signal(granted) }
+
+        /// Waits for the signal; false once the deadline has passed.
+        func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, until deadline: MonotonicTime) -> Bool {
+            waitMonotonic(granted, mutex, until: deadline)
+        }
+    }
+
+    // Safe: everything here is touched only between lock and unlock of `mutex`; the pointer itself never changes.
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private nonisolated(unsafe) let released: UnsafeMutablePointer<pthread_cond_t>
     private nonisolated(unsafe) var holder: pthread_t?
+    /// The threads that wait, the oldest first. Empty unless there is a holder.
+    private nonisolated(unsafe) var waiters: [Waiter] = []
+    /// How often a thread has asked.
+    private nonisolated(unsafe) var tickets: UInt64 = 0
 
     init() {
         mutex = .allocate(capacity: 1)
-        released = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(released, nil)
     }
 
     deinit {
-        pthread_cond_destroy(released)
         pthread_mutex_destroy(mutex)
-        released.deallocate()
         mutex.deallocate()
     }
 
     /// Waits at most `patience` for the caller's turn.
-    func acquire(patience: Duration) throws(Refusal) {
+    ///
+    /// - Returns: A number that is larger for each call that asked later.
+    @discardableResult
+    func acquire(patience: Duration) throws(Refusal) -> UInt64 {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        if let holder, pthread_equal(holder, pthread_self()) != 0 { throw .heldByCaller }
-        if holder != nil {
-            var deadline = timespec()
-            clock_gettime(CLOCK_REALTIME, &deadline)
-            let (seconds, attoseconds) = patience.components
-            let nanoseconds = deadline.tv_nsec + Int(attoseconds / 1_000_000_000)
-            deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
-            deadline.tv_nsec = nanoseconds % 1_000_000_000
-            while holder != nil {
-                if pthread_cond_timedwait(released, mutex, &deadline) == ETIMEDOUT, holder != nil { throw .timedOut }
-            }
+        tickets &+= 1
+        let ticket = tickets
+        guard let holder else {
+            holder = pthread_self()
+            return ticket
         }
-        holder = pthread_self()
+        if pthread_equal(holder, pthread_self()) != 0 { throw .heldByCaller }
+        guard patience > .zero else { throw .timedOut }
+        let deadline = MonotonicTime.now + patience
+        let waiter = Waiter()
+        waiters.append(waiter)
+        while !waiter.hasTurn {
+            guard !waiter.wait(mutex, until: deadline), !waiter.hasTurn else { continue }
+            waiters.removeAll { $0 === waiter }
+            throw .timedOut
+        }
+        return ticket
     }
 
     var isHeld: Bool {
@@ -104,11 +149,86 @@ final class TurnLock: Sendable {
     /// Ends the caller's turn.
     func release() {
         pthread_mutex_lock(mutex)
-        holder = nil
-        pthread_cond_signal(released)
-        pthread_mutex_unlock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        guard !waiters.isEmpty else {
+            holder = nil
+            return
+        }
+        let next = waiters.removeFirst()
+        holder = next.thread
+        next.hasTurn = true
+        next.signal()
+    }
+
+    // For forks; everything else uses `acquire` and `release`.
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
+
+    /// Ends the turns of threads that are not in the child. Their waiters stay allocated: the stacks of those threads refer to them.
+    func unlockInChild() {
+        for waiter in waiters { _ = Unmanaged.passRetained(waiter) }
+        waiters = []
+        if let current = holder, pthread_equal(current, pthread_self()) == 0 { holder = nil }
+        unlock()
     }
 }
+
+/// A time on a clock that nobody sets, in nanoseconds.
+struct MonotonicTime {
+    private let nanoseconds: Int64
+
+    static var now: MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// At most 30 years later.
+    static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+        let (seconds, attoseconds) = min(duration, .seconds(1_000_000_000)).components
+        return MonotonicTime(nanoseconds: time.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+
+    static func - (time: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
+        MonotonicTime(nanoseconds: max(0, time.nanoseconds - other.nanoseconds))
+    }
+
+    /// Fits in an `Int` of 32 bits: the clock begins at the start of the system.
+    fileprivate var systemTime: timespec {
+        timespec(tv_sec: .init(clamping: nanoseconds / 1_000_000_000), tv_nsec: .init(nanoseconds % 1_000_000_000))
+    }
+}
+
+#if canImport(Darwin)
+    private func initializeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+        pthread_cond_init(condition, nil)
+    }
+
+    /// Darwin has no condition with a clock of choice, but one that waits for a length of time.
+    private func waitMonotonic(
+        _ condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
+        until deadline: MonotonicTime
+    ) -> Bool {
+        var rest = (deadline - .now).systemTime
+        return pthread_cond_timedwait_relative_np(condition, mutex, &rest) != ETIMEDOUT
+    }
+#else
+    private func initializeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    private func waitMonotonic(
+        _ condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
+        until deadline: MonotonicTime
+    ) -> Bool {
+        var deadline = deadline.systemTime
+        return pthread_cond_timedwait(condition, mutex, &deadline) != ETIMEDOUT
+    }
+#endif
 
 /// The turns that a thread has, and what it does when it has given the last one away.
 final class HeldTurns {

@@ -24,13 +24,17 @@ public final class FileBackend: DefaultsBackend {
     private let glance = Locked(Glance())
     /// The flush that is under way.
     let flushing = Locked<Flush?>(nil)
+    private let locks: Locks
 
     struct State {
         var log: FileLog?
         /// How often others were seen to have changed something.
         var generation: UInt64 = 1
         /// The keys that they changed, by generation; nil for all.
-        var news: [(generation: UInt64, keys: [String]?)] = []
+        private var news: [(generation: UInt64, keys: [String]?)] = []
+        /// The number of entries in `news` and of keys in them.
+        private var newsCount = 0
+        private static let newsLimit = 4_096
         /// Whether the name may mean another file by now, other than after a seal.
         var doubtsName = false
         /// Whether a writer of this process has the file's lock.
@@ -47,6 +51,16 @@ public final class FileBackend: DefaultsBackend {
         mutating func announce(_ keys: [String]?) {
             generation &+= 1
             news.append((generation, keys))
+            newsCount += 1 + (keys?.count ?? 0)
+            // Only `changes(since:)` takes entries out, and a process need not call it. Beyond the limit any key may have changed.
+            if newsCount > Self.newsLimit { (news, newsCount) = ([(generation, nil)], 1) }
+        }
+
+        /// The keys that may have changed after that generation, or `nil` if any key may have.
+        mutating func takeChanges(since generation: UInt64) -> [String]? {
+            news.removeAll { $0.generation <= generation }
+            newsCount = news.reduce(0) { $0 + 1 + ($1.keys?.count ?? 0) }
+            return news.contains { $0.keys == nil } ? nil : news.flatMap { $0.keys ?? [] }
         }
 
         /// Runs `body`, which may find out that records are gone that were known here.
@@ -109,13 +123,43 @@ public final class FileBackend: DefaultsBackend {
         location = path
         self.durability = durability
         self.waysOut = waysOut
-        Forks.hold(locks)
+        locks = Locks(flushing: flushing, state: state, glance: glance)
+        Forks.hold(locks, .backend)
     }
 
     deinit { Forks.release(locks) }
 
-    /// In the order in which they are taken.
-    private var locks: [any ForkLock] { [flushing, state, glance] }
+    /// The backend's locks while the process is forked, in the order in which they are taken.
+    private final class Locks: ForkLock {
+        let flushing: Locked<Flush?>
+        let state: Locked<State>
+        let glance: Locked<Glance>
+
+        init(flushing: Locked<Flush?>, state: Locked<State>, glance: Locked<Glance>) {
+            (self.flushing, self.state, self.glance) = (flushing, state, glance)
+        }
+
+        func lock() {
+            flushing.lock()
+            state.lock()
+            glance.lock()
+        }
+
+        func unlock() {
+            glance.unlock()
+            state.unlock()
+            flushing.unlock()
+        }
+
+        /// Makes the next `get` of the child open the file again. The parent's writer is no reason any more to keep to what was read.
+        func unlockInChild() {
+            glance.withHeldLock { glance in
+                glance.isLocked = false
+                glance.doubtsName = true
+            }
+            unlock()
+        }
+    }
 }
 
 // Reading.
@@ -158,13 +202,7 @@ extension FileBackend {
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in
             try catchUp(&state)
-            state.news.removeAll { $0.generation <= generation }
-            var changed: [String] = []
-            for (_, keys) in state.news {
-                guard let keys else { return (nil, state.generation) }
-                changed += keys
-            }
-            return (changed, state.generation)
+            return (state.takeChanges(since: generation), state.generation)
         }
     }
 

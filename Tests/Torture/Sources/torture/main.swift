@@ -21,6 +21,9 @@ guard arguments.count >= 3 else {
                torture cycles|cycles-kept FILE COUNT
                torture flushers|flushers-careless FILE ROUNDS
                torture session FILE
+               torture forks|forks-raw FILE COUNT
+               torture raw-fork FILE TIMES
+               torture turns FILE SECONDS
         """)
 }
 let path = arguments[2]
@@ -45,6 +48,9 @@ do {
     case "pair": findPair(suite)
     case "cycles", "cycles-kept": try cycle(path, count: number, keeps: arguments[1] == "cycles-kept")
     case "flushers", "flushers-careless": saveOnThreads(suite, rounds: number)
+    case "forks", "forks-raw": forkBesideThreads(suite, count: number, usesHandlers: arguments[1] == "forks")
+    case "raw-fork": try updateAcrossRawFork(suite, times: number)
+    case "turns": takeTurns(suite, threads: 64, seconds: number)
     case let command:
         guard let writing = PairWriting(rawValue: command) else { fail("unknown command") }
         try writePairs(FileBackend(path: path), SharedNumber(path + ".acknowledged"), writing, seconds: number)
