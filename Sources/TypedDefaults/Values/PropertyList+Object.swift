@@ -82,7 +82,7 @@ extension PropertyList {
         }
     }
 
-    /// The value as plain Swift objects: `Bool`, `Int` (`UInt64` above `Int.max`), `Double`, `String`, `Data`, `Date`, `[Any]`
+    /// The value as plain Swift objects: `Bool`, `Int` (`Int64` or `UInt64` where it does not fit), `Double`, `String`, `Data`, `Date`, `[Any]`
     /// and `[String: Any]`.
     ///
     /// A Swift number in an `Any` casts to its own type only, so read a `Float` back as
@@ -91,7 +91,14 @@ extension PropertyList {
         switch self {
         case .bool(let value): value
         case .integer(let value):
-            if let int = value.exactly(as: Int.self) { int } else { value.exactly(as: UInt64.self) as Any }
+            // `Int` has 32 bits on some watches. One of the 64-bit types always fits.
+            if let int = value.exactly(as: Int.self) {
+                int
+            } else if let signed = value.exactly(as: Int64.self) {
+                signed
+            } else {
+                value.exactly(as: UInt64.self) ?? 0
+            }
         case .double(let value): value
         case .string(let value): value
         case .data(let value): value

@@ -60,8 +60,9 @@ final class File: Sendable {
         let mode: UInt32
 
         fileprivate init(_ status: stat) {
-            size = Int(status.st_size)
-            links = Int(status.st_nlink)
+            // A file may be longer than an `Int` of 32 bits can say; then it is too long in any case.
+            size = Int(clamping: status.st_size)
+            links = Int(clamping: status.st_nlink)
             owner = UInt32(status.st_uid)
             mode = UInt32(status.st_mode)
         }

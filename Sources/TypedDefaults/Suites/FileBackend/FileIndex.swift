@@ -102,8 +102,7 @@ extension FileIndex {
     /// Takes over a record that was written at the end.
     mutating func append(_ record: borrowing RecordWriter, crc: UInt32) {
         record.withBytes { bytes in
-            let count = Int(UInt32(littleEndian: bytes.load(as: UInt32.self)))
-            RecordFormat.forEachEdit(in: bytes, 8..<(8 + count)) { edit in
+            _ = RecordFormat.forEachEdit(in: bytes, 8..<(8 + record.payloadCount)) { edit in
                 put(UnsafeRawBufferPointer(rebasing: bytes[edit.key]), edit.value, at: end)
                 return true
             }
@@ -141,7 +140,7 @@ extension FileIndex {
         let old = slots
         slots = Array(repeating: Slot(), count: old.count * 2)
         for slot in old where slot.nameCount >= 0 {
-            var index = Int(slot.hash) & (slots.count - 1)
+            var index = Int(truncatingIfNeeded: slot.hash) & (slots.count - 1)
             while slots[index].nameCount >= 0 { index = (index + 1) & (slots.count - 1) }
             slots[index] = slot
         }
@@ -149,7 +148,7 @@ extension FileIndex {
 
     /// The slot of that key, or the one that it would get.
     private func index(of key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
-        var index = Int(hash) & (slots.count - 1)
+        var index = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[index].nameCount >= 0 {
             let isSame = names.withUnsafeBytes { names in
                 slots[index].hash == hash

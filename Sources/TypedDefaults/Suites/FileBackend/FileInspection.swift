@@ -95,8 +95,8 @@ extension FileInspection {
         liveBytes = min(index.live, end - RecordFormat.headerLength)
         keys = index.keys.sorted()
         var place = RecordFormat.headerLength
-        while place < end {
-            place += RecordFormat.length(ofPayload: Int(Salvage.word(in: bytes, at: place)))
+        while place < end, let count = RecordFormat.payloadCount(Salvage.word(in: bytes, at: place)) {
+            place += RecordFormat.length(ofPayload: count)
             records += 1
         }
         for key in keys {

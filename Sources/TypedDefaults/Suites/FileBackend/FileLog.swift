@@ -179,7 +179,7 @@ extension FileLog {
 
     /// The bytes of a file that can take the place of this one, made of what this one holds when it is read again.
     func successor() throws(FileFailure) -> [UInt8] {
-        try checkedBytes().withUnsafeBytes { RecordFormat.file(epoch: epoch + 1, settings: index, of: $0) }
+        try checkedBytes().withUnsafeBytes { RecordFormat.file(epoch: epoch &+ 1, settings: index, of: $0) }
     }
 
     /// The records that the disk may not hold even after a flush that succeeds, and where they begin; nil if there are none.

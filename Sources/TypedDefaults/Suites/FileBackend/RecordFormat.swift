@@ -42,6 +42,13 @@ enum RecordFormat {
 
     static func length(ofPayload count: Int) -> Int { 8 + (count + 7) & ~7 }
 
+    /// The payload length that a record states, or `nil` if no file is that long.
+    ///
+    /// Compares before it converts: `Int` has 32 bits on some watches, and a stored length may have all 32 bits set.
+    static func payloadCount(_ stored: UInt32) -> Int? {
+        UInt64(stored) <= UInt64(sizeLimit) ? Int(stored) : nil
+    }
+
     /// Of the length and what follows the checksum itself.
     fileprivate static func checksum(ofRecord bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32 {
         let length = CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[0..<4]), seed: crc)
@@ -64,9 +71,10 @@ enum RecordFormat {
 
     static func find(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Found {
         guard bytes.count - offset >= 8 else { return .cut(length: 8) }
-        let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        let stated = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self))
-        guard count != 0 else { return stored == 0 ? .nothing : .bad }
+        guard stated != 0 else { return stored == 0 ? .nothing : .bad }
+        guard let count = payloadCount(stated) else { return .bad }
         let length = length(ofPayload: count)
         guard length <= sizeLimit else { return .bad }
         guard length <= bytes.count - offset else { return .cut(length: length) }
@@ -108,11 +116,14 @@ enum RecordFormat {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<payload.upperBound]), at: payload.lowerBound)
         while !reader.isAtEnd {
             let operation = reader.byte()
-            guard operation == 1 || operation == 2, let key = reader.counted() else { return false }
+            // The limits that writers keep to hold for readers as well: decoding a value takes up to 50 times its length in memory.
+            guard operation == 1 || operation == 2, let key = reader.counted(), key.count <= keyLimit else {
+                return false
+            }
             var value: Range<Int>?
             if operation == 1 {
                 value = reader.counted()
-                guard value != nil else { return false }
+                guard let value, value.count <= valueLimit else { return false }
             }
             guard body(RecordEdit(key: key, value: value)) else { return false }
         }
@@ -210,6 +221,8 @@ struct RecordWriter: ~Copyable {
     }
 
     var isEmpty: Bool { writer.count == 8 }
+    /// The length of the payload without its padding, once the record is finished.
+    private(set) var payloadCount = 0
     /// How long the record will be.
     var length: Int { RecordFormat.length(ofPayload: writer.count - 8) }
 
@@ -234,9 +247,9 @@ struct RecordWriter: ~Copyable {
 
     /// Fills in the length, the padding and the checksum, which the next record continues from.
     mutating func finish(after crc: UInt32) -> UInt32 {
-        let count = writer.count - 8
+        payloadCount = writer.count - 8
         writer.append(zeros: length - writer.count)
-        writer.replace(at: 0, with: UInt32(count))
+        writer.replace(at: 0, with: UInt32(payloadCount))
         let crc = writer.withBytes { RecordFormat.checksum(ofRecord: $0, after: crc) }
         writer.replace(at: 4, with: crc)
         return crc

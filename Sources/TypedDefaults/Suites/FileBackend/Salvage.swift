@@ -39,7 +39,7 @@ struct Salvage {
             // Most likely it is the payload that is damaged.
             if let next = record(at: end, after: stored) { return next }
             // Or the checksum; then the next one continues from what it should be, and so proves this one as well.
-            let payload = (bad + 8)..<(bad + 8 + Int(Self.word(in: bytes, at: bad)))
+            let payload = (bad + 8)..<(bad + 8 + (payloadCount(at: bad) ?? 0))
             work -= payload.count
             var mended = RecordWriter(payload: UnsafeRawBufferPointer(rebasing: bytes[payload]))
             if let next = record(at: end, after: mended.finish(after: crc)) {
@@ -64,16 +64,22 @@ struct Salvage {
 
     /// Where a record ends that may begin there; nil if none does that others can follow.
     private func end(at place: Int) -> Int? {
-        let count = Int(Self.word(in: bytes, at: place))
+        guard let count = payloadCount(at: place) else { return nil }
         let end = place + RecordFormat.length(ofPayload: count)
-        return count > 0 && end < used ? end : nil
+        return end < used ? end : nil
+    }
+
+    /// The length of the payload that a record at that place would have, or `nil` if there can be none.
+    private func payloadCount(at place: Int) -> Int? {
+        let stated = Self.word(in: bytes, at: place)
+        return stated == 0 ? nil : RecordFormat.payloadCount(stated)
     }
 
     /// The record that begins there and continues from that checksum.
     private mutating func record(at place: Int, after crc: UInt32) -> Record? {
-        let count = Int(Self.word(in: bytes, at: place))
+        guard work > 0, let count = payloadCount(at: place) else { return nil }
         let end = place + RecordFormat.length(ofPayload: count)
-        guard count > 0, end <= bytes.count, work > 0 else { return nil }
+        guard end <= bytes.count else { return nil }
         // What does not begin as a commit does need not be summed.
         let beginning = bytes[..<min(place + 8 + count, place + 16 + RecordFormat.keyLimit)]
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: beginning), at: place + 8)
