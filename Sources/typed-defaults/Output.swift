@@ -74,14 +74,22 @@ enum File {
         }
     }
 
-    /// The bytes of a file; of standard input for “-”.
+    /// Twice as much as a settings file can hold.
+    private static let sizeLimit = 128 << 20
+
+    /// The bytes of a file; of standard input for “-”. Reads no more than could be stored.
     static func read(_ path: String) throws(Failure) -> Data {
+        var data = Data()
         do {
-            if path == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
-            return try Data(contentsOf: URL(filePath: path))
+            let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            while data.count <= sizeLimit, let part = try file.read(upToCount: 1 << 20), !part.isEmpty { data += part }
         } catch {
             throw .unavailable("the file \(path) cannot be read")
         }
+        guard data.count <= sizeLimit else {
+            throw .unavailable("\(path) has more than \(sizeLimit >> 20) MiB, and a suite holds at most 64 MiB")
+        }
+        return data
     }
 }
 

@@ -6,12 +6,26 @@ import Foundation
         // A closed pipe is an error of writing, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         do throws(Failure) {
-            try run(CommandLine.arguments.dropFirst())
+            try run(words())
         } catch {
             Output.tell(error.message)
             exit(error.code.rawValue)
         }
         exit(Failure.Code.done.rawValue)
+    }
+
+    /// The arguments. `CommandLine.arguments` would replace bytes that are not UTF-8, and store another value than the one given.
+    private static func words() throws(Failure) -> [String] {
+        var words: [String] = []
+        for index in 1..<max(Int(CommandLine.argc), 1) {
+            guard let bytes = CommandLine.unsafeArgv[index] else { break }
+            let word = String(cString: bytes)
+            guard word.utf8.count == strlen(bytes), memcmp(Array(word.utf8), bytes, word.utf8.count) == 0 else {
+                throw .usage("argument \(index) is not valid UTF-8")
+            }
+            words.append(word)
+        }
+        return words
     }
 
     private static func run(_ words: some Sequence<String>) throws(Failure) {

@@ -387,5 +387,52 @@
                 }
             }
         }
+
+        /// Repaired, another value would be stored under another key, with status 0.
+        @Test(arguments: [#"set camera key --string "$(printf 'caf\351')""#, #"set camera "$(printf 'k\377')" 1"#])
+        func anArgumentThatIsNotUTF8IsRefused(words: String) throws {
+            try CommandLineTool.run { tool in
+                let outcome = try tool.run(inShell: #"exec "$0" \#(words)"#)
+                #expect(outcome.code == 2)
+                #expect(outcome.errors.contains("is not valid UTF-8"))
+                #expect(try tool.names == [])
+            }
+        }
+
+        @Test func anImportReadsNoMoreThanASuiteCanHold() throws {
+            try CommandLineTool.run { tool in
+                let long = tool.folder.appending(path: "long.json")
+                try Data("{".utf8).write(to: long)
+                // Blanks take no room on the disk here, but the tool cannot know.
+                #expect(truncate(long.path, 200 << 20) == 0)
+                let outcome = try tool("import", "camera", long.path)
+                #expect(outcome.code == 3)
+                #expect(outcome.errors.contains("has more than 128 MiB"))
+                #expect(try tool.names == ["long.json"])
+            }
+        }
+
+        #if !canImport(Darwin)
+            /// A program that runs with the rights of another user does not store where its caller says.
+            @Test(.enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "needs root and setpriv"))
+            func aSetuidProgramIgnoresTheVariablesOfItsCaller() throws {
+                try CommandLineTool.run { tool in
+                    let program = tool.folder.appending(path: "program")
+                    try FileManager.default.copyItem(at: #require(CommandLineTool.program), to: program)
+                    #expect(chmod(tool.folder.path, 0o755) == 0 && chmod(program.path, 0o4755) == 0)
+                    let home = try #require(getpwuid(0)?.pointee.pw_dir.map { String(cString: $0) })
+                    for variable in ["XDG_CONFIG_HOME", "HOME"] {
+                        let call =
+                            "unset XDG_CONFIG_HOME; export \(variable)=/tmp/caller HOME; exec setpriv --reuid=65534"
+                        let outcome = try tool.run(inShell: "\(call) \(program.path) path camera")
+                        #expect(outcome.text == "\(home)/.config/camera.defaults\n", "\(outcome.errors)")
+                        // The control: without the right of another user they count.
+                        let plain = try tool.run(
+                            inShell: "unset XDG_CONFIG_HOME; export \(variable)=/tmp/caller; exec $0 path camera")
+                        #expect(plain.text.hasPrefix("/tmp/caller/"))
+                    }
+                }
+            }
+        #endif
     }
 #endif

@@ -91,6 +91,19 @@ struct NamedSuitesTests {
             }
         }
 
+        /// Repaired, the name of the folder would be that of another one.
+        @Test func aFolderThatIsNotUTF8IsUnavailable() async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    var name = Array(folder.utf8CString.dropLast())
+                    name += [UInt8(ascii: "/"), 0x63, 0xE9, 0].map { CChar(bitPattern: $0) }
+                    setenv("XDG_CONFIG_HOME", name, 1)
+                    try Self.expectUnavailable(DefaultsSuite(name: "a"))
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+                }
+            }
+        }
+
         private static func expectUnavailable(_ suite: DefaultsSuite) throws {
             let store = PersistentStore<CameraConfig>(suite: suite)
             for access in [{ _ = try store.load() }, { try store.save(CameraConfig()) }] {

@@ -87,9 +87,9 @@
         }
 
         /// The name with bytes that no suite's name may hold as `%XX`.
-        private static func escaped(_ name: String) -> String {
+        private static func escaped(_ name: [UInt8]) -> String {
             var escaped = ""
-            for byte in name.utf8 {
+            for byte in name {
                 let isAllowed =
                     DefaultsSuite.nameBytes.contains(byte) && !(escaped.isEmpty && byte == UInt8(ascii: "."))
                 let digits = String(byte, radix: 16, uppercase: true)
