@@ -77,7 +77,10 @@ extension Command {
         func age(_ path: String) -> Date {
             (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date ?? .distantPast
         }
-        return names.filter { $0.hasPrefix("\(url.lastPathComponent).damaged-") }
+        // The library cuts a long name so that the name of the copy has at most 255 bytes.
+        var start = url.lastPathComponent
+        while start.utf8.count > 238 { start.removeLast() }
+        return names.filter { $0.hasPrefix("\(start).damaged-") }
             .map { folder.appending(path: $0).path }.sorted { (age($0), $0) < (age($1), $1) }
     }
 }

@@ -55,13 +55,13 @@ struct FileReplacementTests: SettingsFileTests {
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             let backend = FileBackend(path: file.path, durability: .process, patience: .milliseconds(50))
             let store = PersistentStore(number, suite: DefaultsSuite(backend: backend))
-            try Data([1, 2, 3]).write(to: temporary)
+            try Data(RecordFormat.magic).write(to: temporary)
             let other = try File.existingDirectory(file.deletingLastPathComponent().path)
                 .file(temporary.lastPathComponent, .readWrite)
             #expect(try other.tryLock())
             let isRefused = fails(with: .unavailable) { try store.save(1) }
             #expect(isRefused)
-            #expect(FileManager.default.contents(atPath: temporary.path) == Data([1, 2, 3]))
+            #expect(FileManager.default.contents(atPath: temporary.path) == Data(RecordFormat.magic))
             #expect(!FileManager.default.fileExists(atPath: file.path))
             // Whoever waits for it goes on with the file that another process has made.
             let elsewhere = file.deletingLastPathComponent().appending(path: "elsewhere.defaults")

@@ -48,8 +48,17 @@
 
         /// Runs the program with exactly these arguments.
         func run(_ arguments: [String], input: Data = Data()) throws -> Outcome {
-            let process = Process()
+            try run(#require(Self.program, "the program is not beside the tests"), arguments, input: input)
+        }
+
+        /// Runs a shell script, whose `$0` is the program.
+        func run(inShell script: String) throws -> Outcome {
             let program: URL = try #require(Self.program, "the program is not beside the tests")
+            return try run(URL(filePath: "/bin/sh"), ["-c", script, program.path])
+        }
+
+        private func run(_ program: URL, _ arguments: [String], input: Data = Data()) throws -> Outcome {
+            let process = Process()
             process.executableURL = program
             process.arguments = arguments
             process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": folder.path]) { $1 }

@@ -14,10 +14,14 @@ extension DefaultsSuite {
     /// - Parameters:
     ///   - file: Where the file is, or shall be.
     ///   - durability: When a change is safe from a loss of power; of several suites on one file the first one's counts.
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/invalidName`` if the URL is not that of a file.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/invalidName`` if the URL is not that of a file, or if the file's name has more than
+    ///   250 bytes, a NUL byte, or the form `.<name>.new`, which is used for temporary files.
     public init(file: URL, durability: FileBackend.Durability = .process) throws {
         guard file.isFileURL, !file.hasDirectoryPath, file.path.utf8.first == UInt8(ascii: "/") else {
             throw DefaultsError(.invalidName, reason: "a settings file needs the URL of a file")
+        }
+        if let problem = FilePlace.problem(ofName: file.lastPathComponent) {
+            throw DefaultsError(.invalidName, reason: problem)
         }
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent

@@ -17,14 +17,36 @@ struct FilePlace {
         temporaryName = ".\(name).new"
     }
 
+    /// Why a file of that name cannot be a settings file, or `nil`.
+    static func problem(ofName name: String) -> String? {
+        if name.utf8.contains(0) { return "a file name cannot contain a NUL byte" }
+        if name.hasPrefix("."), name.hasSuffix(".new") {
+            return "names of the form “.<name>.new” are used for temporary files"
+        }
+        if name.utf8.count > nameLimit - 5 { return "a settings file's name has at most \(nameLimit - 5) bytes" }
+        return nil
+    }
+
+    /// How many bytes a name may have on nearly every file system.
+    private static let nameLimit = 255
+
+    /// The name for a copy of damage. A long name is cut so that the copy can be made.
+    private static func copyName(of name: String, checksum: UInt32) -> String {
+        var start = name
+        while start.utf8.count > nameLimit - ".damaged-01234567".utf8.count { start.removeLast() }
+        return "\(start).damaged-\(String(checksum, radix: 16))"
+    }
+
     private func directory() throws(FileFailure) -> File {
         guard path.first == "/", !name.isEmpty else {
             throw FileFailure(
                 path.isEmpty
-                    ? "neither XDG_CONFIG_HOME nor HOME is an absolute path"
+                    ? "neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8"
                     : "its path is not absolute, or names no file"
             )
         }
+        if let problem = Self.problem(ofName: name) { throw FileFailure(problem) }
+        guard !folder.utf8.contains(0) else { throw FileFailure("a path cannot contain a NUL byte") }
         let directory = try File.directory(folder)
         guard try !directory.status().isOpenToAll else {
             throw FileFailure("its folder can be written by everybody, so anybody could put another file there")
@@ -155,6 +177,10 @@ struct FilePlace {
                 if try isClaimed(file, in: directory) { return file }
             } catch let error where error.isOther {
                 if let left = try leftFile(in: directory), try isClaimed(left, in: directory) {
+                    guard try isTemporary(left) else {
+                        throw FileFailure(
+                            "\(temporaryName) is in the way, and this library did not make it; move it away")
+                    }
                     // By a process that died.
                     try directory.remove(temporaryName)
                     continue
@@ -175,6 +201,15 @@ struct FilePlace {
         }
     }
 
+    /// Whether a file under the temporary name was made by this library: by this user, with nothing written to it but what begins as a
+    /// settings file does. After a loss of power its first bytes may be zeros.
+    private func isTemporary(_ file: File) throws(FileFailure) -> Bool {
+        let status = try file.status()
+        guard status.isRegular, status.isOwn, status.links <= 1 else { return false }
+        let start = try file.read(at: 0, count: RecordFormat.magic.count)
+        return RecordFormat.magic.starts(with: start) || start.allSatisfy { $0 == 0 }
+    }
+
     /// Throws if the name means something else by now; in this folder as well, which may have been renamed.
     private func check(_ old: File.Identity?, in directory: File) throws(FileFailure) {
         guard try directory.identity(of: path) == old, try directory.identity(of: name) == old else {
@@ -193,17 +228,22 @@ struct FilePlace {
         guard !rest.isEmpty else { return try replace(log) }
         let directory = try directory()
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
-        let copyName = "\(name).damaged-\(String(crc, radix: 16))"
+        let copyName = Self.copyName(of: name, checksum: crc)
         // Whole or not there: what a full disk or a kill left would pass for a copy. The same damage takes the same name.
         let copy = try claim(in: directory, inPlaceOf: log.identity)
+        let start = min(rest.count, RecordFormat.magic.count)
         do throws(FileFailure) {
-            try copy.write(rest, at: 0)
+            // Under its temporary name it begins as a settings file does, so that the next process may remove it.
+            try copy.write(Array(RecordFormat.magic[..<start] + rest[start...]), at: 0)
             try copy.flush()
             try directory.rename(temporaryName, to: copyName)
         } catch {
             try? directory.remove(temporaryName)
             throw error
         }
+        // If this process dies before, the damage is still there, and the next one makes the same copy again.
+        try copy.write(Array(rest[..<start]), at: 0)
+        try copy.flush()
         try directory.flushNames()
         let successor = try replace(log)
         reports.append(

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import TypedDefaults
+
+/// The names of a settings file, of its copies, and of what lies beside it.
+struct SettingsFileNamesTests: SettingsFileTests {
+    private func file(_ name: String, beside file: URL) -> URL {
+        file.deletingLastPathComponent().appending(path: name)
+    }
+
+    private func contents(_ file: URL) -> Data? { FileManager.default.contents(atPath: file.path) }
+
+    /// Makes the backend replace its file a few times.
+    private func fill(_ suite: DefaultsSuite) {
+        let filler = DefaultKey("filler", default: "")
+        for round in 0..<20 { suite[filler] = String(repeating: "x", count: 60_000 + round) }
+    }
+
+    @Test(arguments: [".test.new", ".\u{E9}.new", ".test.defaults.new"])
+    func theNameOfATemporaryFileIsRefused(name: String) throws {
+        try withFile { file in
+            let other = self.file(name, beside: file)
+            #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: other) })
+            let suite = DefaultsSuite(backend: FileBackend(path: other.path))
+            #expect(fails(with: .unavailable) { try PersistentStore(number, suite: suite).save(1) })
+            #expect(contents(other) == nil)
+        }
+    }
+
+    @Test func aFileOfTheUsersUnderTheTemporaryNameIsKept() throws {
+        try withFile { file in
+            let text = Data("a text of the user's own".utf8)
+            let other = self.file(".test.defaults.new", beside: file)
+            // At the creation of the settings file.
+            try text.write(to: other)
+            let failure = #expect(throws: DefaultsError.self) { try PersistentStore(number, suite: open(file)).save(1) }
+            #expect(failure?.kind == .unavailable)
+            #expect(failure?.reason.contains(".test.defaults.new is in the way") == true)
+            #expect(contents(other) == text)
+            // At a replacement.
+            try FileManager.default.removeItem(at: other)
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            suite[number] = 1
+            try text.write(to: other)
+            fill(suite)
+            #expect(failures.all.allSatisfy { $0.kind == .unavailable })
+            #expect(contents(other) == text)
+            #expect(suite[number] == 1)
+            try FileManager.default.removeItem(at: other)
+            try PersistentStore(number, suite: suite).save(2)
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    /// What a process that died left: an empty file, one that begins as a settings file does, and one of zeros after a loss of power.
+    @Test(arguments: [[], [0xF4, 0x54], RecordFormat.magic + [1, 2, 3], [0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
+    func aTemporaryFileOfAProcessThatDiedIsRemoved(left: [UInt8]) throws {
+        try withFile { file in
+            let temporary = self.file(".test.defaults.new", beside: file)
+            try Data(left).write(to: temporary)
+            try PersistentStore(number, suite: open(file)).save(1)
+            #expect(open(file)[number] == 1)
+            #expect(contents(temporary) == nil)
+        }
+    }
+
+    @Test func aPathWithANULByteIsRefused() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent().path
+            let other = self.file(".n", beside: file)
+            let text = Data("a text of the user's own".utf8)
+            try text.write(to: other)
+            for path in [folder + "/n\0x", folder + "\0/n"] {
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                #expect(fails(with: .unavailable) { try PersistentStore(number, suite: suite).save(1) })
+                #expect(fails(with: .unavailable) { _ = try suite.keys() })
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [".n"])
+            #expect(contents(other) == text)
+        }
+    }
+
+    /// Names of up to 250 bytes can be made and replaced; damage to them must not end all writes.
+    @Test(arguments: [200, 238, 239, 250])
+    func damageToAFileOfALongNameIsSetAside(length: Int) throws {
+        try withFile { file in
+            let long = self.file(String(repeating: "é", count: length / 2) + (length % 2 == 0 ? "" : "x"), beside: file)
+            try PersistentStore(number, suite: DefaultsSuite(file: long)).save(1)
+            let handle = try FileHandle(forUpdating: long)
+            let damage = Data(repeating: 0xA5, count: 40)
+            let end = try FileBackend.inspect(path: long.path).end
+            try handle.seek(toOffset: UInt64(end))
+            try handle.write(contentsOf: damage)
+            try handle.close()
+            let suite = open(long)
+            _ = Failures(of: suite)
+            try PersistentStore(number, suite: suite).save(2)
+            #expect(open(long)[number] == 2)
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            let copy = try #require(names.first { $0.contains(".damaged-") })
+            #expect(names.count == 2)
+            #expect(contents(self.file(copy, beside: file)) == damage)
+        }
+    }
+
+    @Test func aNameThatIsTooLongIsRefused() throws {
+        let file = URL(filePath: "/tmp/" + String(repeating: "x", count: 251))
+        #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: file) })
+    }
+}
