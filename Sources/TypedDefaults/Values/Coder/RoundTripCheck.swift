@@ -39,7 +39,7 @@ final class RoundTripTrace {
 /// The types that are known to read back what they encode, each in the one form in which it does.
 enum CheckedTypes {
     /// The form of a type; `nil` for one that has several, or tries several when it is read.
-    private static let forms = Locked<[ObjectIdentifier: ObjectIdentifier?]>([:])
+    private static let forms = Forks.holding(Locked<[ObjectIdentifier: ObjectIdentifier?]>([:]))
 
     static func contains(_ type: Any.Type, _ form: ObjectIdentifier) -> Bool {
         forms.withLock { $0[ObjectIdentifier(type)] == .some(.some(form)) }
