@@ -1,7 +1,7 @@
 #if canImport(WidgetKit)
     import WidgetKit
 
-    func reloadWidgets() { WidgetCenter.shared.reloadAllTimelines() }
+    nonisolated func reloadWidgets() { WidgetCenter.shared.reloadAllTimelines() }
 #else
-    func reloadWidgets() {}
+    nonisolated func reloadWidgets() {}
 #endif
