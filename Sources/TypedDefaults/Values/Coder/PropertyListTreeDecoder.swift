@@ -59,6 +59,7 @@ final class PropertyListTreeDecoder: Decoder {
     /// The type that decodes itself here; nil in a nested container.
     private let valueType: Any.Type?
     /// Whether something could not be read here. A type that decodes itself all the same tries several.
+    @exclusivity(unchecked)
     private var hasFailed = false
     private let parent: PropertyListTreeDecoder?
     private let key: (any CodingKey)?
@@ -198,7 +199,7 @@ final class PropertyListTreeDecoder: Decoder {
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: some CodingKey) throws
         -> Value
     {
-        if root.isStrict { try checkIsNotNil(type, node, at: key) }
+        if node.isNilMarker { try checkIsNotNil(type, node, at: key) }
         return try value(
             type, from: node.unescapedFromNil, key: key,
             elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key, valueType: type))
@@ -212,16 +213,16 @@ final class PropertyListTreeDecoder: Decoder {
                 elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: nil, valueType: type))
         }
         if isOptionalRoot { return try decode(node) }
-        if root.isStrict { try checkIsNotNil(type, node, at: nil) }
-        let isEscaped =
+        if node.isNilMarker { try checkIsNotNil(type, node, at: nil) }
+        guard case .string = node,
             Value.self == String.self || Value.self is any NativeValue.Type || valueType is any AnyOptional.Type
-        return try decode(isEscaped ? node.unescapedFromNil : node)
+        else { return try decode(node) }
+        return try decode(node.unescapedFromNil)
     }
 
     /// Throws if nil is stored, and the type would take it for the string that it is written as.
-    @inline(__always)
     private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
-        if node.isNilMarker, type is any NativeValue.Type { throw mismatch(type, "\(type)", node, at: key) }
+        if root.isStrict, type is any NativeValue.Type { throw mismatch(type, "\(type)", node, at: key) }
     }
 }
 

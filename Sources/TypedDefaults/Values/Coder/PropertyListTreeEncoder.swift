@@ -63,22 +63,27 @@ final class PropertyListTreeEncoder: Encoder {
     /// Whether strings, numbers and Booleans are encoded in place, with nothing to check or to add.
     private let isPlain: Bool
     /// Whether the value has to be read back and compared.
+    @exclusivity(unchecked)
     fileprivate var needsCheck = false
     /// The type of the single value or of the keys: what tells one way of encoding a type from another.
+    @exclusivity(unchecked)
     private var form: ObjectIdentifier?
     /// Whether the keys of the container are data; known in a comparison only.
     private var hasDynamicKeys = false
     /// The nested type that was last found to be checked, so that an array looks it up only once.
+    @exclusivity(unchecked)
     private var lastChecked: (type: Any.Type, form: ObjectIdentifier)?
 
-    private var shape = Shape.empty
     // Not checked at each access whether another one is under way: during these no code of others runs.
+    @exclusivity(unchecked)
+    private var shape = Shape.empty
     @exclusivity(unchecked)
     fileprivate var single: PropertyList?
     @exclusivity(unchecked)
     fileprivate var elements: [PropertyList] = []
     @exclusivity(unchecked)
     fileprivate var entries: [String: PropertyList] = [:]
+    @exclusivity(unchecked)
     private var open: [(place: Place, encoder: PropertyListTreeEncoder)] = []
     private enum Place {
         case index(Int)
@@ -181,16 +186,14 @@ final class PropertyListTreeEncoder: Encoder {
     /// Whether the type that has encoded itself is known to read this node as the same value.
     fileprivate func isChecked(_ node: PropertyList, isRoot: Bool = false) -> Bool {
         guard let valueType, let form else { return true }
-        if shape == .single {
-            if valueType is any AnyOptional.Type { return true }
-            // Beside an optional of the type this nil can be taken for the optional's own, as in JSON.
-            if node.isNilMarker, !isRoot { return false }
-        }
+        // Beside an optional of the type this nil can be taken for the optional's own, as in JSON.
+        if node.isNilMarker, !isRoot { return valueType is any AnyOptional.Type }
         if let trace {
-            trace.note(valueType, form)
+            if !(valueType is any AnyOptional.Type) { trace.note(valueType, form) }
             return true
         }
-        return CheckedTypes.contains(valueType, form)
+        // The look at the table first: an optional is never in it, and to ask for one takes longer.
+        return CheckedTypes.contains(valueType, form) || valueType is any AnyOptional.Type
     }
 
     /// Lets go of the encoders that stayed open, which hold this one.
