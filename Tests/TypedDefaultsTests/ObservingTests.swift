@@ -318,7 +318,7 @@ struct ObservingTests {
     }
 
     /// Refreshing a token, say: each round is a change of its own, however many there are.
-    @Test func anObserverMayRefreshItsSettingFromATaskForEver() async {
+    @Test(.timeLimit(.minutes(1))) func anObserverMayRefreshItsSettingFromATaskForEver() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let store = PersistentStore(number, suite: suite)

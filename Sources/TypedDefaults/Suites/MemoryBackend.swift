@@ -18,19 +18,19 @@ public final class MemoryBackend: DefaultsBackend {
     public func withWriteAccess(_ body: () -> Void) { body() }
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) {
-        // Replaced values are released after unlocking: freeing `Data` may call a deallocator of the program.
-        var old: [PropertyList?] = []
+        // Released after unlocking: freeing `Data` may call a deallocator of the program.
+        var released: [PropertyList] = []
         contents.withLock { contents in
             for edit in edits {
                 let key = ByteString(edit.key)
-                if let value = edit.value {
-                    old.append(contents.updateValue(value, forKey: key))
-                } else {
-                    old.append(contents.removeValue(forKey: key))
-                }
+                let old =
+                    if let new = edit.value { contents.updateValue(new, forKey: key) } else {
+                        contents.removeValue(forKey: key)
+                    }
+                if let old, old.mayHoldData { released.append(old) }
             }
         }
-        withExtendedLifetime(old) {}
+        withExtendedLifetime(released) {}
     }
 
     /// Always 0: nobody else reaches this memory.
@@ -44,4 +44,13 @@ public final class MemoryBackend: DefaultsBackend {
 extension MemoryBackend: CustomReflectable {
     /// Empty: what is stored never shows in a `dump`.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension PropertyList {
+    fileprivate var mayHoldData: Bool {
+        switch self {
+        case .data, .array, .dictionary: true
+        default: false
+        }
+    }
 }

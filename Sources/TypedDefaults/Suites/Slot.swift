@@ -14,9 +14,15 @@ final class Slot: ForkLock {
         case failure(DefaultsError)
     }
 
-    struct Report {
+    // An object, so that what a slot knows stays small to copy.
+    final class Report: Sendable {
         let failure: DefaultsError
         let stored: PropertyList?
+
+        init(_ failure: DefaultsError, of stored: PropertyList?) {
+            self.failure = failure
+            self.stored = stored
+        }
     }
 
     struct Knowledge {
@@ -62,6 +68,8 @@ final class Slot: ForkLock {
     private let isArgumentRefused: Bool
     /// Class instances are never kept: whoever was handed one could change it.
     let keepsValues: Bool
+    /// Whether the end of a value can run code, as of a struct that holds an object.
+    private let holdsObjects: Bool
     private let makeBox: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
     /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
     let makeChange: @Sendable (PropertyList?, PropertyList?, ChangeOrigin) -> (any AnyObject & Sendable, DefaultsError?)
@@ -82,6 +90,7 @@ final class Slot: ForkLock {
         self.isArgumentRefused = isArgumentRefused
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
+        holdsObjects = !_isPOD(Value.self)
         makeBox = conversion.decodeBox
         makeChange = { old, new, origin in
             // What `get` returns: while there is a launch argument, that one.
@@ -134,9 +143,9 @@ extension Slot {
 
     /// Takes over what a look found, unless something happened since it began.
     func keep(_ look: Knowledge) {
-        let old = knowledge.withLock { knowledge -> Knowledge? in
+        let old = knowledge.withLock { knowledge -> (PropertyList?, Content)? in
             guard knowledge.version == look.version, !knowledge.isUnsettled else { return nil }
-            let old = knowledge
+            let old = (knowledge.stored, knowledge.content)
             // The failure may have been reported while this look was under way.
             let reported = knowledge.reported
             knowledge = look
@@ -157,7 +166,7 @@ extension Slot {
     /// Takes over what was just committed through this slot.
     func keepOwn(_ stored: PropertyList?, at generation: UInt64?) {
         let old = knowledge.withLock { knowledge in
-            let old = knowledge
+            let old = (knowledge.stored, knowledge.content)
             knowledge.version &+= 1
             knowledge.learn(stored, isOwn: true)
             knowledge.reported = nil
@@ -170,8 +179,8 @@ extension Slot {
 
     /// Releases a replaced value after the slot's lock and, if this thread is writing, after its write: the value may hold an
     /// object whose deinit uses the suite.
-    private func release(_ old: Knowledge?) {
-        guard case .value(let box)? = old?.content, HeldTurns.hasOne else { return }
+    private func release(_ old: (stored: PropertyList?, content: Content)?) {
+        guard holdsObjects, case .value(let box)? = old?.content, HeldTurns.hasOne else { return }
         HeldTurns.postpone { withExtendedLifetime(box) {} }
     }
 
@@ -224,7 +233,7 @@ extension Slot {
     func takeReport(_ failure: DefaultsError, of stored: PropertyList?, isValueExact: Bool) -> Bool {
         let (isNew, old) = knowledge.withLock { knowledge -> (Bool, Report?) in
             let old = knowledge.reported
-            let new = Report(failure: failure, stored: stored ?? knowledge.stored)
+            let new = Report(failure, of: stored ?? knowledge.stored)
             if let old, old.stored == new.stored || (!isValueExact && old.failure == failure) { return (false, old) }
             knowledge.reported = new
             return (true, old)

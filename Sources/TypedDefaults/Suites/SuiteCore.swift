@@ -196,11 +196,18 @@ extension SuiteCore {
         forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) -> Slot {
-        let (known, isNews, isNew) = state.withLock { state in
-            let known = state.keys[ByteString(key)]
-            let isNews = declaration != nil && declaration !== known?.declaration && known?.isInConflict != true
-            let isNew = isDeclaring && known?.isDeclared != true
-            return (known?.slots.first { $0.form == conversion.form && $0.formerKeys == formerKeys }, isNews, isNew)
+        let (known, isNews, isNew) = state.withLock { state -> (Slot?, Bool, Bool) in
+            // In place: to copy the entry costs more than the rest.
+            guard let index = state.keys.index(forKey: ByteString(key)) else {
+                return (nil, declaration != nil, isDeclaring)
+            }
+            let isNews =
+                declaration != nil && declaration !== state.keys.values[index].declaration
+                && !state.keys.values[index].isInConflict
+            let isNew = isDeclaring && !state.keys.values[index].isDeclared
+            let form = conversion.form
+            let slot = state.keys.values[index].slots.first { $0.form == form && $0.formerKeys == formerKeys }
+            return (slot, isNews, isNew)
         }
         if let declaration, isNews { note(declaration, of: key) }
         let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
