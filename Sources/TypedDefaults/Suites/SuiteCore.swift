@@ -6,8 +6,9 @@ final class SuiteCore: Sendable {
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
     private let patience: Duration
 
-    /// What is known of one key.
-    private struct Key {
+    /// What is known of one key. An object, because to copy its parts at each use costs more than the rest. Touched only with the
+    /// lock of the state held.
+    private final class Key {
         var slots: [Slot] = []
         /// The slots of other keys that were once called this one and still read it.
         var successors: [Slot] = []
@@ -25,7 +26,7 @@ final class SuiteCore: Sendable {
         }
 
         /// Removes the slots that only this entry holds, and the last declaration if none is left.
-        mutating func removeUnused() -> [any AnyObject & Sendable] {
+        func removeUnused() -> [any AnyObject & Sendable] {
             var unused: [any AnyObject & Sendable] = []
             for index in slots.indices.reversed()
             where isKnownUniquelyReferenced(&slots[index]) && slots[index].canBeMadeAgain {
@@ -77,17 +78,24 @@ final class SuiteCore: Sendable {
             var unused: [any AnyObject & Sendable] = []
             var emptied: [ByteString] = []
             slotCount = 0
-            var index = keys.startIndex
-            while index != keys.endIndex {
-                unused += keys.values[index].removeUnused()
-                slotCount += keys.values[index].slots.count
-                if keys.values[index].isEmpty { emptied.append(keys.keys[index]) }
-                keys.formIndex(after: &index)
+            for (name, key) in keys {
+                unused += key.removeUnused()
+                slotCount += key.slots.count
+                if key.isEmpty { emptied.append(name) }
             }
             for key in emptied { keys[key] = nil }
             // So that the work for each slot stays the same on average, however many there are.
             slotLimit = max(Self.leastSlotLimit, 2 * slotCount)
             return unused
+        }
+
+        /// The entry of a key, which is made if there is none.
+        mutating func entry(_ name: String) -> Key {
+            let name = ByteString(name)
+            if let key = keys[name] { return key }
+            let key = Key()
+            keys[name] = key
+            return key
         }
 
         /// - Returns: What to release after unlocking.
@@ -98,8 +106,8 @@ final class SuiteCore: Sendable {
         }
 
         private mutating func addToTable(_ slot: Slot) {
-            keys[ByteString(slot.key), default: Key()].slots.append(slot)
-            for key in slot.formerKeys { keys[ByteString(key), default: Key()].successors.append(slot) }
+            entry(slot.key).slots.append(slot)
+            for key in slot.formerKeys { entry(key).successors.append(slot) }
             let names = [slot.key] + slot.formerKeys
             guard commit.edits.contains(where: { edit in names.contains { $0.hasSameBytes(as: edit.key) } }) else {
                 return
@@ -197,22 +205,17 @@ extension SuiteCore {
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) -> Slot {
         let (known, isNews, isNew) = state.withLock { state -> (Slot?, Bool, Bool) in
-            // In place: to copy the entry costs more than the rest.
-            guard let index = state.keys.index(forKey: ByteString(key)) else {
-                return (nil, declaration != nil, isDeclaring)
-            }
-            let isNews =
-                declaration != nil && declaration !== state.keys.values[index].declaration
-                && !state.keys.values[index].isInConflict
-            let isNew = isDeclaring && !state.keys.values[index].isDeclared
+            guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring) }
+            let isNews = declaration != nil && declaration !== known.declaration && !known.isInConflict
+            let isNew = isDeclaring && !known.isDeclared
             let form = conversion.form
-            let slot = state.keys.values[index].slots.first { $0.form == form && $0.formerKeys == formerKeys }
+            let slot = known.slots.first { $0.form == form && $0.formerKeys == formerKeys }
             return (slot, isNews, isNew)
         }
         if let declaration, isNews { note(declaration, of: key) }
         let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
         if isNew {
-            state.withLock { $0.keys[ByteString(key), default: Key()].isDeclared = true }
+            state.withLock { $0.entry(key).isDeclared = true }
             noteDeclaration(of: key)
         }
         return slot
@@ -224,9 +227,8 @@ extension SuiteCore {
         let content = declaration.content
         // The old declaration ends after the lock as well: its default may be an object of somebody's.
         let (conflict, old) = state.withLock { state -> (DefaultsError?, (any AnyDeclaration)?) in
-            var known = state.keys[ByteString(key)] ?? Key()
+            let known = state.entry(key)
             let old = known.declaration
-            defer { state.keys[ByteString(key)] = known }
             known.declaration = declaration
             let conflict = known.declared.flatMap { content.conflict(with: $0, key: key) }
             guard let conflict, !known.isInConflict else {
