@@ -30,5 +30,12 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
 /// https://developer.apple.com/documentation/foundation/bundle: a program of a bundle, which no Linux program is.
 public final class Bundle: Sendable {
     public static let main = Bundle()
-    public let bundleIdentifier: String? = "com.example.AppleStubs"
+    // Touched with the lock held only.
+    private nonisolated(unsafe) static var identifier: String? = "com.example.AppleStubs"
+    private static let lock = NSLock()
+
+    public var bundleIdentifier: String? { Self.lock.withLock { Self.identifier } }
+
+    /// Makes the program one without a bundle, as a command-line tool is. To be called before anything else.
+    public static func removeBundle() { lock.withLock { identifier = nil } }
 }

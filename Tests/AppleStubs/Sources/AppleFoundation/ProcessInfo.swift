@@ -1,4 +1,7 @@
 extension ProcessInfo {
+    // https://developer.apple.com/documentation/foundation/processinfo/isiosapponmac
+    public var isiOSAppOnMac: Bool { false }
+
     private struct Activities {
         var isRefused = false
         var refusals = 0

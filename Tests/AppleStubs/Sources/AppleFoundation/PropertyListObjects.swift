@@ -6,7 +6,7 @@ func bridged(_ values: [Data: Any]) -> [String: Any] {
 /// What a property list gives back: numbers as `NSNumber`.
 func copied(_ value: Any) -> Any {
     switch value {
-    case let value as NSNumber: value
+    case let value as NSNumber: value.doubleValue.isNaN ? number(value.doubleValue) : value
     case let value as Bool: NSNumber(value: value)
     case let value as Int: NSNumber(value: value)
     case let value as UInt64: NSNumber(value: value)
@@ -22,8 +22,11 @@ func copied(_ value: Any) -> Any {
     }
 }
 
-/// Without the one class where that of Linux would lose bits: whether Apple's does is for a Mac to tell.
+/// `CFNumberCreate` gives one and the same number for each NaN, and keeps the sign of zero:
+/// https://github.com/swiftlang/swift-corelibs-foundation/blob/main/Sources/CoreFoundation/CFNumber.c
 private func number(_ value: Double) -> Any {
+    if value.isNaN { return NSNumber(value: Double.nan) }
     let number = NSNumber(value: value)
+    // Where that of Linux would lose a bit that Apple's keeps.
     return number.doubleValue.bitPattern == value.bitPattern ? number : value
 }

@@ -4,9 +4,13 @@
 /// a domain and outlives the process, without a call to `synchronize()`. Not `Sendable`, as in the SDK of Xcode 16; a later one may have
 /// it so.
 open class UserDefaults: NSObject {
-    private nonisolated(unsafe) static let shared = UserDefaults(domain: "com.example.AppleStubs")
+    private nonisolated(unsafe) static let shared = UserDefaults(domain: programDomain)
+    /// The program's own domain, which without a bundle has the name of the program: kCFPreferencesCurrentApplication,
+    /// https://developer.apple.com/documentation/corefoundation/kcfpreferencescurrentapplication
+    private static var programDomain: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
     public class var standard: UserDefaults { shared }
     public static let argumentDomain = "NSArgumentDomain"
+    public static let globalDomain = "NSGlobalDomain"
     public static let registrationDomain = "NSRegistrationDomain"
 
     // https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification: posted on the thread that made the
@@ -17,10 +21,14 @@ open class UserDefaults: NSObject {
     public static let sizeLimitExceededNotification = Notification.Name("NSUserDefaultsSizeLimitExceededNotification")
 
     private let domain: String
+    /// Where the domain is stored. A group without its entitlement is a domain of the program alone:
+    /// https://developer.apple.com/documentation/xcode/configuring-app-groups
+    private var store: String { FileManager.isEntitled(toGroup: domain) ? domain : "\(domain) of this program" }
     private let lock = NSRecursiveLock()
     // The next three are touched with the lock held only.
     private var volatileDomains: [String: [String: Any]] = [:]
     private var observations: [Observation] = []
+    private var removedDomains: [String] = []
 
     private struct Observation {
         weak var observer: NSObject?
@@ -36,14 +44,14 @@ open class UserDefaults: NSObject {
     private init(domain: String) {
         self.domain = domain
         super.init()
-        Preferences.shared.attach(self, to: domain)
+        Preferences.shared.attach(self, to: store)
     }
 
     // https://developer.apple.com/documentation/foundation/userdefaults/init(suitename:): nil for the program's own identifier and
     // for the global domain.
     public convenience init?(suiteName: String?) {
-        guard suiteName != "NSGlobalDomain", suiteName != Bundle.main.bundleIdentifier else { return nil }
-        self.init(domain: suiteName ?? "com.example.AppleStubs")
+        guard suiteName != Self.globalDomain, suiteName != Bundle.main.bundleIdentifier else { return nil }
+        self.init(domain: suiteName ?? Self.programDomain)
     }
 
     deinit {
@@ -55,43 +63,119 @@ open class UserDefaults: NSObject {
 
 // Reading and writing.
 extension UserDefaults {
-    // https://developer.apple.com/documentation/foundation/userdefaults: arguments, then the domain, then what is registered.
+    // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/UserDefaults/AboutPreferenceDomains/AboutPreferenceDomains.html:
+    // arguments, then the domain, then the global domain, then registered values. A managed value takes the place of the
+    // domain's: https://developer.apple.com/documentation/foundation/userdefaults/objectisforced(forkey:)
     public func object(forKey key: String) -> Any? {
         let (argument, registered) = lock.withLock {
             (volatileDomains[Self.argumentDomain]?[key], volatileDomains[Self.registrationDomain]?[key])
         }
-        return argument ?? Preferences.shared.value(forKey: key, in: domain) ?? registered
+        return argument ?? Preferences.shared.managedValue(forKey: key, in: store)
+            ?? Preferences.shared.value(forKey: key, in: store)
+            ?? Preferences.shared.value(forKey: key, in: Self.globalDomain) ?? registered
     }
 
     public func string(forKey key: String) -> String? { object(forKey: key) as? String }
     public func dictionary(forKey key: String) -> [String: Any]? { object(forKey: key) as? [String: Any] }
     public func integer(forKey key: String) -> Int { (object(forKey: key) as? NSNumber)?.intValue ?? 0 }
 
+    // https://developer.apple.com/documentation/foundation/userdefaults/url(forkey:): an archived URL, or the path of a file.
+    public func url(forKey key: String) -> URL? {
+        switch object(forKey: key) {
+        case let path as String: URL(filePath: (path as NSString).expandingTildeInPath)
+        case let data as Data: try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: data) as URL?
+        default: nil
+        }
+    }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/dictionaryrepresentation(): all domains of the search list.
+    public func dictionaryRepresentation() -> [String: Any] {
+        var all = volatileDomain(forName: Self.registrationDomain)
+        all.merge(Preferences.shared.values(in: Self.globalDomain) ?? [:]) { $1 }
+        all.merge(Preferences.shared.values(in: store) ?? [:]) { $1 }
+        all.merge(Preferences.shared.managedValues(in: store)) { $1 }
+        return all.merging(volatileDomain(forName: Self.argumentDomain)) { $1 }
+    }
+
     // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx: nil removes.
     public func set(_ value: Any?, forKey key: String) { write([key: value]) }
+    // The typed ones store the same objects, but for URLs, of which the header NSUserDefaults.h says: "the value is archived to an
+    // NSData".
+    public func set(_ value: Bool, forKey key: String) { write([key: value]) }
+    public func set(_ value: Int, forKey key: String) { write([key: value]) }
+    public func set(_ value: Float, forKey key: String) { write([key: Double(value)]) }
+    public func set(_ value: Double, forKey key: String) { write([key: value]) }
+    public func set(_ url: URL?, forKey key: String) {
+        do {
+            write([
+                key: try url.map {
+                    try NSKeyedArchiver.archivedData(withRootObject: $0 as NSURL, requiringSecureCoding: true)
+                }
+            ])
+        } catch {
+            fatalError("a URL was not archived: \(error)")
+        }
+    }
     public func removeObject(forKey key: String) { write([key: nil]) }
 
     private func write(_ edits: [String: Any?]) {
-        Preferences.shared.write(edits, in: domain)
+        Preferences.shared.write(edits, in: store)
         NotificationCenter.default.post(name: Self.didChangeNotification, object: self)
     }
 
     public func register(defaults: [String: Any]) {
-        lock.withLock { volatileDomains[Self.registrationDomain, default: [:]].merge(defaults) { $1 } }
+        lock.withLock {
+            volatileDomains[Self.registrationDomain, default: [:]].merge(defaults.mapValues(copied)) { $1 }
+        }
     }
 
     public func volatileDomain(forName name: String) -> [String: Any] { lock.withLock { volatileDomains[name] ?? [:] } }
     public func setVolatileDomain(_ domain: [String: Any], forName name: String) {
         lock.withLock { volatileDomains[name] = domain }
     }
-    public func removeVolatileDomain(forName name: String) { lock.withLock { volatileDomains[name] = nil } }
+    public func removeVolatileDomain(forName name: String) {
+        lock.withLock {
+            volatileDomains[name] = nil
+            removedDomains.append(name)
+        }
+    }
 
-    public func persistentDomain(forName name: String) -> [String: Any]? { Preferences.shared.values(in: name) }
+    /// The volatile domains that were removed, if only for a moment.
+    public var domainsRemoved: [String] { lock.withLock { removedDomains } }
+
+    public func persistentDomain(forName name: String) -> [String: Any]? {
+        Preferences.shared.values(in: name == domain ? store : name)
+    }
 
     // https://developer.apple.com/documentation/foundation/userdefaults/removepersistentdomain(forname:): as removing each key.
     public func removePersistentDomain(forName name: String) {
-        Preferences.shared.write((persistentDomain(forName: name) ?? [:]).mapValues { _ in nil }, in: name)
+        Preferences.shared.write(
+            (persistentDomain(forName: name) ?? [:]).mapValues { _ in nil }, in: name == domain ? store : name)
         NotificationCenter.default.post(name: Self.didChangeNotification, object: self)
+    }
+
+    public func setPersistentDomain(_ values: [String: Any], forName name: String) {
+        var edits = (persistentDomain(forName: name) ?? [:]).mapValues { _ in Any?.none }
+        for (key, value) in values { edits[key] = value }
+        Preferences.shared.write(edits, in: name == domain ? store : name)
+        NotificationCenter.default.post(name: Self.didChangeNotification, object: self)
+    }
+
+    // Managed values
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/objectisforced(forkey:)
+    public func objectIsForced(forKey key: String) -> Bool {
+        Preferences.shared.managedValue(forKey: key, in: store) != nil
+    }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/objectisforced(forkey:indomain:)
+    public func objectIsForced(forKey key: String, inDomain name: String) -> Bool {
+        Preferences.shared.managedValue(forKey: key, in: name == domain ? store : name) != nil
+    }
+
+    /// Has an administrator provide a value, or no longer. What the program sets meanwhile is stored and not seen.
+    public func setManaged(_ value: Any?, forKey key: String) {
+        Preferences.shared.manage(value, forKey: key, in: store)
     }
 
     // https://developer.apple.com/documentation/foundation/userdefaults/synchronize(): unnecessary and shouldn't be used.
@@ -99,11 +183,13 @@ extension UserDefaults {
 
     /// Restarts the device: until it is unlocked its settings look empty, and what is written meanwhile replaces them.
     /// https://forums.developer.apple.com/forums/thread/15685
-    public func lockDevice() { Preferences.shared.setLocked(true, domain) }
-    public func unlockDevice() { Preferences.shared.setLocked(false, domain) }
+    public func lockDevice() { Preferences.shared.setLocked(true, store) }
+    public func unlockDevice() { Preferences.shared.setLocked(false, store) }
 
     /// Has another process change a value: observers hear of it on a thread of the system's, and there is no notification, see
     /// ``didChangeNotification``. Returns when they have heard.
+    ///
+    /// A process that has the entitlements it needs: it does not reach a group that this process has no entitlement for.
     public func setFromAnotherProcess(_ value: Any?, forKey key: String) {
         let done = DispatchSemaphore(value: 0)
         // Safe: handed over, and not touched here until the other thread has ended.
@@ -173,6 +259,8 @@ private final class Preferences: @unchecked Sendable {
         /// By the bytes of the key, as `NSString` compares.
         var values: [Data: Any] = [:]
         var objects: [Weak] = []
+        /// What an administrator provides.
+        var managed: [Data: Any] = [:]
         /// What is there and not seen before the first unlock.
         var hidden: [Data: Any] = [:]
     }
@@ -189,6 +277,18 @@ private final class Preferences: @unchecked Sendable {
     }
 
     func value(forKey key: String, in name: String) -> Any? { change(name) { $0.values[Data(key.utf8)] } }
+
+    func managedValue(forKey key: String, in name: String) -> Any? { change(name) { $0.managed[Data(key.utf8)] } }
+
+    func managedValues(in name: String) -> [String: Any] { change(name) { bridged($0.managed) } }
+
+    func manage(_ value: Any?, forKey key: String, in name: String) {
+        let objects = change(name) { domain in
+            domain.managed[Data(key.utf8)] = value.map(copied)
+            return domain.objects.compactMap(\.object)
+        }
+        for object in objects { object.tell(key) }
+    }
 
     func values(in name: String) -> [String: Any]? {
         change(name) { $0.values.isEmpty ? nil : bridged($0.values) }

@@ -2,7 +2,7 @@
 // may be handed on. https://developer.apple.com/documentation/swiftui
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
-    @ViewBuilder var body: Body { get }
+    @ViewBuilder @MainActor @preconcurrency var body: Body { get }
 }
 
 extension Never: View { public var body: Never { fatalError("never made") } }
@@ -12,6 +12,12 @@ public struct Text: View {
     public init(_ content: String) { self.content = content }
     public var body: Never { fatalError("drawn by the system") }
 }
+
+// https://developer.apple.com/documentation/swiftui/transaction
+public struct Transaction: Sendable { public init() {} }
+
+// https://developer.apple.com/documentation/swiftui/dynamicproperty
+public protocol DynamicProperty {}
 
 // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-7ufcp
 @dynamicMemberLookup @propertyWrapper public struct Binding<Value> {
@@ -23,6 +29,15 @@ public struct Text: View {
     ) {
         self.get = get
         self.set = set
+    }
+
+    // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-6g3d5
+    @preconcurrency public init(
+        get: @escaping @isolated(any) @Sendable () -> Value,
+        set: @escaping @isolated(any) @Sendable (Value, Transaction) -> Void
+    ) {
+        let set = unsafeBitCast(set, to: (@Sendable (Value, Transaction) -> Void).self)
+        self.init(get: get) { set($0, Transaction()) }
     }
 
     // Called where the view is, on the main actor, which `@isolated(any)` cannot say.
@@ -58,7 +73,8 @@ public struct EnvironmentValues {
     public init() {}
 
     /// Those of the view that is being drawn.
-    @MainActor static var current = EnvironmentValues()
+    // Safe: views are drawn on the main actor only, and there the values of the environment are read.
+    nonisolated(unsafe) static var current = EnvironmentValues()
 
     public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
         get { values[ObjectIdentifier(key)].map { $0 as! Key.Value } ?? Key.defaultValue }
@@ -67,10 +83,10 @@ public struct EnvironmentValues {
 }
 
 // https://developer.apple.com/documentation/swiftui/environment: to be read in a `body`.
-@propertyWrapper public struct Environment<Value> {
+@propertyWrapper public struct Environment<Value>: DynamicProperty {
     private let keyPath: KeyPath<EnvironmentValues, Value>
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
-    @MainActor public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
+    public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
 }
 
 extension View {
@@ -83,11 +99,33 @@ extension View {
 }
 
 // https://developer.apple.com/documentation/swiftui/viewbuilder
-@resultBuilder public enum ViewBuilder {
-    @MainActor public static func buildBlock<each Content: View>(
+@resultBuilder public struct ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock() -> EmptyView { EmptyView() }
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(
         _ content: repeat each Content
     ) -> TupleView<repeat each Content> { TupleView(content: (repeat each content)) }
-    @MainActor public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> _ConditionalContent<First, Second> {
+        .first(first)
+    }
+    public static func buildEither<First: View, Second: View>(second: Second) -> _ConditionalContent<First, Second> {
+        .second(second)
+    }
+}
+
+// https://developer.apple.com/documentation/swiftui/emptyview
+public struct EmptyView: View {
+    public nonisolated init() {}
+    public var body: Never { fatalError("drawn by the system") }
+}
+
+// https://developer.apple.com/documentation/swiftui/_conditionalcontent
+public enum _ConditionalContent<First: View, Second: View>: View {
+    case first(First)
+    case second(Second)
+    public var body: Never { fatalError("drawn by the system") }
 }
 
 // https://developer.apple.com/documentation/swiftui/toggle
@@ -101,13 +139,23 @@ public struct Toggle: View {
 // https://developer.apple.com/documentation/swiftui/app, scene and windowgroup
 @MainActor @preconcurrency public protocol App {
     associatedtype Body: Scene
-    var body: Body { get }
-    init()
+    @SceneBuilder @MainActor @preconcurrency var body: Body { get }
+    @MainActor @preconcurrency init()
 }
 extension App { public static func main() { _ = Self().body } }
-@MainActor @preconcurrency public protocol Scene {}
+@MainActor @preconcurrency public protocol Scene {
+    associatedtype Body: Scene
+    @SceneBuilder @MainActor @preconcurrency var body: Body { get }
+}
+extension Never: Scene {}
+// https://developer.apple.com/documentation/swiftui/scenebuilder
+@resultBuilder public struct SceneBuilder {
+    public static func buildExpression<Content: Scene>(_ content: Content) -> Content { content }
+    public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
+}
 public struct WindowGroup<Content: View>: Scene {
     public init(@ViewBuilder content: () -> Content) { _ = content() }
+    public var body: Never { fatalError("drawn by the system") }
 }
 
 // What the system does with views.
@@ -125,8 +173,24 @@ public struct WindowGroup<Content: View>: Scene {
 extension Text: Drawn { fileprivate var lines: [String] { [content] } }
 extension Toggle: Drawn { fileprivate var lines: [String] { ["\(title): \(isOn.wrappedValue ? "on" : "off")"] } }
 
+extension EmptyView: Drawn { fileprivate var lines: [String] { [] } }
+extension Optional: View where Wrapped: View {
+    public var body: Never { fatalError("drawn by the system") }
+}
+extension Optional: Drawn where Wrapped: View { fileprivate var lines: [String] { map { draw($0) } ?? [] } }
+extension _ConditionalContent: Drawn {
+    fileprivate var lines: [String] {
+        switch self {
+        case .first(let view): draw(view)
+        case .second(let view): draw(view)
+        }
+    }
+}
+
 public struct TupleView<each Content: View>: View, Drawn {
-    fileprivate let content: (repeat each Content)
+    // Safe: made and drawn on the main actor.
+    nonisolated(unsafe) fileprivate let content: (repeat each Content)
+    fileprivate nonisolated init(content: (repeat each Content)) { self.content = content }
     public var body: Never { fatalError("drawn by the system") }
     fileprivate var lines: [String] {
         var lines: [String] = []

@@ -1,8 +1,8 @@
 // https://developer.apple.com/documentation/swiftui/widget
 @MainActor @preconcurrency public protocol Widget {
     associatedtype Body: WidgetConfiguration
-    var body: Body { get }
-    init()
+    @MainActor @preconcurrency var body: Body { get }
+    @MainActor @preconcurrency init()
 }
 extension Widget { public static func main() { _ = Self().body } }
 @MainActor @preconcurrency public protocol WidgetConfiguration {}

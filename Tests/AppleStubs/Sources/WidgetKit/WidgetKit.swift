@@ -32,8 +32,9 @@ public struct StaticConfiguration<Content: View>: WidgetConfiguration {
 }
 
 // https://developer.apple.com/documentation/widgetkit/widgetcenter
-public final class WidgetCenter: Sendable {
-    public static let shared = WidgetCenter()
+public class WidgetCenter {
+    private nonisolated(unsafe) static let center = WidgetCenter()
+    public static var shared: WidgetCenter { center }
     public func reloadAllTimelines() {}
 }
 

@@ -67,6 +67,54 @@ struct StubTests {
         }
     }
 
+    @Test func aManagedValueStandsInFrontOfTheDomainsOwn() throws {
+        try withEar(of: ["a"]) { defaults, ear in
+            #expect(!defaults.objectIsForced(forKey: "a"))
+            defaults.setManaged(1, forKey: "a")
+            defaults.set(2, forKey: "a")
+            #expect(defaults.objectIsForced(forKey: "a"))
+            #expect(defaults.integer(forKey: "a") == 1)
+            #expect(ear.heard == ["a", "a"])
+            defaults.setManaged(nil, forKey: "a")
+            #expect(defaults.integer(forKey: "a") == 2)
+        }
+    }
+
+    @Test func aGroupIsSharedOnlyWithItsEntitlement() throws {
+        let name = "group.StubTests-\(UUID().uuidString)"
+        let own = try #require(UserDefaults(suiteName: name))
+        #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: name) == nil)
+        own.set(1, forKey: "a")
+        own.removePersistentDomain(forName: name)
+        own.set(1, forKey: "a")
+        FileManager.entitle(toGroup: name)
+        let shared = try #require(UserDefaults(suiteName: name))
+        #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: name) != nil)
+        #expect(shared.object(forKey: "a") == nil)
+        FileManager.entitle(toGroup: name, false)
+        #expect(own.integer(forKey: "a") == 1)
+        own.removePersistentDomain(forName: name)
+    }
+
+    @Test func numbersAndURLsAreStoredAsTheRealOneStoresThem() throws {
+        try withEar(of: []) { defaults, _ in
+            for nan in [-Double.nan, .signalingNaN, Double(nan: 5, signaling: false)] {
+                defaults.set(nan, forKey: "a")
+                #expect((defaults.object(forKey: "a") as? NSNumber)?.doubleValue.bitPattern == Double.nan.bitPattern)
+            }
+            let url = URL(string: "https://example.com")
+            defaults.set(url, forKey: "a")
+            #expect(defaults.object(forKey: "a") is Data)
+            #expect(defaults.url(forKey: "a") == url)
+            // A string is a path.
+            defaults.set("/tmp/a", forKey: "a")
+            #expect(defaults.url(forKey: "a") == URL(filePath: "/tmp/a"))
+            defaults.register(defaults: ["a": 1, "b": 2])
+            #expect(defaults.dictionaryRepresentation()["b"] as? Int == 2)
+            #expect(defaults.dictionaryRepresentation()["a"] as? String == "/tmp/a")
+        }
+    }
+
     @Test func whatEndsAProgramThereEndsItHere() async {
         await #expect(processExitsWith: .failure) {
             UserDefaults.standard.addObserver(Ear(), forKeyPath: "@count", options: [], context: nil)

@@ -9,6 +9,7 @@ struct UserDefaultsSuitesTests {
 
     @Test func aNameIsTheSuiteOfAnAppGroup() throws {
         let name = "group.com.example.\(UUID().uuidString)"
+        FileManager.entitle(toGroup: name)
         let suite = try DefaultsSuite.onUserDefaults(name: name)
         let heard = Guarded<[Int?]>([])
         let token = PersistentStore(number, suite: suite).observe { change in

@@ -1,0 +1,92 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, since the names are those of the real things.
+
+/// To open a file for its events only: https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/open.2.html
+public let O_EVTONLY = O_RDONLY
+
+/// https://developer.apple.com/documentation/dispatch/dispatchsourcefilesystemobject
+public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {
+    var data: DispatchSource.FileSystemEvent { get }
+}
+
+extension DispatchSource {
+    /// Tells of what happens to the file that is open, whatever its name: of a folder, that its names change.
+    ///
+    /// https://developer.apple.com/documentation/dispatch/dispatchsource/makefilesystemobjectsource(filedescriptor:eventmask:queue:) and
+    /// `EVFILT_VNODE` in https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html
+    public class func makeFileSystemObjectSource(
+        fileDescriptor: Int32, eventMask: FileSystemEvent, queue: DispatchQueue? = nil
+    ) -> any DispatchSourceFileSystemObject {
+        FileSystemSource(fileDescriptor, eventMask, queue)
+    }
+}
+
+/// By `inotify`, of the file behind the descriptor.
+private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked Sendable {
+    private let inotify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    private let source: any DispatchSourceRead
+    private let wanted: DispatchSource.FileSystemEvent
+    private let lock = NSLock()
+    // Touched with the lock held only.
+    private var events: DispatchSource.FileSystemEvent = []
+    private var isActive = false
+
+    init(_ descriptor: Int32, _ wanted: DispatchSource.FileSystemEvent, _ queue: DispatchQueue?) {
+        self.wanted = wanted
+        precondition(inotify >= 0, "there is no room for another watch")
+        let mask =
+            IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+        let added = inotify_add_watch(inotify, "/proc/self/fd/\(descriptor)", UInt32(mask))
+        precondition(added >= 0, "the descriptor \(descriptor) cannot be watched")
+        source = DispatchSource.makeReadSource(fileDescriptor: inotify, queue: queue)
+    }
+
+    deinit {
+        // A source that was never resumed cannot go: the real one ends the program.
+        precondition(isActive, "released a source that was not resumed")
+    }
+
+    var data: DispatchSource.FileSystemEvent { lock.withLock { events } }
+
+    private func take() -> Bool {
+        var taken: DispatchSource.FileSystemEvent = []
+        withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
+            while true {
+                let count = read(inotify, buffer.baseAddress, buffer.count)
+                guard count > 0 else { return }
+                var offset = 0
+                while offset < count {
+                    let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                    offset += MemoryLayout<inotify_event>.size + Int(event.len)
+                    let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+                    if event.mask & UInt32(IN_MODIFY | names) != 0 { taken.insert(.write) }
+                    // The last name goes: Linux tells of the count of names.
+                    if event.mask & UInt32(IN_ATTRIB) != 0 { taken.formUnion([.attrib, .link, .delete]) }
+                    if event.mask & UInt32(IN_DELETE_SELF) != 0 { taken.insert(.delete) }
+                    if event.mask & UInt32(IN_MOVE_SELF) != 0 { taken.insert(.rename) }
+                }
+            }
+        }
+        return lock.withLock {
+            events = taken.intersection(wanted)
+            return !events.isEmpty
+        }
+    }
+
+    func setEventHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?) {
+        source.setEventHandler { [unowned self] in if take() { handler?() } }
+    }
+    func setCancelHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?) {
+        let inotify = inotify
+        source.setCancelHandler {
+            close(inotify)
+            handler?()
+        }
+    }
+    func resume() {
+        lock.withLock { isActive = true }
+        source.resume()
+    }
+    func activate() { resume() }
+    func cancel() { source.cancel() }
+    var isCancelled: Bool { source.isCancelled }
+}
