@@ -1,7 +1,8 @@
 import Foundation
 import Observation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 /// The Observation framework hears of what others write, and costs nothing when nobody tracks.
 struct TrackingTests {
@@ -116,5 +117,36 @@ struct TrackingTests {
         backend.write(2, forKey: "number")
         #expect(fired.withLock { $0 } == 1)
         #expect(!backend.isWatched)
+    }
+
+    /// Pins a detail of the Observation framework that has no API: it keeps the key path of what it waits for.
+    @Test func theFrameworkKeepsTheKeyPathOfATrackedSlotOnly() {
+        #expect(Slot.frameworkKeepsKeyPaths)
+        let slot = Slot(
+            "number", Conversion<Int>.codable, formerKeys: [], launchArgument: nil, isArgumentRefused: false,
+            location: nil)
+        #expect(!slot.noteAccess())
+        let fired = Guarded(0)
+        for count in 1...3 {
+            withObservationTracking {
+                #expect(slot.noteAccess())
+            } onChange: {
+                fired.withLock { $0 += 1 }
+            }
+            #expect(slot.isTracked)
+            slot.noteChange()
+            #expect(fired.withLock { $0 } == count)
+            #expect(!slot.isTracked)
+        }
+    }
+
+    @Test func whereTheFrameworkKeepsNoKeyPathEverySlotCountsAsTracked() {
+        let slot = Slot(
+            "number", Conversion<Int>.codable, formerKeys: [], launchArgument: nil, isArgumentRefused: false,
+            location: nil,
+            frameworkKeepsKeyPaths: false)
+        #expect(slot.noteAccess())
+        slot.noteChange()
+        #expect(slot.isTracked)
     }
 }

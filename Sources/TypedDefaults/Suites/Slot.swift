@@ -78,13 +78,17 @@ final class Slot: ForkLock {
     /// What the registrar knows the value by, an object of this slot's own.
     private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
 
+    /// Whether the slot counts as tracked even if no reference to its key path is found.
+    private let isAlwaysTracked: Bool
+
     init<Value>(
         _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], launchArgument: PropertyList?,
-        isArgumentRefused: Bool, location: String?
+        isArgumentRefused: Bool, location: String?, frameworkKeepsKeyPaths: Bool = Slot.frameworkKeepsKeyPaths
     ) {
         let name = SettingName(key: key, location: location)
         self.key = key
         self.formerKeys = formerKeys
+        isAlwaysTracked = !frameworkKeepsKeyPaths
         form = conversion.form
         self.launchArgument = launchArgument
         self.isArgumentRefused = isArgumentRefused
@@ -262,11 +266,40 @@ extension Slot: Observable {
         return isTracked
     }
 
-    /// Whether somebody waits to be told of the next change. The framework does not say so, but it then keeps the key path.
-    var isTracked: Bool { keyPath.isHeldByOthers }
+    /// Whether the Observation framework waits for the next change.
+    ///
+    /// The framework has no API that answers this. It keeps the key path of each property that it waits for, and no other code has a
+    /// reference to this one, so the reference count answers it. That is a detail of the framework. Where it does not hold, every slot
+    /// counts as tracked: its key is followed for as long as the slot lives, which costs time but loses no change.
+    var isTracked: Bool { keyPath.isHeldByOthers || isAlwaysTracked }
+
+    /// Whether the framework keeps the key path of a property that it waits for.
+    static let frameworkKeepsKeyPaths = TrackingProbe().keepsKeyPath
 
     /// The value has changed.
     func noteChange() { keyPath.withObject { registrar.withMutation(of: self, keyPath: $0) {} } }
+}
+
+/// An object with one property, to find out how the Observation framework treats its key path.
+private final class TrackingProbe: Observable, Sendable {
+    private let registrar = ObservationRegistrar()
+    private let keyPath = TellingReference<KeyPath<TrackingProbe, Never?>>(makeKeyPath())
+    private subscript(number: Int) -> Never? { nil }
+
+    private static func makeKeyPath() -> KeyPath<TrackingProbe, Never?> {
+        // Made anew at each use, since there is an argument in it.
+        let number = 0
+        return \TrackingProbe[number]
+    }
+
+    var keepsKeyPath: Bool {
+        withObservationTracking {
+            keyPath.withObject { registrar.access(self, keyPath: $0) }
+        } onChange: {
+        }
+        defer { keyPath.withObject { registrar.withMutation(of: self, keyPath: $0) {} } }
+        return keyPath.isHeldByOthers
+    }
 }
 
 /// Holds an object, and tells whether anybody else does.
