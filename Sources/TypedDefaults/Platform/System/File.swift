@@ -222,7 +222,7 @@ extension File {
     func flush() throws(FileFailure) { try Self.checking("fdatasync") { flushData(descriptor) } }
 
     /// The same for the names in a directory.
-    func flushNames() throws(FileFailure) { try Self.checking("fsync") { fsync(descriptor) } }
+    func flushNames() throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } }
 
     /// Takes the file's lock; false if another process has it.
     func tryLock() throws(FileFailure) -> Bool {
@@ -281,11 +281,13 @@ extension File {
 }
 
 #if canImport(Darwin)
-    /// On Apple platforms `fsync` stops at the drive's own cache.
-    private func flushData(_ descriptor: Int32) -> Int32 {
+    /// On Apple platforms `fsync` stops at the drive's own cache, of the names in a directory as well. Not every file system can do more.
+    private func flushAll(_ descriptor: Int32) -> Int32 {
         fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
     }
+    private func flushData(_ descriptor: Int32) -> Int32 { flushAll(descriptor) }
 #else
+    private func flushAll(_ descriptor: Int32) -> Int32 { fsync(descriptor) }
     private func flushData(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
 #endif
 

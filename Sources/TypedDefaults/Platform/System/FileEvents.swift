@@ -1,4 +1,8 @@
-#if os(Linux) || os(Android)
+#if canImport(Darwin) || canImport(AppleFoundation)
+    // Platform/Apple/VnodeEvents.swift
+#elseif os(Linux) || os(Android)
+    import Dispatch
+
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
@@ -9,19 +13,44 @@
         #error("TypedDefaults needs inotify on Linux")
     #endif
 
-    /// What the system tells of a file and of its name.
-    struct FileEvents: Sendable {
-        let file: File
+    /// Events of a file and of its name, by `inotify`.
+    final class FileEvents: Sendable {
+        /// Events of names are kept from one event to the next ``awaitNext()``.
+        static let missesNames = false
+
+        private let file: File
         private let folder: String
         private let path: String
         private let name: [UInt8]
+        // Safe: set up before it is resumed, and then told to cancel only.
+        private nonisolated(unsafe) let source: any DispatchSourceRead
 
-        init(folder: String, name: String) throws(FileFailure) {
+        /// Begins to wait.
+        ///
+        /// - Parameter onEvent: Called on the queue, with whether the name may mean another file by now.
+        init(
+            folder: String, name: String, queue: DispatchQueue,
+            onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
+        ) throws(FileFailure) {
             file = try File("inotify_init1") { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
             path = (folder == "/" ? "" : folder) + "/" + name
             self.folder = folder
             self.name = Array(name.utf8)
+            source = DispatchSource.makeReadSource(fileDescriptor: file.descriptor, queue: queue)
+            source.setEventHandler { [weak self] in
+                guard let self else { return }
+                let changed = take()
+                if changed.contents || changed.name { onEvent(self, changed.name) }
+            }
+            // The descriptor is closed no sooner than the source has ended.
+            source.setCancelHandler { [file] in withExtendedLifetime(file) {} }
+            source.resume()
+            try awaitNext()
         }
+
+        deinit { cancel() }
+
+        func cancel() { source.cancel() }
 
         /// Has the next change of the contents told, and only the next, and changes of names.
         func awaitNext() throws(FileFailure) {
@@ -43,7 +72,7 @@
         }
 
         /// What has happened: to the contents of the file, and to its name.
-        func take() -> (contents: Bool, name: Bool) {
+        private func take() -> (contents: Bool, name: Bool) {
             var taken = (contents: false, name: false)
             withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
                 while true {
@@ -68,11 +97,16 @@
         }
     }
 #else
+    import Dispatch
+
     /// Changes are looked for ten times a second where this library does not know how to wait for them.
-    struct FileEvents: Sendable {
-        let file: File
-        init(folder: String, name: String) throws(FileFailure) { throw FileFailure("not to be had on this system") }
+    final class FileEvents: Sendable {
+        static let missesNames = true
+        init(
+            folder: String, name: String, queue: DispatchQueue,
+            onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
+        ) throws(FileFailure) { throw FileFailure("not supported on this system") }
         func awaitNext() throws(FileFailure) {}
-        func take() -> (contents: Bool, name: Bool) { (false, false) }
+        func cancel() {}
     }
 #endif

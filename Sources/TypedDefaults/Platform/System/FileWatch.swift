@@ -6,9 +6,8 @@ import Dispatch
 final class FileWatch: Sendable {
     /// Why the system does not tell of changes, so that they are looked for ten times a second; nil if it does.
     let refusal: FileFailure?
-    // Safe: told to begin when it is made and to end when this object goes, and touched no more.
-    private nonisolated(unsafe) let source: any DispatchSourceProtocol
     private let isOver = Locked(false)
+    private let end: @Sendable () -> Void
 
     /// Begins to watch.
     ///
@@ -16,53 +15,48 @@ final class FileWatch: Sendable {
     init(folder: String, name: String, onChange: @escaping @Sendable (_ isName: Bool) -> Void) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {
-            source = try Self.makeSource(FileEvents(folder: folder, name: name), queue, isOver, onChange)
+            let events = try FileEvents(folder: folder, name: name, queue: queue) { [isOver] events, isName in
+                // Asked after the event was taken: a handler that was about to be called when the source was cancelled is called all
+                // the same.
+                guard !isOver.withLock({ $0 }) else { return }
+                onChange(isName)
+                // An event for each of many writes would cost the writers as much again as the writes do.
+                Self.awaitNext(of: events, after: .milliseconds(2), queue, isOver, onChange)
+            }
+            end = { events.cancel() }
             refusal = nil
         } catch {
             let timer = DispatchSource.makeTimerSource(queue: queue)
             timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(10))
             timer.setEventHandler { onChange(true) }
             timer.resume()
-            source = timer
+            // Safe: told to end, and touched no more.
+            nonisolated(unsafe) let ended = timer
+            end = { ended.cancel() }
             refusal = error
         }
     }
 
     deinit {
         isOver.withLock { $0 = true }
-        source.cancel()
+        end()
     }
 
-    private static func makeSource(
-        _ events: FileEvents, _ queue: DispatchQueue, _ isOver: Locked<Bool>,
+    private static func awaitNext(
+        of events: FileEvents, after pause: DispatchTimeInterval, _ queue: DispatchQueue, _ isOver: Locked<Bool>,
         _ onChange: @escaping @Sendable (Bool) -> Void
-    ) throws(FileFailure) -> any DispatchSourceProtocol {
-        try events.awaitNext()
-        let source = DispatchSource.makeReadSource(fileDescriptor: events.file.descriptor, queue: queue)
-        @Sendable func awaitNext(after pause: DispatchTimeInterval) {
-            queue.asyncAfter(deadline: .now() + pause) {
-                guard !isOver.withLock({ $0 }) else { return }
-                // First wait, then look, or a change in between is missed.
-                do throws(FileFailure) {
-                    try events.awaitNext()
-                    onChange(false)
-                } catch {
-                    // The folder is gone, or there is no room: until it works again it is looked for.
-                    onChange(true)
-                    awaitNext(after: .milliseconds(100))
-                }
+    ) {
+        queue.asyncAfter(deadline: .now() + pause) {
+            guard !isOver.withLock({ $0 }) else { return }
+            // First wait, then look, or a change in between is missed.
+            do throws(FileFailure) {
+                try events.awaitNext()
+                onChange(FileEvents.missesNames)
+            } catch {
+                // The folder is gone, or there is no room: until it works again it is looked for.
+                onChange(true)
+                awaitNext(of: events, after: .milliseconds(100), queue, isOver, onChange)
             }
         }
-        source.setEventHandler {
-            let changed = events.take()
-            // Asked after they were taken: a handler that was about to be called when the source was cancelled is called all the same.
-            guard changed.contents || changed.name, !isOver.withLock({ $0 }) else { return }
-            onChange(changed.name)
-            // An event for each of many writes would cost the writers as much again as the writes do.
-            awaitNext(after: .milliseconds(2))
-        }
-        source.setCancelHandler { _ = events }
-        source.resume()
-        return source
     }
 }

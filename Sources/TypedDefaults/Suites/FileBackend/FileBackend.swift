@@ -316,7 +316,7 @@ extension FileBackend {
         var before: FileWatch?
         state.withLock { state in
             (before, state.watch) = (state.watch, watch)
-            guard let refusal = watch?.refusal, refusal.code != 0, !state.hasReportedRefusal else { return }
+            guard let refusal = watch?.refusal, !state.hasReportedRefusal else { return }
             state.hasReportedRefusal = true
             state.reports.append(
                 DefaultsError(
