@@ -5,8 +5,9 @@
         import Foundation
     #endif
 
-    // What others write: by key-value observing where the key allows it, which tells of other processes too; by the notification of
-    // all changes else, which does not, and at each change of any `UserDefaults` in the process has all such keys read again.
+    // Changes that other code makes. Key-value observing reports those of each key, other processes included. Keys that it cannot
+    // observe share one observer of the notification that this process has changed some `UserDefaults`: it compares their values with the
+    // ones that it saw last, and reports the keys that differ.
     extension UserDefaultsBackend {
         public var followsKeys: Bool { true }
 
@@ -14,38 +15,102 @@
 
         public func follow(_ key: String, _ isFollowed: Bool) {
             let name = ByteString(key)
-            // What ends does so after the lock: observers that are others' code may be called meanwhile.
-            var ended: FoundationDomain.State.Followed?
-            let changed = state.withLock { state -> Bool in
-                state.followed[name, default: .init()].count += isFollowed ? 1 : -1
-                if state.followed[name]?.count == 0 { ended = state.followed.removeValue(forKey: name) }
-                return state.followed[name]?.count == 1 && isFollowed
+            let isObservable = KeyObservation.isPossible(key)
+            // Released after the lock: observers of `UserDefaults` may be called meanwhile.
+            var ended: (any Sendable)?
+            let (isFirst, startsNotification) = state.withLock { state -> (Bool, Bool) in
+                state.followed[name, default: .init(isObservable: isObservable)].count += isFollowed ? 1 : -1
+                if state.followed[name]?.count == 0 {
+                    ended = state.followed.removeValue(forKey: name)?.observation
+                    if !isObservable, !state.hasUnobservable { swap(&ended, &state.notification) }
+                }
+                let isFirst = state.followed[name]?.count == 1 && isFollowed
+                let startsNotification = isFirst && !isObservable && state.notification == nil
+                return (isFirst, startsNotification)
             }
             withExtendedLifetime(ended) {}
-            guard changed else { return }
-            let observation = observation(of: key)
-            state.withLock { $0.followed[name]?.observation = observation }
-        }
-
-        private func observation(of key: String) -> any Sendable {
-            guard KeyObservation.isPossible(key) else {
-                return NotificationObservation(UserDefaults.didChangeNotification) { [weak self] _ in self?.tell(key) }
+            guard isFirst else { return }
+            if isObservable {
+                let observation = KeyObservation(defaults, key: key) { [weak self] in self?.report([key]) }
+                // Let go of after the lock, if it ended meanwhile.
+                withExtendedLifetime(observation) { state.withLock { $0.followed[name]?.observation = observation } }
+            } else {
+                if startsNotification { startNotification() }
+                reportChanges()
             }
-            return KeyObservation(defaults, key: key) { [weak self] in self?.tell(key) }
         }
 
-        private func tell(_ key: String) { state.withLock { $0.news }?([key]) }
+        private func startNotification() {
+            let observation = NotificationObservation(UserDefaults.didChangeNotification) { [weak self] _ in
+                self?.reportChanges()
+            }
+            // Let go of after the lock, if another thread was faster or no key is left.
+            withExtendedLifetime(observation) {
+                state.withLock { state in
+                    if state.hasUnobservable, state.notification == nil { state.notification = observation }
+                }
+            }
+        }
+
+        /// Reports the keys without key-value observing whose values are not those that were seen last.
+        private func reportChanges() {
+            let (keys, pass) = state.withLock { state in
+                state.pass &+= 1
+                return (state.followed.filter { !$0.value.isObservable }.map(\.key), state.pass)
+            }
+            // Not under the lock: reading may wait for a writer, which may be waiting for the lock in this very method.
+            let values = keys.map { key in FoundationDomain.Seen.value(Result { try value(forKey: key.string) }) }
+            let changed = state.withLock { state -> [String] in
+                // A pass that began later has read later, and reports whatever this one has seen.
+                guard state.pass == pass else { return [] }
+                var changed: [String] = []
+                for (key, value) in zip(keys, values) {
+                    guard let seen = state.followed[key]?.seen else { continue }
+                    state.followed[key]?.seen = value
+                    // The suite reads a new key itself, after it has asked to follow it.
+                    if !seen.isEqual(to: value), !seen.isUnknown { changed.append(key.string) }
+                }
+                return changed
+            }
+            if !changed.isEmpty { report(changed) }
+        }
+
+        private func report(_ keys: [String]) { state.withLock { $0.news }?(keys) }
     }
 
     extension FoundationDomain {
         /// What a backend follows, and whom it tells.
         struct State {
             struct Followed {
+                let isObservable: Bool
                 var count = 0
                 var observation: (any Sendable)?
+                /// The value at the last notification, of a key that cannot be observed.
+                var seen = Seen.unknown
             }
             var followed: [ByteString: Followed] = [:]
+            var notification: (any Sendable)?
+            /// Counts the passes over the keys that cannot be observed.
+            var pass: UInt = 0
             var news: (@Sendable ([String]?) -> Void)?
+
+            var hasUnobservable: Bool { followed.values.contains { !$0.isObservable } }
+        }
+
+        /// What a key was seen to hold.
+        enum Seen: Sendable {
+            case unknown
+            case value(Result<PropertyList?, any Error>)
+
+            var isUnknown: Bool { if case .unknown = self { true } else { false } }
+
+            /// False where one of them could not be read.
+            func isEqual(to other: Seen) -> Bool {
+                guard case .value(.success(let value)) = self, case .value(.success(let other)) = other else {
+                    return false
+                }
+                return value == other
+            }
         }
     }
 

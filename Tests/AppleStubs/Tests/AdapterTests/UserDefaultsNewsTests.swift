@@ -140,6 +140,80 @@ struct UserDefaultsNewsTests {
         }
     }
 
+    /// The form of the keys of a config class.
+    @Test func aKeyWithSlashesIsHeardOfFromAnotherProcess() throws {
+        try withDomain { _, defaults in
+            let key = "com/example/App/Config/number"
+            let store = PersistentStore(DefaultKey<Int?>(key), suite: DefaultsSuite(userDefaults: defaults))
+            let heard = Guarded<[Int?]>([])
+            let token = store.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
+            defaults.setFromAnotherProcess(5, forKey: key)
+            #expect(heard.now == [5])
+            token.cancel()
+        }
+    }
+
+    @Test func keysWithDotsShareOneObserverThatReportsWhatChanged() async {
+        await #expect(processExitsWith: .success) {
+            try withDomain { name, defaults in
+                let backend = UserDefaultsBackend(defaults, suiteName: name)
+                let keys = (0..<20).map { "camera.\($0)" }
+                let news = Guarded<[[String]?]>([])
+                backend.watch { keys in news.withLock { $0.append(keys) } }
+                for key in keys { backend.follow(key, true) }
+                #expect(news.now == [])
+                // Another key, and another domain, as those of a web view.
+                defaults.set(1, forKey: "another")
+                UserDefaults.standard.set(1, forKey: "another")
+                #expect(news.now == [])
+                defaults.set(1, forKey: "camera.7")
+                #expect(news.now == [["camera.7"]])
+                // The same number in another form is another value.
+                defaults.set(true, forKey: "camera.7")
+                #expect(news.now.count == 2)
+                defaults.setFromAnotherProcess(1, forKey: "camera.1")
+                defaults.setFromAnotherProcess(1, forKey: "camera.2")
+                #expect(news.now.count == 2)
+                defaults.set(2, forKey: "another")
+                #expect(news.now.last.map { $0.map(Set.init) } == ["camera.1", "camera.2"])
+                #expect(news.now.count == 3)
+
+                // The last one takes the observer with it.
+                for key in keys { backend.follow(key, false) }
+                defaults.set(2, forKey: "camera.7")
+                #expect(news.now.count == 3)
+                backend.follow("camera.7", true)
+                defaults.set(3, forKey: "camera.7")
+                #expect(news.now.count == 4)
+                backend.follow("camera.7", false)
+                UserDefaults.standard.removeObject(forKey: "another")
+            }
+        }
+    }
+
+    @Test func keysWithDotsAreFollowedByManyThreadsAtOnce() async {
+        await #expect(processExitsWith: .success) {
+            try withDomain { name, defaults in
+                // Safe: documented as thread-safe.
+                nonisolated(unsafe) let defaults = defaults
+                let backend = UserDefaultsBackend(defaults, suiteName: name)
+                let news = Guarded(Set<String>())
+                backend.watch { keys in news.withLock { $0.formUnion(keys ?? []) } }
+                onThreads(4) { index in
+                    for round in 0..<200 {
+                        backend.follow("a.\(index)", true)
+                        defaults.set(round, forKey: "a.\(index)")
+                        if round < 199 { backend.follow("a.\(index)", false) }
+                    }
+                }
+                // Still one observer, for each of them.
+                news.withLock { $0 = [] }
+                for index in 0..<4 { defaults.set("last", forKey: "a.\(index)") }
+                #expect(news.now == ["a.0", "a.1", "a.2", "a.3"])
+            }
+        }
+    }
+
     /// What the documentation of `UserDefaultsBackend` says of such keys.
     @Test func ofAKeyWithADotAnotherProcessIsHeardAtTheNextChangeMadeHere() async {
         await #expect(processExitsWith: .success) {
