@@ -89,7 +89,7 @@
             let userDefaults = try #require(UserDefaults(suiteName: name))
             userDefaults.set(5, forKey: "number")
             userDefaults.setVolatileDomain(["number": "7", "flag": "YES"], forName: UserDefaults.argumentDomain)
-            let suite = DefaultsSuite(userDefaults: userDefaults)
+            let suite = DefaultsSuite(userDefaults: userDefaults, suiteName: name)
             let number = DefaultKey("number", default: 0)
             #expect(suite[number] == 7)
             #expect(suite[DefaultKey("flag", default: false)])

@@ -47,7 +47,19 @@ public struct UserDefault<Value: Sendable>: Sendable {
 
 extension UserDefault {
     /// Whether anything is stored, readable or not; false where that cannot be known, which the failure handler hears.
+    ///
+    /// False for a value that `UserDefaults` takes from elsewhere: one that was registered, or one of the global domain.
     public var isSet: Bool { setting.isSet }
+
+    /// Whether an administrator provides the value, by a configuration profile or by device management, so that it cannot be changed.
+    ///
+    /// ```swift
+    /// Toggle("Grid", isOn: $showsGrid.binding).disabled($showsGrid.isManaged)
+    /// ```
+    ///
+    /// Saving a managed setting throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``. False where settings cannot be managed,
+    /// which is everywhere but in `UserDefaults` on Apple platforms.
+    public var isManaged: Bool { setting.isManaged }
 
     /// Removes what is stored, so that the default reads again.
     public func reset() { setting.remove() }

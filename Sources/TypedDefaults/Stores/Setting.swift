@@ -101,6 +101,12 @@ extension Setting {
         }
     }
 
+    /// Whether an administrator provides the value.
+    var isManaged: Bool {
+        noteAccess()
+        return core.backend.isManaged(slot.key)
+    }
+
     func observe(
         _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {

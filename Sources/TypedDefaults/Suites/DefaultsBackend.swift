@@ -73,6 +73,17 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Called for each key that is observed, or tracked by the Observation framework.
     func follow(_ key: String, _ isFollowed: Bool)
 
+    /// Whether an administrator provides the value of the key, so that ``commit(_:)`` throws ``DefaultsError/Kind/managed`` for it.
+    func isManaged(_ key: String) -> Bool
+
+    /// Whether a key that is not stored may have a value all the same, as one that was registered with `UserDefaults`.
+    ///
+    /// Then ``value(forKey:)`` returns that value, and ``isStored(_:)`` tells the two apart.
+    var hasFallbackValues: Bool { get }
+
+    /// Whether a value is stored under the key, readable or not. Called only if ``hasFallbackValues`` is true.
+    func isStored(_ key: String) throws(DefaultsError) -> Bool
+
     /// Where the values are stored, for people to read; nil where that is no place that one can name.
     var location: String? { get }
 }
@@ -87,5 +98,8 @@ extension DefaultsBackend {
     public var followsKeys: Bool { false }
     public func follow(_ key: String, _ isFollowed: Bool) {}
     public func launchArgument(forKey key: String) -> PropertyList? { nil }
+    public func isManaged(_ key: String) -> Bool { false }
+    public var hasFallbackValues: Bool { false }
+    public func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
     public var location: String? { nil }
 }

@@ -20,6 +20,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let unavailable = Kind(description: "unavailable")
         /// The value cannot be stored as it is: it would not read back the same. Nothing was written.
         public static let refused = Kind(description: "refused")
+        /// An administrator provides the value, so the program cannot change it. Nothing was written. See ``UserDefault/isManaged``.
+        public static let managed = Kind(description: "managed")
         /// Another writer held the suite for longer than a writer waits, which is two seconds. Nothing was written.
         public static let timedOut = Kind(description: "timed out")
         /// A suite was written from inside its own `update`. Nothing was written.

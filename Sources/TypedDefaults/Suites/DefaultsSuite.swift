@@ -78,10 +78,10 @@ extension DefaultsSuite {
 
     /// Removes all that is stored in this suite, as one change.
     ///
-    /// Of `UserDefaults` that is the program's or the suite's own domain only. A failure goes to ``onFailure``, and then nothing is
-    /// removed.
+    /// Of `UserDefaults` that is the program's or the suite's own domain only, without managed values. A failure goes to ``onFailure``,
+    /// and then nothing is removed.
     public func removeAll() {
-        removing { () throws(DefaultsError) in try core.backend.keys() }
+        removing { () throws(DefaultsError) in try core.backend.keys().filter { !core.backend.isManaged($0) } }
     }
 
     private func removing(_ keys: () throws(DefaultsError) -> [String]) {

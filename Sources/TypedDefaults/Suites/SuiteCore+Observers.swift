@@ -119,6 +119,7 @@ extension SuiteCore {
 
     /// Notes a commit of this process; inside the turn.
     func announceOwn(_ edits: [(key: String, value: PropertyList?)], _ slots: [Slot]) {
+        let edits = readValues(after: edits)
         // Read outside the lock of the observers, and before anyone else can write.
         var formerValues: [(slot: Slot, value: PropertyList?)] = []
         for slot in slots where !slot.formerKeys.isEmpty && !observers.withLock({ $0.isEmpty }) {
@@ -144,6 +145,17 @@ extension SuiteCore {
         let declared = declaredNames(among: edits.map(\.key))
         observers.withLock {
             $0.announce(edits, declared: declared, origin: .thisProcess, depth: ChangeRow.depth + 1)
+        }
+    }
+
+    /// The values that readers get after a commit. That of a key that was removed may be a fallback value.
+    private func readValues(
+        after edits: [(key: String, value: PropertyList?)]
+    ) -> [(key: String, value: PropertyList?)] {
+        guard backend.hasFallbackValues, observers.withLock({ !$0.isEmpty }) else { return edits }
+        return edits.map { edit in
+            // What cannot be read is told to its readers.
+            edit.value == nil ? (edit.key, (try? backend.value(forKey: edit.key)) ?? nil) : edit
         }
     }
 

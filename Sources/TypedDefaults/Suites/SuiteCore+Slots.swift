@@ -18,10 +18,15 @@ extension SuiteCore {
     }
 
     /// Whether anything is stored, readable or not.
-    func isStored(_ slot: Slot) throws(DefaultsError) -> Bool { try look(at: slot).stored != nil }
+    func isStored(_ slot: Slot) throws(DefaultsError) -> Bool {
+        guard backend.hasFallbackValues else { return try look(at: slot).stored != nil }
+        for key in [slot.key] + slot.formerKeys where try backend.isStored(key) { return true }
+        return false
+    }
 
     /// Whether anything is stored under a key, readable or not.
     func isStored(_ key: String) throws(DefaultsError) -> Bool {
+        if backend.hasFallbackValues { return try backend.isStored(key) }
         do throws(DefaultsError) {
             return try backend.value(forKey: key) != nil
         } catch {
@@ -62,7 +67,10 @@ extension SuiteCore {
     ) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
         let isEqual = old.stored == new
-        guard !isEqual || old.isUnderFormerKey else { return nil }
+        if isEqual, !old.isUnderFormerKey {
+            // A value that is equal to the fallback value is stored all the same.
+            guard new != nil, backend.hasFallbackValues, try !backend.isStored(slot.key) else { return nil }
+        }
         var edits = [(key: slot.key, value: new)]
         // A removal must not leave a former value that would be read again.
         if new == nil || old.isUnderFormerKey {

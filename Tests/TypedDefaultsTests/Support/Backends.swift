@@ -63,7 +63,15 @@ enum Backend: String, CaseIterable, Sendable {
 /// Whether Foundation's settings are those of Linux.
 #if canImport(Darwin) || canImport(AppleFoundation)
     let foundationRuinsValues = false
-    private func isKeptByFoundation(_ value: PropertyList) -> Bool { true }
+    /// A number of Foundation is the same for each NaN.
+    private func isKeptByFoundation(_ value: PropertyList) -> Bool {
+        switch value {
+        case .double(let double): !double.isNaN || double.bitPattern == Double.nan.bitPattern
+        case .array(let elements): elements.allSatisfy(isKeptByFoundation)
+        case .dictionary(let entries): entries.values.allSatisfy(isKeptByFoundation)
+        default: true
+        }
+    }
 #else
     let foundationRuinsValues = true
 #endif

@@ -21,16 +21,25 @@
             let plant: @Sendable () throws -> Void
         }
         private let probe: Probe
+        private let domain: String?
         private enum Answer { case unknown, locked, unlocked }
         private let answer = Locked(Answer.unknown)
         private let isPlanted = Locked(false)
 
-        init(_ probe: Probe) { self.probe = probe }
+        init(_ probe: Probe, domain: String? = nil) {
+            self.probe = probe
+            self.domain = domain
+        }
 
         /// Throws as long as nothing can be known of what is stored.
         func check(_ defaults: UserDefaults) throws(DefaultsError) {
             guard answer.withLock({ $0 }) != .unlocked else { return }
-            let isSeen = defaults.object(forKey: Self.sentinel) != nil
+            var isSeen = defaults.object(forKey: Self.sentinel) != nil
+            if !isSeen, answer.withLock({ $0 }) == .locked {
+                // The sentinel goes with all else when other code empties the domain. What came after that tells as much.
+                _ = defaults.synchronize()
+                isSeen = domain.map { defaults.persistentDomain(forName: $0)?.isEmpty == false } ?? false
+            }
             let isReadable = isSeen ? true : probe.isReadable()
             let isLocked = answer.withLock { answer in
                 // A process that found its settings locked may see them empty for as long as it lives, so the file is not enough then.

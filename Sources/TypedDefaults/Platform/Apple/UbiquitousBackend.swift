@@ -90,6 +90,7 @@
                 }
                 do throws(DefaultsError) {
                     try FoundationDomain.check(key: edit.key)
+                    if let value = edit.value { try FoundationDomain.check(value) }
                 } catch {
                     throw error.about(key: edit.key)
                 }

@@ -9,9 +9,9 @@
         /// What a name means on Apple platforms: the `UserDefaults` of that suite name, such as that of an app group.
         static func onUserDefaults(name: String) throws -> DefaultsSuite {
             try check(name: name)
-            // The program's own settings under their other name: a second object would be a second suite, with turns of its own.
-            if name == Bundle.main.bundleIdentifier { return DefaultsSuite(userDefaults: .standard) }
-            let core = try SuiteCore.shared(id: name) { () throws(DefaultsError) in
+            // The program's own settings under their other name.
+            if name == FoundationDomain.standard { return DefaultsSuite(userDefaults: .standard) }
+            let core = try SuiteCore.shared(id: UserDefaultsDomain(name: name)) { () throws(DefaultsError) in
                 guard let userDefaults = UserDefaults(suiteName: name) else {
                     throw DefaultsError(.invalidName, reason: "the system keeps this name for itself")
                 }

@@ -58,6 +58,19 @@
             return DefaultsError(.unavailable, reason: "the file \(path) \(reason)")
         }
 
+        static func synchronize(_ defaults: UserDefaults, domain: String?) -> Bool { defaults.synchronize() }
+
+        /// There is no administration of settings on Linux.
+        static func isManaged(_ key: String, _ defaults: UserDefaults, domain: String?) -> Bool { false }
+
+        /// `UserDefaults` reads registered values where the domain has none.
+        static let hasFallbackValues = true
+
+        /// The value that `UserDefaults` reads where the domain has none.
+        static func fallbackValue(_ key: String, _ defaults: UserDefaults) -> Any? {
+            defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
+        }
+
         static func check(key: String) throws(DefaultsError) {
             try check(string: key, "a key")
             guard key != "CF$UID" else { throw refusing("“CF$UID” as a key makes the whole file unreadable") }
@@ -144,6 +157,8 @@
         ) throws(DefaultsError) -> DefaultsError? { nil }
 
         func noteCommit(_ defaults: UserDefaults) {}
+
+        func takeNotice() -> DefaultsError? { nil }
 
         static let ownKeys: [String] = []
     }

@@ -34,8 +34,6 @@
         let state = Locked(FoundationDomain.State())
         /// A commit of several keys that is under way: readers get all of it from here until all of it is there.
         private let edits = Locked<[ByteString: PropertyList?]>([:])
-        /// Held while the arguments are put away.
-        private let putAway = TurnLock()
         /// The keys that launch arguments stand in front of.
         private let arguments: [String: PropertyList]
         /// The name of the domain that holds this suite's own values; nil if unknown.
@@ -74,7 +72,7 @@
         }
 
         public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-            try access.check(defaults)
+            try checkAccess()
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
             let object = try FoundationDomain.guarding(state) { () throws(DefaultsError) in
                 arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(behindArgument: key)
@@ -89,29 +87,50 @@
             }
         }
 
-        /// Without a name the arguments of this object are put away for the moment of the read: nothing else shows what is behind them.
-        private func storedObject(behindArgument key: String) throws(DefaultsError) -> Any? {
-            if let domain { return defaults.persistentDomain(forName: domain)?[key] }
-            do throws(TurnLock.Refusal) {
-                try putAway.acquire(patience: .seconds(2))
-            } catch {
-                // Called by somebody who observes that they are put away.
-                if case .heldByCaller = error { return defaults.object(forKey: key) }
-                throw DefaultsError(.timedOut, key: key, reason: "another reader held the launch arguments")
-            }
-            defer { putAway.release() }
-            let given = defaults.volatileDomain(forName: UserDefaults.argumentDomain)
-            defaults.removeVolatileDomain(forName: UserDefaults.argumentDomain)
-            defer { defaults.setVolatileDomain(given, forName: UserDefaults.argumentDomain) }
-            return defaults.object(forKey: key)
+        private func checkAccess() throws(DefaultsError) {
+            try access.check(defaults)
+            if let notice = access.takeNotice() { report.withLock { $0 }(notice) }
         }
 
+        /// The value behind a launch argument. Nothing but the domain shows it: the arguments are the whole process's, so they stay
+        /// where they are.
+        private func storedObject(behindArgument key: String) throws(DefaultsError) -> Any? {
+            guard let domain else {
+                throw DefaultsError(
+                    .unavailable, key: key,
+                    reason: "a launch argument hides the stored value, and only the suite's name leads to it:"
+                        + " DefaultsSuite(userDefaults:suiteName:)")
+            }
+            return defaults.persistentDomain(forName: domain)?[key]
+                ?? FoundationDomain.fallbackValue(key, defaults)
+        }
+
+        public var hasFallbackValues: Bool { FoundationDomain.hasFallbackValues }
+
+        /// Whether the domain itself has a value. Where the suite's name is unknown, a value that differs from the fallback value.
+        public func isStored(_ key: String) throws(DefaultsError) -> Bool {
+            try checkAccess()
+            if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit != nil }
+            if isManaged(key) { return true }
+            return try FoundationDomain.guarding(state) { () throws(DefaultsError) in
+                if arguments[key] == nil {
+                    guard let object = defaults.object(forKey: key) else { return false }
+                    guard let fallback = FoundationDomain.fallbackValue(key, defaults) else { return true }
+                    if domain == nil { return (try? PropertyList(object)) != (try? PropertyList(fallback)) }
+                }
+                guard let domain else { return try storedObject(behindArgument: key) != nil }
+                return defaults.persistentDomain(forName: domain)?[key] != nil
+            }
+        }
+
+        public func isManaged(_ key: String) -> Bool { FoundationDomain.isManaged(key, defaults, domain: domain) }
+
         public func keys() throws(DefaultsError) -> [String] {
-            try access.check(defaults)
+            try checkAccess()
             guard let domain else {
                 throw DefaultsError(
                     .unavailable,
-                    reason: "the suite's name is needed to list its keys: UserDefaultsBackend(_:suiteName:)")
+                    reason: "the suite's name is needed to list its keys: DefaultsSuite(userDefaults:suiteName:)")
             }
             let keys = FoundationDomain.guarding(state) { defaults.persistentDomain(forName: domain)?.keys }
             return keys.map { Array($0.filter { !DomainAccess.ownKeys.contains($0) }) } ?? []
@@ -121,8 +140,12 @@
         public func withWriteAccess(_ body: () -> Void) { body() }
 
         public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-            try access.check(defaults)
+            try checkAccess()
             for edit in edits {
+                guard !isManaged(edit.key) else {
+                    throw DefaultsError(
+                        .managed, key: edit.key, reason: "an administrator provides the value, so it cannot be changed")
+                }
                 guard let value = edit.value else { continue }
                 do throws(DefaultsError) {
                     try FoundationDomain.check(key: edit.key)
@@ -158,7 +181,7 @@
             let isSaved = try FoundationDomain.guarding(state) { () throws(DefaultsError) in
                 // Foundation overwrites a file that was damaged meanwhile as well.
                 if let obstacle = domain.flatMap({ FoundationDomain.obstacle(domain: $0) }) { throw obstacle }
-                return defaults.synchronize()
+                return FoundationDomain.synchronize(defaults, domain: domain)
             }
             guard !isSaved else { return }
             throw DefaultsError(
@@ -184,9 +207,31 @@
     }
 
     extension DefaultsSuite {
-        /// Creates a suite on a `UserDefaults` object. Suites on one object share everything.
-        public init(userDefaults: UserDefaults) {
-            core = SuiteCore.shared(id: ObjectIdentifier(userDefaults)) { UserDefaultsBackend(userDefaults) }
+        /// Creates a suite on a `UserDefaults` object.
+        ///
+        /// ```swift
+        /// let suite = DefaultsSuite(userDefaults: UserDefaults(suiteName: "group.com.example")!, suiteName: "group.com.example")
+        /// ```
+        ///
+        /// Suites on one object share everything, and so do suites on two objects if both give the same `suiteName`. Without it, two
+        /// objects on one domain are two suites: each `update(_:)` excludes the writers of its own suite only.
+        ///
+        /// - Parameters:
+        ///   - userDefaults: The object to read and write.
+        ///   - suiteName: The name that the object was created with. Without it, the keys of an object other than
+        ///     `UserDefaults.standard` cannot be listed, and a value that a launch argument hides cannot be read or changed.
+        public init(userDefaults: UserDefaults, suiteName: String? = nil) {
+            let domain = suiteName ?? (userDefaults === UserDefaults.standard ? FoundationDomain.standard : nil)
+            guard let domain else {
+                core = SuiteCore.shared(id: ObjectIdentifier(userDefaults)) { UserDefaultsBackend(userDefaults) }
+                return
+            }
+            core = SuiteCore.shared(id: UserDefaultsDomain(name: domain)) {
+                UserDefaultsBackend(userDefaults, suiteName: domain)
+            }
         }
     }
+
+    /// What suites on one domain of `UserDefaults` have in common.
+    struct UserDefaultsDomain: Hashable { let name: String }
 #endif

@@ -5,7 +5,8 @@
 #endif
 
 /// Written as its absolute string; a URL with a base as the dictionary `relative`, `base`, both strings.
-/// Otherwise nil. A file path is not a URL: "/tmp" is read as the relative reference that it is in RFC 3986.
+/// On Apple platforms also read from the archive that `UserDefaults.set(_:forKey:)` and `@AppStorage` store. Otherwise nil.
+/// A file path is not a URL: "/tmp" is read as the relative reference that it is in RFC 3986.
 extension URL: NativeValue {
     init?(_ stored: PropertyList) {
         switch stored {
@@ -15,6 +16,9 @@ extension URL: NativeValue {
                 let base = URL(string: base)
             else { return nil }
             self.init(string: relative, relativeTo: base)
+        case .data(let archive):
+            guard let url = archivedURL(archive) else { return nil }
+            self = url
         default: return nil
         }
     }

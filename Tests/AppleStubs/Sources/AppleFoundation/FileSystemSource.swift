@@ -4,8 +4,14 @@
 public let O_EVTONLY = O_RDONLY
 
 /// https://developer.apple.com/documentation/dispatch/dispatchsourcefilesystemobject
-public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {
+///
+/// The real one refines `DispatchSourceProtocol`, whose extension takes each source on Linux for one of Dispatch's own.
+public protocol DispatchSourceFileSystemObject: AnyObject {
     var data: DispatchSource.FileSystemEvent { get }
+    func setEventHandler(handler: (@Sendable () -> Void)?)
+    func setCancelHandler(handler: (@Sendable () -> Void)?)
+    func resume()
+    func cancel()
 }
 
 extension DispatchSource {
@@ -72,12 +78,12 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
         }
     }
 
-    func setEventHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?) {
-        source.setEventHandler { [unowned self] in if take() { handler?() } }
+    func setEventHandler(handler: (@Sendable () -> Void)?) {
+        source.setEventHandler { [weak self] in if self?.take() == true { handler?() } }
     }
-    func setCancelHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?) {
-        let inotify = inotify
-        source.setCancelHandler {
+    func setCancelHandler(handler: (@Sendable () -> Void)?) {
+        // The source closes the descriptor of the watch when it has ended.
+        source.setCancelHandler { [inotify] in
             close(inotify)
             handler?()
         }
@@ -86,7 +92,5 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
         lock.withLock { isActive = true }
         source.resume()
     }
-    func activate() { resume() }
     func cancel() { source.cancel() }
-    var isCancelled: Bool { source.isCancelled }
 }

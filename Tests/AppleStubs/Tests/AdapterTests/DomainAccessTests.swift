@@ -142,24 +142,123 @@ struct DomainAccessTests {
         }
     }
 
+    @Test func aGroupsProbeIsInItsContainerWhereAllItsProgramsFindIt() throws {
+        try withGroup { name, defaults in
+            // Each program has a folder of its own.
+            func launch() -> DefaultsSuite {
+                let own = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+                let access = DomainAccess.onIOS(domain: name, folder: own)
+                let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+                suite.onFailure = { _ in }
+                return suite
+            }
+            launch()[number] = 5
+            let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: name)
+            let folder = try #require(container).appending(path: "Library/Application Support/TypedDefaults")
+            let file = folder.appending(path: "TypedDefaults-\(name)")
+            #expect(FileManager.default.fileExists(atPath: file.path))
+
+            // Before the first unlock, in a widget that has never written anything.
+            defaults.lockDevice()
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+            let store = PersistentStore(number, suite: launch())
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            #expect(fails(with: .unavailable) { try store.save(1) })
+            defaults.unlockDevice()
+            #expect(try store.load() == 5)
+            try FileManager.default.removeItem(at: file)
+        }
+    }
+
+    @Test func aProcessThatStartedLockedRecoversThoughTheDomainWasEmptied() throws {
+        try withDomain { name, defaults in
+            let disk = Disk()
+            launch(name, defaults, disk)[number] = 5
+            defaults.lockDevice()
+            disk.isReadable.withLock { $0 = false }
+            let access = DomainAccess(firstUnlock: FirstUnlock(disk.probe, domain: name))
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            suite.onFailure = { _ in }
+            let store = PersistentStore(number, suite: suite)
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            defaults.unlockDevice()
+            disk.isReadable.withLock { $0 = true }
+            defaults.removePersistentDomain(forName: name)
+            // It may be empty, or may not be seen.
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            defaults.set(6, forKey: "number")
+            #expect(try store.load() == 6)
+            try store.save(7)
+            #expect(defaults.integer(forKey: "number") == 7)
+        }
+    }
+
+    @Test func aGroupWithoutItsEntitlementIsReportedOnce() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+        for isEntitled in [false, true] {
+            try withGroup(isEntitled: isEntitled) { name, defaults in
+                for access in [DomainAccess.onIOS(domain: name, folder: folder), DomainAccess.onTVOS(domain: name)] {
+                    let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+                    let failures = Guarded<[DefaultsError]>([])
+                    suite.onFailure = { error in failures.withLock { $0.append(error) } }
+                    for _ in 0..<3 { _ = suite[number] }
+                    suite[number] = 5
+                    // It works all the same, for this program alone.
+                    #expect(suite[number] == 5)
+                    #expect(failures.now.map(\.kind) == (isEntitled ? [] : [.unavailable]))
+                    #expect(failures.now.allSatisfy { $0.reason.contains(name) })
+                }
+            }
+        }
+    }
+
+    private func withGroup(isEntitled: Bool = true, _ body: (_ name: String, UserDefaults) throws -> Void) throws {
+        let name = "group.AdapterTests-\(UUID().uuidString)"
+        FileManager.entitle(toGroup: name, isEntitled)
+        let defaults = try #require(UserDefaults(suiteName: name))
+        defer {
+            defaults.removePersistentDomain(forName: name)
+            try? FileManager.default.removeItem(
+                at: FileManager.default.temporaryDirectory.appending(path: "AppleStubs-\(name)"))
+        }
+        try body(name, defaults)
+    }
+
+    @Test func anAppForIOSOnAMacHasNeitherProbeNorLimit() throws {
+        try withDomain { name, defaults in
+            let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+            let access = DomainAccess.onIOS(domain: name, folder: folder, isOnMac: true)
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            let failures = Guarded<[DefaultsError.Kind]>([])
+            suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
+            suite[DefaultKey("data", default: Data())] = Data(count: 5_000_000)
+            #expect(failures.now == [])
+            #expect(defaults.object(forKey: FirstUnlock.sentinel) == nil)
+            #expect(!FileManager.default.fileExists(atPath: folder.path))
+        }
+    }
+
     @Test func theLimitsAreThoseOfTheSystems() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        let onTVOS = (access: DomainAccess.onTVOS(), warning: 512_000, limit: 1_000_000)
-        let onIOS = (access: DomainAccess.onIOS(domain: nil, folder: folder), warning: 4_194_304, limit: 4_194_304)
+        // What iOS writes to its log at 4 MiB is no refusal.
+        let onTVOS = (access: DomainAccess.onTVOS(domain: nil), warning: 460_000, limit: 1_000_000 as Int?)
+        let onIOS = (
+            access: DomainAccess.onIOS(domain: nil, folder: folder), warning: 4_194_304, limit: nil as Int?
+        )
         for system in [onTVOS, onIOS] {
             try withDomain { name, defaults in
                 let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: system.access))
                 let failures = Guarded<[DefaultsError.Kind]>([])
                 suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
                 let data = DefaultKey("data", default: Data())
-                suite[data] = Data(count: system.warning - 100_000)
+                suite[data] = Data(count: system.warning - 1_000)
                 #expect(failures.now == [])
-                suite[data] = Data(count: system.warning - 100)
-                let warned: [DefaultsError.Kind] = system.warning < system.limit ? [.nearlyFull] : []
-                #expect(failures.now == warned)
-                suite[data] = Data(count: system.limit)
-                #expect(failures.now == warned + [.refused])
-                #expect(suite[data].count == system.warning - 100)
+                suite[data] = Data(count: system.warning + 1_000)
+                #expect(failures.now == [.nearlyFull])
+                suite[data] = Data(count: system.limit ?? 3 * system.warning)
+                #expect(failures.now == [.nearlyFull] + (system.limit == nil ? [] : [.refused]))
+                #expect(suite[data].count == (system.limit == nil ? 3 * system.warning : system.warning + 1_000))
             }
         }
     }

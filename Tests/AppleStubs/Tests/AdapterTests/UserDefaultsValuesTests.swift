@@ -1,0 +1,267 @@
+import AppleFoundation
+import Testing
+
+@testable import TypedDefaults
+
+/// Which values of `UserDefaults` a suite reads, and which it takes.
+struct UserDefaultsValuesTests {
+    private let number = DefaultKey<Int?>("number")
+
+    private func suite(_ name: String, _ defaults: UserDefaults) -> DefaultsSuite {
+        DefaultsSuite(userDefaults: defaults, suiteName: name)
+    }
+
+    // Managed values
+
+    @Test func aManagedValueCannotBeChangedAndSaysSo() throws {
+        try withDomain { name, defaults in
+            let suite = suite(name, defaults)
+            let (setting, store) = (UserDefault(number, in: suite), PersistentStore(number, suite: suite))
+            let failures = Guarded<[DefaultsError]>([])
+            suite.onFailure = { error in failures.withLock { $0.append(error) } }
+            #expect(!setting.isManaged)
+            setting.value = 1
+            let heard = Guarded<[Int?]>([])
+            let token = setting.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
+            defaults.setManaged(7, forKey: "number")
+            #expect(setting.isManaged)
+            #expect(setting.value == 7)
+            #expect(setting.isSet)
+
+            #expect(fails(with: .managed) { try store.save(2) })
+            #expect(fails(with: .managed) { try store.update { $0 = 3 } })
+            #expect(fails(with: .managed) { try store.update { $0 = nil } })
+            setting.value = 4
+            setting.reset()
+            #expect(failures.now.map(\.kind) == [.managed, .managed])
+            #expect(failures.now.map(\.key) == ["number", "number"])
+            #expect(setting.value == 7)
+            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 1)
+            #expect(heard.now == [7])
+
+            // What is the program's own goes; what is managed stays.
+            suite[DefaultKey("other", default: 0)] = 1
+            suite.removeAll()
+            #expect(failures.now.count == 2)
+            let kept = try suite.keys()
+            #expect(kept == ["number"])
+
+            defaults.setManaged(nil, forKey: "number")
+            #expect(!setting.isManaged)
+            #expect(setting.value == 1)
+            try store.save(2)
+            #expect(heard.now == [7, 1, 2])
+            token.cancel()
+        }
+    }
+
+    @Test func nothingIsManagedElsewhere() {
+        #expect(!UserDefault(number, in: .inMemory()).isManaged)
+    }
+
+    // Registered and global values
+
+    @Test func aValueThatIsRegisteredIsReadAndIsNotStored() throws {
+        try withDomain { name, defaults in
+            defaults.register(defaults: ["number": 5])
+            for suite in [suite(name, defaults), DefaultsSuite(backend: UserDefaultsBackend(defaults))] {
+                let setting = UserDefault(number, in: suite)
+                let failures = Guarded(0)
+                suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+                #expect(setting.value == 5)
+                #expect(!setting.isSet)
+                let heard = Guarded<[DefaultChange<Int?>]>([])
+                let token = setting.observe { change in heard.withLock { $0.append(change) } }
+                setting.value = 6
+                #expect(setting.isSet)
+                setting.reset()
+                #expect(setting.value == 5)
+                #expect(!setting.isSet)
+                setting.reset()
+                // Each change once, with the value that `get` returns.
+                #expect(heard.now.map { $0.newValue ?? nil } == [6, 5])
+                #expect(heard.now.map(\.origin) == [.thisProcess, .thisProcess])
+                #expect(failures.now == 0)
+                token.cancel()
+            }
+            let keys = try suite(name, defaults).keys()
+            #expect(keys == [])
+        }
+    }
+
+    @Test func aValueEqualToTheRegisteredOneIsStoredAllTheSame() throws {
+        try withDomain { name, defaults in
+            defaults.register(defaults: ["number": 5])
+            let setting = UserDefault(number, in: suite(name, defaults))
+            setting.value = 5
+            #expect(setting.isSet)
+            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 5)
+        }
+    }
+
+    @Test func observersOfTheSuiteHearTheRegisteredValueToo() throws {
+        try withDomain { name, defaults in
+            defaults.register(defaults: ["number": 5])
+            let suite = suite(name, defaults)
+            suite[number] = 6
+            let changes = Guarded<[SuiteChange]>([])
+            let token = suite.observe { change in changes.withLock { $0.append(change) } }
+            suite.removeAll()
+            #expect(changes.now.count == 1)
+            let keys = try suite.keys()
+            #expect(keys == [])
+            #expect(suite[number] == 5)
+            token.cancel()
+        }
+    }
+
+    @Test func aValueOfTheGlobalDomainIsReadAndIsNotStored() async {
+        // In a process of its own, since the domain is everybody's.
+        await #expect(processExitsWith: .success) {
+            try withDomain { name, defaults in
+                let key = "global-\(UUID().uuidString)"
+                let global = UserDefaults.globalDomain
+                var values = defaults.persistentDomain(forName: global) ?? [:]
+                values[key] = 5
+                defaults.setPersistentDomain(values, forName: global)
+                let setting = UserDefault(
+                    DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults, suiteName: name))
+                #expect(setting.value == 5)
+                #expect(!setting.isSet)
+                setting.reset()
+                #expect(setting.value == 5)
+                values[key] = nil
+                defaults.setPersistentDomain(values, forName: global)
+                #expect(setting.value == nil)
+            }
+        }
+    }
+
+    // Launch arguments
+
+    @Test func theArgumentsStayWhereTheyAre() throws {
+        try withDomain { name, defaults in
+            defaults.set(5, forKey: "number")
+            defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
+            let seen = Guarded<[String?]>([])
+            let ear = Ear { _ in seen.withLock { $0.append(defaults.string(forKey: "number")) } }
+            defaults.addObserver(ear, forKeyPath: "number", options: [], context: nil)
+            let named = PersistentStore(number, suite: suite(name, defaults))
+            try named.update { $0 = ($0 ?? nil).map { $0 + 1 } }
+            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+            #expect((named.get() ?? nil) == 7)
+
+            // Only a name leads to what is stored.
+            let unnamed = PersistentStore(number, suite: DefaultsSuite(backend: UserDefaultsBackend(defaults)))
+            #expect((unnamed.get() ?? nil) == 7)
+            #expect(fails(with: .unavailable) { try unnamed.update { $0 = 1 } })
+            #expect(fails(with: .unavailable) { try unnamed.save(1) })
+            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+
+            #expect(defaults.domainsRemoved == [])
+            #expect(seen.now == ["7"])
+            defaults.removeObserver(ear, forKeyPath: "number", context: nil)
+        }
+    }
+
+    @Test func aRegisteredValueBehindAnArgumentIsFound() throws {
+        try withDomain { name, defaults in
+            defaults.register(defaults: ["number": 5])
+            defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
+            let suite = suite(name, defaults)
+            #expect(suite[number] == 7)
+            #expect(!UserDefault(number, in: suite).isSet)
+            try PersistentStore(number, suite: suite).update { $0 = ($0 ?? nil).map { $0 + 1 } }
+            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+        }
+    }
+
+    // Values
+
+    @Test func aNaNThatWouldLoseBitsIsRefusedAndOthersAreKept() throws {
+        try withDomain { name, defaults in
+            let suite = suite(name, defaults)
+            let key = DefaultKey<PropertyList?>("ratio")
+            let store = PersistentStore(key, suite: suite)
+            for double in [Double.nan, -0.0, .infinity, .leastNonzeroMagnitude] {
+                try store.save(.double(double))
+                guard case .double(let kept)?? = store.get() else {
+                    Issue.record("no double")
+                    continue
+                }
+                #expect(kept.bitPattern == double.bitPattern)
+            }
+            for double in [-Double.nan, .signalingNaN, Double(nan: 5, signaling: false)] {
+                for value: PropertyList in [.double(double), [.double(double)], ["a": [1, .double(double)]]] {
+                    #expect(fails(with: .refused) { try store.save(value) })
+                    let cloud = DefaultsSuite(
+                        backend: UbiquitousBackend(store: NSUbiquitousKeyValueStore(cloud: StubCloud())))
+                    #expect(fails(with: .refused) { try PersistentStore(key, suite: cloud).save(value) })
+                }
+            }
+            #expect(store.get() == .some(.double(.leastNonzeroMagnitude)))
+        }
+    }
+
+    @Test func anArchivedURLIsRead() throws {
+        try withDomain { name, defaults in
+            let suite = suite(name, defaults)
+            let failures = Guarded(0)
+            suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+            let page = DefaultKey<URL?>("page")
+            for text in ["https://example.com/a?b=c#d", "file:///tmp/a%20b"] {
+                let url = try #require(URL(string: text))
+                defaults.set(url, forKey: "page")
+                #expect(defaults.object(forKey: "page") is Data)
+                #expect(suite[page] == url)
+            }
+            // What is written is the string, and the archive was readable: nothing is set aside.
+            suite[page] = URL(string: "https://example.com/b")
+            #expect(defaults.string(forKey: "page") == "https://example.com/b")
+            let keys = try suite.keys()
+            #expect(keys == ["page"])
+            #expect(failures.now == 0)
+            defaults.set(Data("nothing".utf8), forKey: "page")
+            #expect(fails(with: .unreadable) { _ = try PersistentStore(page, suite: suite).load() })
+        }
+    }
+
+    // Suites
+
+    @Test func twoObjectsOfOneNameAreOneSuite() throws {
+        try withDomain { name, defaults in
+            let other = try #require(UserDefaults(suiteName: name))
+            let (one, two) = (suite(name, defaults), suite(name, other))
+            #expect(one.core === two.core)
+            let named = try DefaultsSuite.onUserDefaults(name: name)
+            #expect(one.core === named.core)
+            #expect(one.core !== DefaultsSuite(userDefaults: other).core)
+            try PersistentStore(number, suite: one).update { _ in
+                let isNested = fails(with: .nestedWrite) { try PersistentStore(number, suite: two).save(6) }
+                #expect(isNested)
+            }
+        }
+    }
+
+    @Test func aToolWithoutABundleListsItsKeysAndIsSavedAtExit() async throws {
+        let result = try await #require(processExitsWith: .exitCode(7), observing: [\.standardErrorContent]) {
+            Bundle.removeBundle()
+            // Runs last: the work of the library is registered later.
+            atexit(writeWhetherSaved)
+            let suite = DefaultsSuite(userDefaults: .standard)
+            UserDefaults.standard.set(1, forKey: "other")
+            suite[DefaultKey("number", default: 0)] = 5
+            let both = try suite.keys()
+            #expect(both == ["number", "other"])
+            suite.removeAll()
+            let none = try suite.keys()
+            #expect(none == [])
+            exit(7)
+        }
+        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).hasSuffix("saved: true"))
+    }
+}
+
+private func writeWhetherSaved() {
+    FileHandle.standardError.write(Data("saved: \(CFPreferencesStub.synchronizations > 0)".utf8))
+}
