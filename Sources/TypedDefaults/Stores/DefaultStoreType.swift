@@ -5,7 +5,8 @@
 ///
 /// The stores of this library keep these laws, and others should:
 ///
-/// 1. An empty store reads nil; the last write wins; removing twice is harmless; a value reads back equal.
+/// 1. An empty store reads nil; the last write wins; removing twice is harmless; a value reads back equal. Over `UserDefaults`, an
+///    empty key reads the value that other code registered for it, or one of the global domain.
 /// 2. Missing, unreadable and unavailable are three answers of ``load()``. What could not be read is never overwritten
 ///    without being kept aside first.
 /// 3. The body of ``update(_:)`` runs once, alone among the writers of its suite. Reading inside it is fine, writing the same

@@ -10,16 +10,34 @@
     /// Values are stored as the plain objects that they are, so keys that a program already uses are read in place. Every `get`
     /// reads the raw object and skips the decoding if it is the one decoded last: anybody may write `UserDefaults` at any time.
     ///
-    /// On Apple platforms stores hear of what others write as well, this process past the store and other processes, each change once: by
-    /// key-value observing. Keys that contain `.` or `@`, or are empty, cannot be observed so. For those each change of any `UserDefaults`
-    /// in the process has all of them that are in use read again, and what another process writes is heard at the next such change. A
-    /// key that processes share is better named without.
+    /// ## On Apple platforms
     ///
-    /// There the system saves in the background: a program that is no app, such as a command-line tool, calls
-    /// ``DefaultsSuite/synchronize()`` before it exits.
+    /// *Not run there.*
     ///
-    /// Whoever observes `UserDefaults` there is called inside the write of a store: reading is fine, but to write the same suite through
-    /// a store at that moment is a ``DefaultsError/Kind/nestedWrite``.
+    /// - **Changes by other code.** Stores report each change once, whether this process or another one makes it, by key-value
+    ///   observing. Keys that contain `.` or `@`, or are empty, cannot be observed this way. The backend compares their values whenever
+    ///   this process changes any `UserDefaults`, so it reports what another process wrote only at the next such change. Do not use such
+    ///   keys for values that processes share.
+    /// - **Registered and global values.** A key in which nothing is stored reads the value that was registered with
+    ///   `register(defaults:)`, or the one in the global domain. That value is read but not stored: ``UserDefault/isSet`` is false,
+    ///   ``DefaultsSuite/keys()`` does not list it, and it remains after `remove()`. Observers of the removal hear this value, which is
+    ///   also what `get()` returns.
+    /// - **Managed values.** An administrator can provide a value. Saving it throws ``DefaultsError/Kind/managed``; ask
+    ///   ``UserDefault/isManaged`` to disable a control.
+    /// - **App groups.** Without its entitlement, the system stores a group's settings as the program's own. On iOS, tvOS, watchOS and
+    ///   visionOS the failure handler hears this once, as ``DefaultsError/Kind/unavailable``.
+    /// - **Saving.** The system saves the settings of an app in the background. For a program without a bundle, such as a command-line
+    ///   tool, the library saves them within a second and at a normal exit.
+    /// - **Before the first unlock.** A device that was restarted shows no settings until it is unlocked. Reads and writes throw
+    ///   ``DefaultsError/Kind/unavailable`` until then. A process that starts earlier stays so after the unlock if other code empties the
+    ///   domain with `removePersistentDomain(forName:)`, until a value is stored there or the process ends.
+    /// - **Waiting.** A write waits up to two seconds while another thread runs the body of an `update`, on the main thread as well, and
+    ///   then fails with ``DefaultsError/Kind/timedOut``. The waiting thread does not raise the priority of the other one.
+    /// - **Writing inside an observer of `UserDefaults`.** Such an observer is called inside the write of a store. Reading is fine, but to
+    ///   write the same suite through a store at that moment is a ``DefaultsError/Kind/nestedWrite``.
+    /// - **Two objects for one domain** are two suites, unless both give the same name to ``DefaultsSuite/init(userDefaults:suiteName:)``.
+    ///
+    /// ## On both
     ///
     /// On Apple platforms this is what ``DefaultsSuite/standard`` stands on (*not run on Apple platforms*). On Linux, where a
     /// ``FileBackend`` takes its place, it needs the package trait `UserDefaults`, saves in the background within a second and at exit, and refuses every value that

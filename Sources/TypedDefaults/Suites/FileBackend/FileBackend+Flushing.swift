@@ -89,12 +89,14 @@ extension FileBackend {
             guard try due.file.identity() == due.log.identity else {
                 throw FileFailure("its descriptor was closed by other code of this program")
             }
+            // Names first: on Apple platforms flushing the file empties the drive's cache, and takes them along where the file system can
+            // flush a directory no further than that.
+            try due.directory?.flushNames()
             try due.file.flush()
             if let (start, bytes) = due.unproven {
                 let isOnDisk = try due.file.bytesOnDisk(in: start..<(start + bytes.count)).map { $0[...] == bytes }
                 guard isOnDisk == true else { throw FileFailure("an earlier flush has failed") }
             }
-            try due.directory?.flushNames()
         } catch {
             state.withLock { _ in due.log.noteFailedFlush() }
             throw error

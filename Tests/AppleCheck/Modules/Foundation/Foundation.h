@@ -158,6 +158,7 @@ SWIFT("UserDefaults") SENDABLE_26 @interface NSUserDefaults : NSObject
 @end
 extern NSString *const NSGlobalDomain SWIFT("UserDefaults.globalDomain");
 extern NSString *const NSArgumentDomain SWIFT("UserDefaults.argumentDomain");
+extern NSString *const NSGlobalDomain SWIFT("UserDefaults.globalDomain");
 extern NSString *const NSRegistrationDomain SWIFT("UserDefaults.registrationDomain");
 extern NSNotificationName const NSUserDefaultsDidChangeNotification SWIFT("UserDefaults.didChangeNotification");
 extern NSNotificationName const NSUserDefaultsSizeLimitExceededNotification SWIFT("UserDefaults.sizeLimitExceededNotification")
@@ -165,6 +166,11 @@ extern NSNotificationName const NSUserDefaultsSizeLimitExceededNotification SWIF
         availability(macos, unavailable)));
 
 // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
+// https://developer.apple.com/documentation/corefoundation/cfpreferencesappsynchronize(_:)
+typedef const struct __attribute__((objc_bridge(NSString))) __CFString *CFStringRef;
+extern const CFStringRef kCFPreferencesCurrentApplication;
+extern BOOL CFPreferencesAppSynchronize(CFStringRef application);
+
 API(10.7, 5.0, 9.0, 9.0) @interface NSUbiquitousKeyValueStore : NSObject
 @property(class, readonly, strong) NSUbiquitousKeyValueStore *defaultStore SWIFT("default");
 - (nullable id)objectForKey:(NSString *)key SWIFT("object(forKey:)");

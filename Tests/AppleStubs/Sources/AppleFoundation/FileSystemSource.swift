@@ -26,9 +26,19 @@ extension DispatchSource {
     }
 }
 
+/// A user has few of these, and those of sources that have ended are closed a little later. There is no such limit to sources.
+private func makeInotify() -> Int32 {
+    for _ in 0..<10_000 {
+        let inotify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        if inotify >= 0 { return inotify }
+        usleep(1_000)
+    }
+    fatalError("there is no room for another watch")
+}
+
 /// By `inotify`, of the file behind the descriptor.
 private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked Sendable {
-    private let inotify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    private let inotify = makeInotify()
     private let source: any DispatchSourceRead
     private let wanted: DispatchSource.FileSystemEvent
     private let lock = NSLock()
@@ -38,7 +48,6 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
 
     init(_ descriptor: Int32, _ wanted: DispatchSource.FileSystemEvent, _ queue: DispatchQueue?) {
         self.wanted = wanted
-        precondition(inotify >= 0, "there is no room for another watch")
         let mask =
             IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
         let added = inotify_add_watch(inotify, "/proc/self/fd/\(descriptor)", UInt32(mask))
