@@ -19,6 +19,7 @@
         static let missesNames = false
 
         private let file: File
+        private let onBegin: @Sendable () -> Void
         private let folder: String
         private let path: String
         private let name: [UInt8]
@@ -27,11 +28,14 @@
 
         /// Begins to wait.
         ///
-        /// - Parameter onEvent: Called on the queue, with whether the name may mean another file by now.
+        /// - Parameters:
+        ///   - onBegin: Called on the queue once events are reported again.
+        ///   - onEvent: Called on the queue with the next event: with whether the name may mean another file by now.
         init(
-            folder: String, name: String, queue: DispatchQueue,
+            folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) {
+            self.onBegin = onBegin
             file = try File("inotify_init1") { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
             path = (folder == "/" ? "" : folder) + "/" + name
             self.folder = folder
@@ -45,15 +49,21 @@
             // The descriptor is closed no sooner than the source has ended.
             source.setCancelHandler { [file] in withExtendedLifetime(file) {} }
             source.resume()
-            try awaitNext()
+            try arm()
         }
 
         deinit { cancel() }
 
         func cancel() { source.cancel() }
 
-        /// Has the next change of the contents told, and only the next, and changes of names.
+        /// Waits for the next event. To be called on the queue.
         func awaitNext() throws(FileFailure) {
+            try arm()
+            onBegin()
+        }
+
+        /// Has the next change of the contents told, and only the next, and changes of names.
+        private func arm() throws(FileFailure) {
             // Names only: to be told of contents here would cost every writer of every file in the folder. Each time, since the folder
             // may be another one by now.
             let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
@@ -103,7 +113,7 @@
     final class FileEvents: Sendable {
         static let missesNames = true
         init(
-            folder: String, name: String, queue: DispatchQueue,
+            folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) { throw FileFailure("not supported on this system") }
         func awaitNext() throws(FileFailure) {}

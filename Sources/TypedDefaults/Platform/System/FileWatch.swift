@@ -15,7 +15,10 @@ final class FileWatch: Sendable {
     init(folder: String, name: String, onChange: @escaping @Sendable (_ isName: Bool) -> Void) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {
-            let events = try FileEvents(folder: folder, name: name, queue: queue) { [isOver] events, isName in
+            let events = try FileEvents(folder: folder, name: name, queue: queue) { [isOver] in
+                // What has happened before.
+                if !isOver.withLock({ $0 }) { onChange(FileEvents.missesNames) }
+            } onEvent: { [isOver] events, isName in
                 // Asked after the event was taken: a handler that was about to be called when the source was cancelled is called all
                 // the same.
                 guard !isOver.withLock({ $0 }) else { return }
@@ -48,10 +51,8 @@ final class FileWatch: Sendable {
     ) {
         queue.asyncAfter(deadline: .now() + pause) {
             guard !isOver.withLock({ $0 }) else { return }
-            // First wait, then look, or a change in between is missed.
             do throws(FileFailure) {
                 try events.awaitNext()
-                onChange(FileEvents.missesNames)
             } catch {
                 // The folder is gone, or there is no room: until it works again it is looked for.
                 onChange(true)

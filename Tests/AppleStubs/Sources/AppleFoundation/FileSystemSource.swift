@@ -8,6 +8,7 @@ public let O_EVTONLY = O_RDONLY
 /// The real one refines `DispatchSourceProtocol`, whose extension takes each source on Linux for one of Dispatch's own.
 public protocol DispatchSourceFileSystemObject: AnyObject {
     var data: DispatchSource.FileSystemEvent { get }
+    func setRegistrationHandler(handler: (@Sendable () -> Void)?)
     func setEventHandler(handler: (@Sendable () -> Void)?)
     func setCancelHandler(handler: (@Sendable () -> Void)?)
     func resume()
@@ -41,6 +42,7 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
     private let inotify = makeInotify()
     private let source: any DispatchSourceRead
     private let wanted: DispatchSource.FileSystemEvent
+    private let descriptor: Int32
     private let lock = NSLock()
     // Touched with the lock held only.
     private var events: DispatchSource.FileSystemEvent = []
@@ -48,11 +50,17 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
 
     init(_ descriptor: Int32, _ wanted: DispatchSource.FileSystemEvent, _ queue: DispatchQueue?) {
         self.wanted = wanted
+        source = DispatchSource.makeReadSource(fileDescriptor: inotify, queue: queue)
+        self.descriptor = descriptor
+        setRegistrationHandler(handler: nil)
+    }
+
+    /// Not before the source is registered: what happens earlier is not told.
+    private func begin() {
         let mask =
             IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
         let added = inotify_add_watch(inotify, "/proc/self/fd/\(descriptor)", UInt32(mask))
         precondition(added >= 0, "the descriptor \(descriptor) cannot be watched")
-        source = DispatchSource.makeReadSource(fileDescriptor: inotify, queue: queue)
     }
 
     deinit {
@@ -87,6 +95,13 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
         }
     }
 
+    func setRegistrationHandler(handler: (@Sendable () -> Void)?) {
+        source.setRegistrationHandler { [weak self] in
+            guard let self, !source.isCancelled else { return }
+            begin()
+            handler?()
+        }
+    }
     func setEventHandler(handler: (@Sendable () -> Void)?) {
         source.setEventHandler { [weak self] in if self?.take() == true { handler?() } }
     }
