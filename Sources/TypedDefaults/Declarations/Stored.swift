@@ -35,9 +35,9 @@ public struct Stored<Value: Sendable> {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
     var name: SettingName? { binding.setting?.name }
 
+    /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
     public var projectedValue: UserDefault<Value> {
         guard let setting = binding.setting else {
             preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
