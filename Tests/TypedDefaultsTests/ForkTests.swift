@@ -30,125 +30,127 @@
             alarm(seconds)
         }
 
-        @Test func aChildOfAProcessWithThreadsReadsAndWrites() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
-                let fork = try Self.fork("fork")
-                let suite = try DefaultsSuite(file: URL(filePath: path))
-                let stores = (0..<4).map { PersistentStore(DefaultKey("number-\($0)", default: 0), suite: suite) }
-                // What the child will do is done once before: the Swift runtime has locks of its own, which a thread may hold
-                // while it uses a type for the first time.
-                for store in stores {
-                    _ = store.get()
-                    _ = try? store.update { $0 = ($0 ?? 0) + 1 }
-                }
-                let (isOver, busy) = (Guarded(false), Guarded(0))
-                let threads = stores.map { store in
-                    Thread {
-                        var round = 0
-                        while !isOver.withLock({ $0 }) {
-                            round += 1
-                            store.set(round)
-                            _ = stores[round % 4].get()
-                            if round == 10 { busy.withLock { $0 += 1 } }
+        #if os(macOS) || os(Linux)
+            @Test func aChildOfAProcessWithThreadsReadsAndWrites() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let fork = try Self.fork("fork")
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let stores = (0..<4).map { PersistentStore(DefaultKey("number-\($0)", default: 0), suite: suite) }
+                    // What the child will do is done once before: the Swift runtime has locks of its own, which a thread may hold
+                    // while it uses a type for the first time.
+                    for store in stores {
+                        _ = store.get()
+                        _ = try? store.update { $0 = ($0 ?? 0) + 1 }
+                    }
+                    let (isOver, busy) = (Guarded(false), Guarded(0))
+                    let threads = stores.map { store in
+                        Thread {
+                            var round = 0
+                            while !isOver.withLock({ $0 }) {
+                                round += 1
+                                store.set(round)
+                                _ = stores[round % 4].get()
+                                if round == 10 { busy.withLock { $0 += 1 } }
+                            }
                         }
                     }
+                    for thread in threads { thread.start() }
+                    while busy.withLock({ $0 }) < threads.count { usleep(1_000) }
+                    var statuses: Set<Int32> = []
+                    for _ in 0..<100 {
+                        let child = fork()
+                        if child == 0 {
+                            Self.endByAlarm(after: 20)
+                            for store in stores {
+                                _ = store.get()
+                                guard (try? store.update { $0 = ($0 ?? 0) + 1 }) != nil else { _exit(1) }
+                            }
+                            _exit(0)
+                        }
+                        statuses.insert(Self.waitForEnd(of: child))
+                    }
+                    isOver.withLock { $0 = true }
+                    #expect(statuses == [0])
+                    while threads.contains(where: { !$0.isFinished }) { usleep(1_000) }
                 }
-                for thread in threads { thread.start() }
-                while busy.withLock({ $0 }) < threads.count { usleep(1_000) }
-                var statuses: Set<Int32> = []
-                for _ in 0..<100 {
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            /// What the parent's threads had begun, a commit or a delivery, is not under way in the child.
+            @Test func aChildHearsItsOwnChanges() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let fork = try Self.fork("fork")
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+                    let (isInside, isOver) = (Guarded(false), Guarded(false))
+                    let heard = Guarded(0)
+                    let parent = getpid()
+                    // What the child will do is done once before, see above.
+                    store.set(-1)
+                    let token = store.observe { _ in
+                        heard.withLock { $0 += 1 }
+                        isInside.withLock { $0 = true }
+                        // In the parent, until the child has ended.
+                        while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
+                    }
+                    let thread = Thread { store.set(1) }
+                    thread.start()
+                    while !isInside.withLock({ $0 }) { usleep(1_000) }
                     let child = fork()
                     if child == 0 {
                         Self.endByAlarm(after: 20)
-                        for store in stores {
-                            _ = store.get()
-                            guard (try? store.update { $0 = ($0 ?? 0) + 1 }) != nil else { _exit(1) }
-                        }
-                        _exit(0)
+                        store.set(2)
+                        _exit(heard.withLock { $0 } == 2 ? 0 : 1)
                     }
-                    statuses.insert(Self.waitForEnd(of: child))
+                    #expect(Self.waitForEnd(of: child) == 0)
+                    isOver.withLock { $0 = true }
+                    while !thread.isFinished { usleep(1_000) }
+                    token.cancel()
                 }
-                isOver.withLock { $0 = true }
-                #expect(statuses == [0])
-                while threads.contains(where: { !$0.isFinished }) { usleep(1_000) }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-        }
 
-        /// What the parent's threads had begun, a commit or a delivery, is not under way in the child.
-        @Test func aChildHearsItsOwnChanges() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
-                let fork = try Self.fork("fork")
-                let suite = try DefaultsSuite(file: URL(filePath: path))
-                let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
-                let (isInside, isOver) = (Guarded(false), Guarded(false))
-                let heard = Guarded(0)
-                let parent = getpid()
-                // What the child will do is done once before, see above.
-                store.set(-1)
-                let token = store.observe { _ in
-                    heard.withLock { $0 += 1 }
-                    isInside.withLock { $0 = true }
-                    // In the parent, until the child has ended.
-                    while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
+            /// `_Fork` runs no handlers, and the child shares the lock of the file that its parent has open.
+            @Test func aChildWithoutForkHandlersTakesTurnsWithItsParent() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let fork = try Self.fork("_Fork")
+                    let store = PersistentStore(
+                        DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                    try store.save(0)
+                    let child = fork()
+                    if child == 0 { Self.endByAlarm(after: 60) }
+                    var failures = 0
+                    for _ in 0..<5_000 where (try? store.update { $0? += 1 }) == nil { failures += 1 }
+                    if child == 0 { _exit(failures == 0 ? 0 : 1) }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(failures == 0)
+                    #expect(store.get() == 10_000)
                 }
-                let thread = Thread { store.set(1) }
-                thread.start()
-                while !isInside.withLock({ $0 }) { usleep(1_000) }
-                let child = fork()
-                if child == 0 {
-                    Self.endByAlarm(after: 20)
-                    store.set(2)
-                    _exit(heard.withLock { $0 } == 2 ? 0 : 1)
-                }
-                #expect(Self.waitForEnd(of: child) == 0)
-                isOver.withLock { $0 = true }
-                while !thread.isFinished { usleep(1_000) }
-                token.cancel()
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-        }
 
-        /// `_Fork` runs no handlers, and the child shares the lock of the file that its parent has open.
-        @Test func aChildWithoutForkHandlersTakesTurnsWithItsParent() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
-                let fork = try Self.fork("_Fork")
-                let store = PersistentStore(
-                    DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
-                try store.save(0)
-                let child = fork()
-                if child == 0 { Self.endByAlarm(after: 60) }
-                var failures = 0
-                for _ in 0..<5_000 where (try? store.update { $0? += 1 }) == nil { failures += 1 }
-                if child == 0 { _exit(failures == 0 ? 0 : 1) }
-                #expect(Self.waitForEnd(of: child) == 0)
-                #expect(failures == 0)
-                #expect(store.get() == 10_000)
-            }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-        }
-
-        /// A process may be started without standard input, output or error. What it prints must not reach its settings.
-        @Test(arguments: 0..<8)
-        func closedStandardDescriptorsNeverBecomeTheSettingsFile(closed: Int) async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String, closed = closed as Int] in
-                for descriptor in 0..<3 where closed & 1 << descriptor != 0 { close(Int32(descriptor)) }
-                let suite = try DefaultsSuite(file: URL(filePath: path))
-                let line = "printed by a program that does not know that its output is closed\n"
-                for number in 1...3 {
-                    suite[DefaultKey("number-\(number)", default: 0)] = number
-                    for descriptor in 0..<3 as Range<Int32> { _ = write(descriptor, line, line.utf8.count) }
-                    try suite.synchronize()
+            /// A process may be started without standard input, output or error. What it prints must not reach its settings.
+            @Test(arguments: 0..<8)
+            func closedStandardDescriptorsNeverBecomeTheSettingsFile(closed: Int) async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String, closed = closed as Int] in
+                    for descriptor in 0..<3 where closed & 1 << descriptor != 0 { close(Int32(descriptor)) }
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let line = "printed by a program that does not know that its output is closed\n"
+                    for number in 1...3 {
+                        suite[DefaultKey("number-\(number)", default: 0)] = number
+                        for descriptor in 0..<3 as Range<Int32> { _ = write(descriptor, line, line.utf8.count) }
+                        try suite.synchronize()
+                    }
                 }
+                let inspection = try FileBackend.inspect(path: file.path)
+                #expect(inspection.problems == [])
+                #expect(inspection.keys == ["number-1", "number-2", "number-3"])
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
-            let inspection = try FileBackend.inspect(path: file.path)
-            #expect(inspection.problems == [])
-            #expect(inspection.keys == ["number-1", "number-2", "number-3"])
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-        }
+        #endif
     }
 #endif

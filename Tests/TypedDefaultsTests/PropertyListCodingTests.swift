@@ -285,7 +285,7 @@ extension PropertyListCodingTests {
         expect(5, reads: Decimal(5))
         expect(18_446_744_073_709_551_615, reads: Decimal(UInt64.max))
         expect(1.1, reads: Decimal(string: "1.1"))
-        expect(1e16, reads: Decimal(10_000_000_000_000_000))
+        expect(1e16, reads: Decimal(10_000_000_000_000_000 as Int64))
         expect(1e-7, reads: Decimal(string: "0.0000001"))
         for stored in [
             "", "a", "1a", "1,1", "1.1 ", " 1", "0x10", "inf", "nan", ".", "e", "+", "1e", "1e+", "--1", "1.1.1", true,
