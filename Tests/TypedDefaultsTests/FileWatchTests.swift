@@ -67,8 +67,13 @@ struct FileWatchTests {
                 backend.watch(nil)
                 let before = descriptors()
                 for _ in 0..<200 {
-                    backend.watch { _ in Issue.record("something is told after the end") }
+                    // Some systems have the file looked at once when the watch has begun.
+                    let isOver = Guarded(false)
+                    backend.watch { _ in
+                        if isOver.withLock({ $0 }) { Issue.record("something is told after the end") }
+                    }
                     backend.watch(nil)
+                    isOver.withLock { $0 = true }
                     writer[DefaultKey("number", default: 0)] += 1
                 }
                 // They are closed on the queues of the watches.

@@ -25,7 +25,9 @@
 
         /// The file of a domain; nil without a home, when Foundation would write to `/.config`.
         static func path(domain: String) -> String? {
-            let name = domain == standard ? SettingsFolder.executableName : domain
+            // Foundation repairs a name that is not UTF-8 in the same way.
+            let own = String(decoding: SettingsFolder.executableName, as: UTF8.self)
+            let name = domain == standard ? own : domain
             return SettingsFolder.path.map { "\($0)/\(name).plist" }
         }
 
