@@ -79,6 +79,17 @@ struct TrackingTests {
         #expect(!backend.isWatched)
     }
 
+    @Test func aChangeOfABackendWithoutGenerationsFires() {
+        let backend = SpyBackend(tellsGenerations: false)
+        let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))
+        let fired = Guarded(0)
+        for value in [1, 2, nil] as [PropertyList?] {
+            track(store) { fired.withLock { $0 += 1 } }
+            backend.write(value, forKey: "number")
+        }
+        #expect(fired.withLock { $0 } == 3)
+    }
+
     /// A tracker that has read several keys forgets all of them with the first that changes.
     @Test func theWatchEndsForTheOtherKeysOfATracker() {
         let backend = SpyBackend()

@@ -88,17 +88,23 @@ extension SuiteCore {
     }
 
     private func lookInTurn() {
-        do throws(DefaultsError) { try catchUpInTurn() } catch { observers.withLock { $0.note(error) } }
-        announceNews()
+        var hasGeneration = true
+        do throws(DefaultsError) { hasGeneration = try catchUpInTurn() } catch { observers.withLock { $0.note(error) } }
+        announceNews(hasGeneration: hasGeneration)
     }
 
     /// Catches up; a backend that cannot tell whether anything has changed may have changed all.
-    func catchUpInTurn() throws(DefaultsError) {
-        guard try catchUp() == nil, !backend.followsKeys else { return }
-        observers.withLock { observers in
-            observers.doubtAll()
-            observers.doubt(nil)
+    ///
+    /// - Returns: Whether the backend has a generation. A file has none while it does not exist.
+    func catchUpInTurn() throws(DefaultsError) -> Bool {
+        guard try catchUp() == nil else { return true }
+        if !backend.followsKeys {
+            observers.withLock { observers in
+                observers.doubtAll()
+                observers.doubt(nil)
+            }
         }
+        return false
     }
 
     /// Looks for those who could not while the turn was held; after it has ended.
@@ -160,7 +166,9 @@ extension SuiteCore {
     }
 
     /// Notes what others have changed; inside the turn, so that it comes in its place among this process's own commits.
-    func announceNews() {
+    ///
+    /// - Parameter hasGeneration: What ``catchUpInTurn()`` returned.
+    func announceNews(hasGeneration: Bool) {
         guard observers.withLock({ $0.hasDoubt }) else { return }
         // Taken before they are read: what changes after that is doubted anew.
         for slot in observers.withLock({ $0.takeDoubtful() }) {
@@ -169,8 +177,8 @@ extension SuiteCore {
                 observers.withLock { observers in
                     let depth = ChangeRow.depth + 1
                     let isNews = observers.announce(slot, stored, isForeign: true, depth: depth)
-                    // Where there are generations, the Observation framework heard of it when they were caught up with.
-                    if isNews, backend.followsKeys { observers.noteChange(of: [slot], depth: depth) }
+                    // If there is a generation, the Observation framework was notified when it was caught up with.
+                    if isNews, !hasGeneration { observers.noteChange(of: [slot], depth: depth) }
                 }
             } catch {
                 // Back on the list; whoever reads it is told why.

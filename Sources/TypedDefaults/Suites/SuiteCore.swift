@@ -332,9 +332,9 @@ extension SuiteCore {
             try backend.withWriteAccess {
                 failure = nil
                 do throws(DefaultsError) {
-                    try catchUpInTurn()
-                    announceNews()
-                    defer { announceNews() }
+                    let hasGeneration = try catchUpInTurn()
+                    announceNews(hasGeneration: hasGeneration)
+                    defer { announceNews(hasGeneration: hasGeneration) }
                     try body()
                 } catch {
                     failure = error
