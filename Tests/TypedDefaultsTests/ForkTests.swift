@@ -112,6 +112,77 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
+            /// Dispatch does not run in a child whose parent has used it, and the parent's pending work stays with the parent.
+            @Test func aChildSynchronizesInTheBackground() async {
+                await #expect(processExitsWith: .success) {
+                    let fork = try Self.fork("fork")
+                    let key = DefaultKey("number", default: 0)
+                    let first = SpyBackend(synchronizationDelay: .milliseconds(1))
+                    let suite = DefaultsSuite(backend: first)
+                    suite[key] = 1
+                    while first.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
+                    // Pending when the process forks.
+                    let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
+                    let other = DefaultsSuite(backend: backend)
+                    other[key] = 1
+                    let child = fork()
+                    if child == 0 {
+                        Self.endByAlarm(after: 20)
+                        backend.state.withLock { $0.synchronizationDelay = .milliseconds(1) }
+                        other[key] = 2
+                        while backend.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
+                        _exit(0)
+                    }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                }
+            }
+
+            /// A child may have other rights than its parent, and the parent does the work itself.
+            @Test(arguments: ["fork", "_Fork"])
+            func exitOfAChildLeavesPendingWorkToItsParent(name: String) async {
+                await #expect(processExitsWith: .success) { [name = name as String] in
+                    let fork = try Self.fork(name)
+                    let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
+                    let suite = DefaultsSuite(backend: backend)
+                    suite[DefaultKey("number", default: 0)] = 1
+                    let parent = getpid()
+                    backend.state.withLock { $0.onSynchronize = { if getpid() != parent { _exit(7) } } }
+                    let child = fork()
+                    if child == 0 {
+                        Self.endByAlarm(after: 20)
+                        exit(0)
+                    }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                }
+            }
+
+            /// A child of `_Fork` shares the lock of the file, which its parent may be writing.
+            @Test func theEndOfAnUpdateInAChildLeavesTheLockToItsParent() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let fork = try Self.fork("_Fork")
+                    let store = PersistentStore(
+                        DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                    try store.save(0)
+                    let file = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
+                        .file("test.defaults", .readOnly)
+                    var child: pid_t = 1
+                    try? store.update { number in
+                        child = fork()
+                        if child == 0 {
+                            Self.endByAlarm(after: 20)
+                            throw CancellationError()
+                        }
+                        _ = Self.waitForEnd(of: child)
+                        #expect(flock(file.descriptor, LOCK_EX | LOCK_NB) != 0)
+                        number = 1
+                    }
+                    if child == 0 { _exit(0) }
+                    #expect(store.get() == 1)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
             /// `_Fork` runs no handlers, and the child shares the lock of the file that its parent has open.
             @Test func aChildWithoutForkHandlersTakesTurnsWithItsParent() async throws {
                 let file = try makeFile()

@@ -50,8 +50,8 @@ final class SuiteCore: Sendable {
         private static let leastSlotLimit = 512
         /// The commit that is under way, and the slots of its keys.
         var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
-        /// Whether ``DefaultsBackend/synchronize()`` will be called in the background.
-        var isSynchronizing = false
+        /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by ``Forks/count``.
+        var synchronizingProcess: Int?
         var onFailure: @Sendable (DefaultsError) -> Void
 
         func slot(_ key: String, _ form: ConversionForm, formerKeys: [String]) -> Slot? {
@@ -373,13 +373,14 @@ extension SuiteCore {
         do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
         let generation = backend.generation
         let delay = failure == nil ? backend.synchronizationDelay : nil
+        let process = Forks.count
         let (slots, isDue) = state.withLock { state in
             if failure == nil { state.generation = generation }
             let slots = state.commit.slots
             for slot in slots { slot.settle() }
             state.commit = ([], [])
-            let isDue = !state.isSynchronizing && delay ?? .zero > .zero
-            if isDue { state.isSynchronizing = true }
+            let isDue = state.synchronizingProcess != process && delay ?? .zero > .zero
+            if isDue { state.synchronizingProcess = process }
             return (slots, isDue)
         }
         if let failure { throw failure }
@@ -387,7 +388,7 @@ extension SuiteCore {
         if isDue, let delay {
             // The work holds the suite: what was set is saved even if nobody holds the suite any more.
             DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
-                state.withLock { $0.isSynchronizing = false }
+                state.withLock { $0.synchronizingProcess = nil }
                 do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
             }
         }
@@ -419,7 +420,7 @@ private struct CoresInUse {
     }
 }
 
-/// What makes two suites one: a name or an object.
+/// What makes two suites one: the bytes of a path or name, or an object.
 private struct CoreID: Hashable, @unchecked Sendable {
     // Safe: made of a `Sendable` value only.
     private let value: AnyHashable
@@ -494,7 +495,7 @@ extension SuiteCore {
             forEachSlot { $0.unlockInChild() }
             state.withHeldLock { state in
                 state.commit = ([], [])
-                state.isSynchronizing = false
+                state.synchronizingProcess = nil
             }
             state.unlock()
             turns.unlockInChild()

@@ -7,6 +7,8 @@ final class SpyBackend: DefaultsBackend {
         var commits: [[String: PropertyList?]] = []
         var reads = 0
         var synchronizations = 0
+        var synchronizationDelay: Duration?
+        var onSynchronize: (@Sendable () -> Void)?
         var failure: DefaultsError?
         var changes: [(generation: UInt64, key: String)] = []
         var generation: UInt64 = 1
@@ -18,7 +20,7 @@ final class SpyBackend: DefaultsBackend {
     enum Call { case value, commit, changes }
     let state: Guarded<State>
     private let tellsGenerations: Bool
-    let synchronizationDelay: Duration?
+    var synchronizationDelay: Duration? { state.withLock { $0.synchronizationDelay } }
 
     init(
         _ contents: [String: PropertyList] = [:], arguments: [String: PropertyList] = [:],
@@ -27,7 +29,7 @@ final class SpyBackend: DefaultsBackend {
     ) {
         state = Guarded(State(contents: contents, arguments: arguments))
         self.tellsGenerations = tellsGenerations
-        self.synchronizationDelay = synchronizationDelay
+        state.withLock { $0.synchronizationDelay = synchronizationDelay }
     }
 
     var commits: [[String: PropertyList?]] { state.withLock { $0.commits } }
@@ -88,10 +90,11 @@ final class SpyBackend: DefaultsBackend {
     }
 
     func synchronize() throws(DefaultsError) {
-        let failure = state.withLock { state in
+        let (failure, onSynchronize) = state.withLock { state in
             state.synchronizations += 1
-            return state.failure
+            return (state.failure, state.onSynchronize)
         }
+        onSynchronize?()
         if let failure { throw failure }
     }
 

@@ -98,7 +98,7 @@ final class File: Sendable {
         do throws(FileFailure) {
             return try existingDirectory(path)
         } catch let error where error.isMissing {
-            let slash = path.lastIndex(of: "/") ?? path.startIndex
+            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
             let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
             if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
             // What will be flushed inside is not to be lost with the name of the folder.
@@ -235,6 +235,8 @@ extension File {
     }
 
     func unlock() {
+        // A child shares the lock with its parent, which may be writing.
+        guard process == Forks.count else { return }
         // Fails for a descriptor that is not open only, and this one is.
         _ = flock(descriptor, LOCK_UN)
     }
@@ -293,5 +295,11 @@ extension File {
 
 enum SystemClock {
     static func sleep(microseconds: UInt32) { usleep(microseconds) }
+
+    static func sleep(seconds: Double) {
+        let end = MonotonicTime.now + .seconds(seconds)
+        // A signal interrupts a sleep.
+        while case let rest = end - .now, !rest.isZero { rest.sleep() }
+    }
     static func yield() { sched_yield() }
 }

@@ -193,6 +193,14 @@ struct MonotonicTime {
         MonotonicTime(nanoseconds: max(0, time.nanoseconds - other.nanoseconds))
     }
 
+    var isZero: Bool { nanoseconds == 0 }
+
+    /// Waits for so long, or until a signal interrupts the wait.
+    func sleep() {
+        var time = systemTime
+        nanosleep(&time, nil)
+    }
+
     /// Fits in an `Int` of 32 bits: the clock begins at the start of the system.
     fileprivate var systemTime: timespec {
         timespec(tv_sec: .init(clamping: nanoseconds / 1_000_000_000), tv_nsec: .init(nanoseconds % 1_000_000_000))
