@@ -28,6 +28,33 @@ struct SettingsFileNamesTests: SettingsFileTests {
         }
     }
 
+    #if os(Linux)
+        /// Linux compares names by their bytes, Swift compares strings by canonical equivalence.
+        @Test func namesOfOtherBytesAreOtherFiles() throws {
+            try withFile { file in
+                // Built from paths: a URL may be equal to another one of the same characters.
+                let folder = file.deletingLastPathComponent().path
+                let first = try DefaultsSuite(file: URL(filePath: folder + "/caf\u{E9}.defaults"))
+                let second = try DefaultsSuite(file: URL(filePath: folder + "/cafe\u{301}.defaults"))
+                first[number] = 1
+                second[number] = 2
+                #expect(first[number] == 1)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+            }
+        }
+
+        @Test func aNameMayBeginWithACombiningMark() throws {
+            try withFile { file in
+                let folder = file.deletingLastPathComponent().path + "/\u{301}folder"
+                let path = folder + "/\u{301}.defaults"
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                try PersistentStore(number, suite: suite).save(1)
+                #expect(try FileBackend.inspect(path: path).keys == ["number"])
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+            }
+        }
+    #endif
+
     @Test func aFileOfTheUsersUnderTheTemporaryNameIsKept() throws {
         try withFile { file in
             let text = Data("a text of the user's own".utf8)

@@ -60,7 +60,7 @@
 
         private init(settingsFile name: String) {
             let path = SettingsFolder.path.map { "\($0)/\(name).defaults" }
-            core = SuiteCore.shared(id: path ?? "no folder: \(name)") { FileBackend(namedPath: path) }
+            core = SuiteCore.shared(id: ByteString(path ?? "no folder: \(name)")) { FileBackend(namedPath: path) }
         }
     }
 

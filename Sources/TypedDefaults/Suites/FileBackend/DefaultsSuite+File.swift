@@ -25,6 +25,6 @@ extension DefaultsSuite {
         }
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent
-        core = SuiteCore.shared(id: path) { FileBackend(path: path, durability: durability) }
+        core = SuiteCore.shared(id: ByteString(path)) { FileBackend(path: path, durability: durability) }
     }
 }

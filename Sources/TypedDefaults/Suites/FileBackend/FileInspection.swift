@@ -50,9 +50,10 @@ extension FileBackend {
 extension FileInspection {
     /// The bytes of the file; nil if it is not one to read.
     fileprivate mutating func read(_ path: String) throws(FileFailure) -> [UInt8]? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "."
-        let name = String(parts.last ?? "")
+        // By bytes: a slash and a combining mark behind it are one character.
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.flatMap { String(path.utf8[...$0]) } ?? "."
+        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         let directory = try File.existingDirectory(folder)
         let status = try directory.status(of: name)
         size = status.size

@@ -11,16 +11,17 @@ struct FilePlace {
 
     init(path: String, sizeLimit: Int, patience: Duration) {
         (self.path, self.sizeLimit, self.patience) = (path, sizeLimit, patience)
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        // By bytes: a slash and a combining mark behind it are one character.
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
         folder = slash == path.startIndex ? "/" : String(path[..<slash])
-        name = String(path[slash...].dropFirst())
+        name = String(path.utf8[slash...].dropFirst()) ?? ""
         temporaryName = ".\(name).new"
     }
 
     /// Why a file of that name cannot be a settings file, or `nil`.
     static func problem(ofName name: String) -> String? {
         if name.utf8.contains(0) { return "a file name cannot contain a NUL byte" }
-        if name.hasPrefix("."), name.hasSuffix(".new") {
+        if name.utf8.first == UInt8(ascii: "."), name.utf8.suffix(4).elementsEqual(".new".utf8) {
             return "names of the form “.<name>.new” are used for temporary files"
         }
         if name.utf8.count > nameLimit - 5 { return "a settings file's name has at most \(nameLimit - 5) bytes" }
@@ -38,7 +39,7 @@ struct FilePlace {
     }
 
     private func directory() throws(FileFailure) -> File {
-        guard path.first == "/", !name.isEmpty else {
+        guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
             throw FileFailure(
                 path.isEmpty
                     ? "neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8"
@@ -86,7 +87,8 @@ struct FilePlace {
                 made.file.unlock()
                 return made
             } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
-                // Somebody was faster.
+                // Another process was faster.
+                SystemClock.sleep(microseconds: 200)
             } catch let error where error.isForbidden && file == nil {
                 return nil
             }
