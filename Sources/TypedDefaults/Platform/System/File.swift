@@ -28,7 +28,7 @@ struct FileFailure: Error {
     /// Whether the name has come to mean another file meanwhile.
     var isReplaced = false
 
-    init(_ reason: String) { self.reason = reason }
+    init(_ reason: String, code: Int32 = 0) { (self.reason, self.code) = (reason, code) }
 
     init(limit reason: String) {
         self.reason = reason

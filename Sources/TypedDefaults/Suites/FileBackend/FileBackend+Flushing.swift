@@ -48,7 +48,9 @@ extension FileBackend {
         // Let threads that are about to write go first, so that this flush covers them.
         SystemClock.yield()
         do throws(FileFailure) {
-            try flushOnce(target)
+            guard try !flushOnce(target) else { return }
+            try replaceUnproven()
+            _ = try flushOnce(target, acceptsUnproven: true)
         } catch {
             // Other blocks of the disk may be good. Where no new file can be made, these may be good again.
             if !replaceIfFlushFailed() {
@@ -57,7 +59,7 @@ extension FileBackend {
                     try state.noticingLoss(of: log) { () throws(FileFailure) in try log.rewrite() }
                 }
             }
-            try flushOnce(target)
+            guard try flushOnce(target) else { throw error }
         }
     }
 
@@ -82,8 +84,10 @@ extension FileBackend {
         return log.flushed < target.end || !log.isNameFlushed
     }
 
-    private func flushOnce(_ target: Target) throws(FileFailure) {
-        guard let due = try beginFlush(target) else { return }
+    /// Flushes what is due. Returns false if an earlier flush of another process may have failed and the system cannot show
+    /// what the disk holds.
+    private func flushOnce(_ target: Target, acceptsUnproven: Bool = false) throws(FileFailure) -> Bool {
+        guard let due = try beginFlush(target) else { return true }
         do throws(FileFailure) {
             // Other code of the program may have closed the descriptor, and its number may be another file's by now.
             guard try due.file.identity() == due.log.identity else {
@@ -95,13 +99,18 @@ extension FileBackend {
             try due.file.flush()
             if let (start, bytes) = due.unproven {
                 let isOnDisk = try due.file.bytesOnDisk(in: start..<(start + bytes.count)).map { $0[...] == bytes }
-                guard isOnDisk == true else { throw FileFailure("an earlier flush has failed") }
+                if isOnDisk == nil, !due.hasFailed {
+                    guard acceptsUnproven else { return false }
+                } else {
+                    guard isOnDisk == true else { throw FileFailure("an earlier flush has failed") }
+                }
             }
         } catch {
             state.withLock { _ in due.log.noteFailedFlush() }
             throw error
         }
         state.withLock { _ in due.log.noteFlush(to: due.end, andName: true) }
+        return true
     }
 
     /// What a flush takes: a log, which is touched under the lock of the state only, and parts of it.
@@ -111,6 +120,8 @@ extension FileBackend {
         let end: Int
         let directory: File?
         let unproven: (start: Int, bytes: ArraySlice<UInt8>)?
+        /// Whether a flush of this process has failed.
+        let hasFailed: Bool
     }
 
     private func beginFlush(_ target: Target) throws(FileFailure) -> Due? {
@@ -119,7 +130,44 @@ extension FileBackend {
             let unproven = try state.noticingLoss(of: log) { () throws(FileFailure) in try log.unprovenRecords() }
             return Due(
                 log: log, file: log.file, end: log.end, directory: log.isNameFlushed ? nil : log.directory,
-                unproven: unproven)
+                unproven: unproven, hasFailed: log.flushState == .failed)
+        }
+    }
+
+    /// Replaces a file of which the system cannot show what the disk holds, after waiting for other writers. Where no file can take
+    /// its place, it stays.
+    private func replaceUnproven() throws(FileFailure) {
+        let deadline = ContinuousClock.now + place.patience
+        while try !tryToReplaceUnproven() {
+            guard ContinuousClock.now < deadline else {
+                throw FileFailure("other processes left no turn to replace it for \(place.patience)")
+            }
+            SystemClock.sleep(microseconds: 200)
+        }
+    }
+
+    /// Returns false if another process is writing the file.
+    private func tryToReplaceUnproven() throws(FileFailure) -> Bool {
+        try withState { state throws(FileFailure) in
+            guard let log = state.log, log.isWritable, log.flushState == .unknown else { return true }
+            if !state.isLocked {
+                guard try log.file.tryLock() else { return false }
+            }
+            defer {
+                if !state.isLocked {
+                    log.file.unlock()
+                    // A successor comes with its lock.
+                    state.log?.file.unlock()
+                }
+            }
+            guard try !place.isElsewhere(log) else { return true }
+            _ = try readOnce(&state)
+            // The writer that sealed the file died before it could replace it.
+            if log.isSealed { try log.unseal() }
+            do throws(FileFailure) { try repair(&state) } catch {
+                guard error.isForbidden || error.isBusy else { throw error }
+            }
+            return true
         }
     }
 

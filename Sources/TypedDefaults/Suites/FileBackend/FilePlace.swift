@@ -42,7 +42,7 @@ struct FilePlace {
         guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
             throw FileFailure(
                 path.isEmpty
-                    ? "neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8"
+                    ? "neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8, or the program has no name"
                     : "its path is not absolute, or names no file"
             )
         }
@@ -156,7 +156,8 @@ struct FilePlace {
             do throws(FileFailure) { try directory.rename(temporaryName, to: name) } catch {
                 try log?.unseal()
                 guard error.isBusy else { throw error }
-                throw FileFailure("\(error.reason); if the file itself is mounted here, mount its folder instead")
+                throw FileFailure(
+                    "\(error.reason); if the file itself is mounted here, mount its folder instead", code: error.code)
             }
             // The name need not be flushed now: until it is, a loss of power leaves the old file, which holds what was flushed before.
             successor.noteFlush(to: successor.end, andName: false)
