@@ -203,6 +203,55 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
+            /// Without `/proc`, nothing shows what the disk holds. The flush of a file that cannot be replaced succeeds all the same.
+            @Test(.enabled(if: geteuid() == 0, "chroot needs root"))
+            func aFileThatCannotBeReplacedIsFlushedWithoutProof() async throws {
+                let file = try makeFile()
+                let folder = file.deletingLastPathComponent()
+                let key = DefaultKey("number", default: 0)
+                for number in 1...2 {
+                    // Behind what was flushed when the file was made.
+                    try PersistentStore(key, suite: DefaultsSuite(backend: FileBackend(path: file.path))).save(number)
+                }
+                try #require(chown(file.path, 65_534, 65_534) == 0 && chmod(folder.path, 0o555) == 0)
+                await #expect(processExitsWith: .success) { [root = folder.path as String] in
+                    #expect(chroot(root) == 0 && chdir("/") == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
+                    let key = DefaultKey("number", default: 0)
+                    let suite = DefaultsSuite(backend: FileBackend(path: "/test.defaults"))
+                    #expect(throws: Never.self) { try PersistentStore(key, suite: suite).save(3) }
+                    #expect(throws: Never.self) { try suite.synchronize() }
+                    let immediate = DefaultsSuite(
+                        backend: FileBackend(path: "/test.defaults", durability: .immediate))
+                    #expect(throws: Never.self) { try PersistentStore(key, suite: immediate).save(4) }
+                    #expect(suite[key] == 4)
+                }
+                try FileManager.default.removeItem(at: folder)
+            }
+
+            /// Another thread may print while the file is opened.
+            @Test func closedStandardDescriptorsAreNotOpenedForAMoment() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    close(2)
+                    let (isOver, written) = (Guarded(false), Guarded(0))
+                    let thread = Thread {
+                        while !isOver.withLock({ $0 }) {
+                            for _ in 0..<100 where write(2, "printed", 7) > 0 { written.withLock { $0 += 1 } }
+                        }
+                    }
+                    thread.start()
+                    _ = FileManager.default.createFile(atPath: path, contents: Data())
+                    for _ in 0..<10_000 {
+                        _ = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
+                            .file("test.defaults", .readWrite)
+                    }
+                    isOver.withLock { $0 = true }
+                    while !thread.isFinished { usleep(1_000) }
+                    #expect(written.withLock { $0 } == 0)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
             /// A process may be started without standard input, output or error. What it prints must not reach its settings.
             @Test(arguments: 0..<8)
             func closedStandardDescriptorsNeverBecomeTheSettingsFile(closed: Int) async throws {

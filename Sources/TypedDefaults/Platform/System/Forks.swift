@@ -167,12 +167,14 @@ enum Forks {
 
     /// Opens a descriptor, with no fork between its coming and its being noted.
     ///
-    /// The descriptor is never 0, 1 or 2. A process may be started with these closed, and what it prints
-    /// would overwrite the file.
+    /// The descriptor is never 0, 1 or 2, not even for a moment. A process may be started with these closed,
+    /// and what it prints would overwrite the file.
     static func open(_ body: () -> Int32) -> (descriptor: Int32, process: Int, code: Int32) {
         _ = watches
         notice()
         return descriptors.withLock { descriptors in
+            let placeholders = fillClosedStandardDescriptors()
+            defer { for descriptor in placeholders where isDirectory(descriptor) { _ = closeDescriptor(descriptor) } }
             while true {
                 var descriptor = body()
                 if descriptor < 0 && errno == EINTR { continue }
@@ -197,6 +199,26 @@ enum Forks {
             _ = closeDescriptor(descriptor)
         }
     }
+}
+
+/// Opens the root folder under those of the descriptors 0, 1 and 2 that are closed: nothing can be written to it.
+private func fillClosedStandardDescriptors() -> [Int32] {
+    var placeholders: [Int32] = []
+    for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
+        let descriptor = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if (0...2).contains(descriptor) {
+            placeholders.append(descriptor)
+        } else if descriptor >= 0 {
+            _ = closeDescriptor(descriptor)
+        }
+    }
+    return placeholders
+}
+
+/// Whether the descriptor is still a placeholder: other code may have opened another file under its number.
+private func isDirectory(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
 
 private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
