@@ -59,7 +59,8 @@
         }
 
         private init(settingsFile name: String) {
-            let path = SettingsFolder.path.map { "\($0)/\(name).defaults" }
+            // Programs whose name the system does not tell must not share a file.
+            let path = name.isEmpty ? nil : SettingsFolder.path.map { "\($0)/\(name).defaults" }
             core = SuiteCore.shared(id: ByteString(path ?? "no folder: \(name)")) { FileBackend(namedPath: path) }
         }
     }

@@ -43,12 +43,13 @@
         }
 
         /// The file name of the running executable, which a link or the name that it was started by does not change. Not always UTF-8.
+        /// Without `/proc`, the name that it was started by; empty if that is unknown as well.
         static let executableName: [UInt8] = {
             var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
             let count = buffer.withUnsafeMutableBytes {
                 readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
             }
-            var path = count > 0 ? Array(buffer[..<count]) : Array((CommandLine.arguments.first ?? "").utf8)
+            var path = count > 0 ? Array(buffer[..<count]) : invocationName
             // What the system says of a program whose file was replaced while it runs.
             let mark = Array(" (deleted)".utf8)
             let isMissing = (path + [0]).withUnsafeBytes {
@@ -64,6 +65,15 @@
         guard getuid() == geteuid(), getgid() == getegid() else { return nil }
         guard let secureGetenv else { return getenv(name) }
         return secureGetenv(name)
+    }
+
+    /// What the C library knows of the name that the program was started by.
+    private var invocationName: [UInt8] {
+        // Swift does not import the variable: it is not safe to read while the program sets it, which none does.
+        guard let variable = dlsym(nil, "program_invocation_name"),
+            let name = variable.assumingMemoryBound(to: UnsafePointer<CChar>?.self).pointee
+        else { return Array((CommandLine.arguments.first ?? "").utf8) }
+        return Array(UnsafeRawBufferPointer(start: name, count: strlen(name)))
     }
 
     private typealias SecureGetenv = @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
