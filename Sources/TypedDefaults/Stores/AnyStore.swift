@@ -15,34 +15,44 @@
 /// same value, and both can be asked for by their own names.
 public struct AnyStore<Default: Sendable>: DefaultStoreType {
     let base: any DefaultStoreType<Default>
-    /// For a base that tells nothing itself.
-    private let relay: Relay<Default>
+    /// Nil for a base that notifies observers itself.
+    private let relay: Relay<Default>?
 
     /// Hides a store. A box around a box adds no layer.
     public init(_ store: some DefaultStoreType<Default>) {
         let box = store as? AnyStore<Default>
         base = box?.base ?? store
-        relay = box?.relay ?? Relay()
+        let notifies = (base as? any FailureReporting)?.notifiesObservers ?? false
+        relay = notifies ? nil : box?.relay ?? Relay()
     }
 
     public func get() -> Default? { base.get() }
-    public func set(_ value: Default) { relay.telling(base) { base.set(value) } }
-    public func remove() { relay.telling(base) { base.remove() } }
+    public func set(_ value: Default) { telling { base.set(value) } }
+    public func remove() { telling { base.remove() } }
     public func load() throws -> Default? { try base.load() }
-    public func save(_ value: Default) throws { try relay.telling(base) { try base.save(value) } }
+    public func save(_ value: Default) throws { try telling { try base.save(value) } }
 
     @discardableResult
     public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try relay.telling(base) { try base.update(body) }
+        try telling { try base.update(body) }
     }
 
-    /// Of a store of your own that does not write `observe`, what goes through this box and its copies is heard, and nothing else: no
-    /// write to the store itself, and none through another box around it.
+    /// Calls the handler after each change of the value.
+    ///
+    /// If the store is your own and has no `observe`, the box reports the changes that go through it and its
+    /// copies. It sees a write to the store itself, or through another box around it, only at its own next
+    /// write or observation.
     public func observe(
         _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let token = base.observe(options, handler)
-        return token.isInert ? relay.observe(options, of: base, handler) : token
+        guard let relay, token.isInert else { return token }
+        return relay.observe(options, of: base, handler)
+    }
+
+    private func telling<Result>(_ body: () throws -> Result) rethrows -> Result {
+        guard let relay else { return try body() }
+        return try relay.telling(base, body)
     }
 
     func report(_ error: DefaultsError) { base.fail(with: error) }

@@ -87,10 +87,17 @@ extension DefaultStoreType {
 /// A store whose suite has a failure handler.
 protocol FailureReporting {
     func report(_ error: DefaultsError)
+    /// Whether `observe` needs no help of a box around the store.
+    var notifiesObservers: Bool { get }
+}
+
+extension FailureReporting {
+    var notifiesObservers: Bool { true }
 }
 
 extension PartStore: FailureReporting {
     func report(_ error: DefaultsError) { base.fail(with: error) }
+    var notifiesObservers: Bool { (base as? any FailureReporting)?.notifiesObservers ?? false }
 }
 extension PersistentStore: FailureReporting {}
 extension InMemoryStore: FailureReporting {}

@@ -1,16 +1,23 @@
 /// Who hears of what goes through a box around a store that tells nothing itself. Copies of the box share it.
 final class Relay<Default: Sendable>: Sendable {
+    private struct Event {
+        let change: DefaultChange<Default>
+        let depth: Int
+        /// The observers at the time of the write.
+        let audience: [Observer]
+    }
     private struct State {
         var observers: [Observer] = []
-        var events: [(change: DefaultChange<Default>, depth: Int, target: Observer?)] = []
+        /// The value that the observers know; nil without observers.
+        var announced: Default?
+        var events: [Event] = []
         var isDelivering = false
 
-        /// The next event, and who is to hear of it, unless somebody is telling.
-        mutating func begin() -> (event: (change: DefaultChange<Default>, depth: Int, target: Observer?), [Observer])? {
+        /// Returns the next event, unless another call delivers one.
+        mutating func begin() -> Event? {
             guard !isDelivering, !events.isEmpty else { return nil }
             isDelivering = true
-            let event = events.removeFirst()
-            return (event, event.target.map { [$0] } ?? observers)
+            return events.removeFirst()
         }
     }
     private final class Observer: Sendable {
@@ -19,7 +26,8 @@ final class Relay<Default: Sendable>: Sendable {
         init(_ handle: @escaping @Sendable (DefaultChange<Default>) -> Void) { self.handle = handle }
     }
     private let state = Locked(State())
-    /// Of those who write through the box, so that what they tell is in the order of their writes.
+    /// Held by each write through the box and by each start of an observation. So events are in the order of
+    /// the writes, and no write falls between the read of the initial value and the registration.
     private let turns = TurnLock()
 
     init() {
@@ -37,59 +45,94 @@ final class Relay<Default: Sendable>: Sendable {
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let observer = Observer(handler)
-        let present = options.contains(.initial) ? store.get() : nil
-        state.withLock { state in
+        let hasTurn = (try? turns.acquire(patience: .seconds(2))) != nil
+        // A failure handler that the read calls may write through the box, so it must run after the turn.
+        if hasTurn { HeldTurns.begin() }
+        let present = announce(store.get(), isWrite: false)
+        let old = state.withLock { state in
+            let old = state.announced
+            if state.observers.isEmpty { state.announced = present }
             state.observers.append(observer)
-            guard options.contains(.initial) else { return }
+            guard options.contains(.initial) else { return old }
             let kind: ChangeKind = present == nil ? .removed : .set
-            state.events.append(
-                (
-                    DefaultChange(oldValue: nil, newValue: present, kind: kind, origin: .thisProcess), ChangeRow.depth,
-                    observer
-                ))
+            let change = DefaultChange(oldValue: nil, newValue: present, kind: kind, origin: .thisProcess)
+            state.events.append(Event(change: change, depth: ChangeRow.depth, audience: [observer]))
+            return old
+        }
+        withExtendedLifetime(old) {}
+        // A write without a turn may have come between the read and the registration.
+        announce(store.get(), isWrite: false)
+        if hasTurn {
+            turns.release()
+            HeldTurns.end()
         }
         deliver()
         return ObservationToken { [self] in
             observer.isCancelled.withLock { $0 = true }
-            state.withLock { $0.observers.removeAll { $0 === observer } }
+            // Release the value after unlocking: its deinit may use the box.
+            let old = state.withLock { state in
+                let old = state.announced
+                state.observers.removeAll { $0 === observer }
+                if state.observers.isEmpty { state.announced = nil }
+                return old
+            }
+            withExtendedLifetime(old) {}
         }
     }
 
-    /// Does something to the store, and tells what has come of it.
+    /// Runs a write of the store, and notifies the observers of what it changed.
     func telling<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
-        guard state.withLock({ !$0.observers.isEmpty }) else { return try body() }
-        defer { deliver() }
-        // Whoever waits too long, or writes from inside an update, goes on without: the store is not ours to close.
-        let hasTurn = (try? turns.acquire(patience: .seconds(2))) != nil
-        defer { if hasTurn { turns.release() } }
-        let old = store.get()
-        let result = try body()
-        let new = store.get()
-        guard !areEqual(old, new) else { return result }
-        guard ChangeRow.depth < ChangeRow.limit else {
-            // A store of somebody's own has no failure handler.
-            writeToLog(
-                .nestedWrite, line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
-            return result
+        var refusal: TurnLock.Refusal?
+        // After the timeout, and inside an update, the write goes on without a turn: the store is not ours to close.
+        do throws(TurnLock.Refusal) { try turns.acquire(patience: .seconds(2)) } catch { refusal = error }
+        defer {
+            if refusal == nil { turns.release() }
+            // The outer write delivers after its turn.
+            if refusal != .heldByCaller { deliver() }
         }
-        let change = DefaultChange(
-            oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .thisProcess)
-        state.withLock { $0.events.append((change, ChangeRow.depth + 1, nil)) }
+        let result = try body()
+        if state.withLock({ !$0.observers.isEmpty }) { announce(store.get(), isWrite: true) }
         return result
     }
 
-    /// Values of a type that cannot be compared are taken to differ.
-    private func areEqual(_ old: Default?, _ new: Default?) -> Bool {
-        guard let old, let new else { return old == nil && new == nil }
-        func isEqual<Value: Equatable>(_ old: Value) -> Bool { areSame(old, new as? Value) }
-        return (old as? any Equatable).map { isEqual($0) } ?? false
+    /// Appends an event if the value differs from the one that the observers know.
+    ///
+    /// - Parameter isWrite: Whether the value counts as changed if it cannot be compared.
+    @discardableResult
+    private func announce(_ new: Default?, isWrite: Bool) -> Default? {
+        let (isObserved, old) = state.withLock { (!$0.observers.isEmpty, $0.announced) }
+        guard isObserved, !(areEqual(old, new) ?? !isWrite) else { return new }
+        guard ChangeRow.depth < ChangeRow.limit else {
+            // A foreign store has no failure handler.
+            writeToLog(
+                .nestedWrite, line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
+            return new
+        }
+        let change = DefaultChange(
+            oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .thisProcess)
+        state.withLock { state in
+            guard !state.observers.isEmpty else { return }
+            state.announced = new
+            state.events.append(Event(change: change, depth: ChangeRow.depth + 1, audience: state.observers))
+        }
+        return new
     }
 
-    /// Tells in order: one thread at a time, and under no lock.
+    /// Returns nil for values of a type that cannot be compared.
+    private func areEqual(_ old: Default?, _ new: Default?) -> Bool? {
+        guard let old, let new else { return old == nil && new == nil }
+        func isEqual<Value: Equatable>(_ old: Value) -> Bool { areSame(old, new as? Value) }
+        return (old as? any Equatable).map { isEqual($0) }
+    }
+
+    /// Calls the handlers in order, on one thread at a time, and outside every turn of this thread.
     private func deliver() {
-        while let (event, observers) = state.withLock({ $0.begin() }) {
+        guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
+        while let event = state.withLock({ $0.begin() }) {
             ChangeRow.calling(at: event.depth) {
-                for observer in observers where !observer.isCancelled.withLock({ $0 }) { observer.handle(event.change) }
+                for observer in event.audience where !observer.isCancelled.withLock({ $0 }) {
+                    observer.handle(event.change)
+                }
             }
             state.withLock { $0.isDelivering = false }
         }

@@ -1,0 +1,172 @@
+import Dispatch
+import Testing
+import TypedDefaults
+
+/// Observing an `AnyStore` around a store that has only `get`, `set` and `remove`.
+struct ForeignStoreObservingTests {
+    /// Calls a hook in its next `get` or `set`.
+    private final class HookedStore: DefaultStoreType {
+        private let value = Guarded<Int?>(nil)
+        let getHook = Guarded<(@Sendable () -> Void)?>(nil)
+        let setHook = Guarded<(@Sendable () -> Void)?>(nil)
+
+        func get() -> Int? {
+            let present = value.withLock { $0 }
+            run(getHook)
+            return present
+        }
+        func set(_ new: Int) {
+            run(setHook)
+            value.withLock { $0 = new }
+        }
+        func remove() { value.withLock { $0 = nil } }
+
+        private func run(_ hook: Guarded<(@Sendable () -> Void)?>) {
+            let next = hook.withLock { hook in
+                defer { hook = nil }
+                return hook
+            }
+            next?()
+        }
+    }
+
+    /// Forwards to a store of the library, and caches what its observer hears.
+    private final class ForwardingStore: DefaultStoreType {
+        let base: PersistentStore<Int>
+        private let cache = Guarded<Int?>(nil)
+        private let token: ObservationToken
+
+        init(_ suite: DefaultsSuite) {
+            base = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+            token = base.observe { [cache] change in cache.withLock { $0 = change.newValue } }
+        }
+        func get() -> Int? { cache.withLock { $0 } }
+        func set(_ new: Int) { base.set(new) }
+        func remove() { base.remove() }
+    }
+
+    private let heard = Guarded<[[Int?]]>([])
+
+    private func note(_ change: DefaultChange<Int>) {
+        heard.withLock { $0.append([change.oldValue, change.newValue]) }
+    }
+
+    @Test func aWriteOfAnotherThreadDuringTheInitialReadIsHeard() {
+        let store = HookedStore()
+        let box = AnyStore(store)
+        box.set(1)
+        let isWritten = DispatchSemaphore(value: 0)
+        store.getHook.withLock { hook in
+            hook = {
+                DispatchQueue.global().async {
+                    box.set(2)
+                    isWritten.signal()
+                }
+                // The write may have to wait until the observation has begun.
+                if isWritten.wait(timeout: .now() + .milliseconds(100)) == .success { isWritten.signal() }
+            }
+        }
+        let token = box.observe(initial: true) { change in note(change) }
+        isWritten.wait()
+        heard.wait { $0.last == [1, 2] }
+        #expect(heard.withLock { $0 } == [[nil, 1], [1, 2]])
+        token.cancel()
+    }
+
+    @Test func aWriteInsideTheInitialReadIsHeard() {
+        let store = HookedStore()
+        let box = AnyStore(store)
+        box.set(1)
+        store.getHook.withLock { $0 = { box.set(2) } }
+        let token = box.observe(initial: true) { change in note(change) }
+        #expect(heard.withLock { $0 } == [[nil, 1], [1, 2]])
+        token.cancel()
+    }
+
+    @Test func aWriteThatIsUnderWayWhenAnObservationBeginsIsHeard() {
+        let store = HookedStore()
+        let box = AnyStore(store)
+        let (isWriting, isObserved, isDone) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        store.setHook.withLock { hook in
+            hook = {
+                isWriting.signal()
+                // The observation may have to wait for this write.
+                _ = isObserved.wait(timeout: .now() + .milliseconds(100))
+            }
+        }
+        DispatchQueue.global().async {
+            box.set(1)
+            isDone.signal()
+        }
+        isWriting.wait()
+        let token = box.observe(initial: true) { change in note(change) }
+        isObserved.signal()
+        isDone.wait()
+        #expect(heard.withLock { $0.last?.last } == 1)
+        token.cancel()
+    }
+
+    @Test func anObservationThatBeginsInsideAnUpdateHearsTheUpdate() throws {
+        let box = AnyStore(HookedStore())
+        box.set(0)
+        let tokens = Guarded<[ObservationToken]>([])
+        try box.update { value in
+            let token = box.observe(initial: true) { change in note(change) }
+            tokens.withLock { $0.append(token) }
+            value = 1
+        }
+        #expect(heard.withLock { $0 } == [[nil, 0], [0, 1]])
+        for token in tokens.withLock({ $0 }) { token.cancel() }
+    }
+
+    @Test func anObservationThatBeginsInAHandlerDoesNotHearEarlierWrites() {
+        let box = AnyStore(HookedStore())
+        let tokens = Guarded<[ObservationToken]>([])
+        let token = box.observe { change in
+            guard change.newValue == 1 else { return }
+            box.set(2)
+            let token = box.observe(initial: true) { change in note(change) }
+            tokens.withLock { $0.append(token) }
+        }
+        box.set(1)
+        #expect(heard.withLock { $0 } == [[nil, 2]])
+        box.set(3)
+        #expect(heard.withLock { $0 } == [[nil, 2], [2, 3]])
+        token.cancel()
+        for token in tokens.withLock({ $0 }) { token.cancel() }
+    }
+
+    @Test func aWriteOfAnObserverInsideTheStoreKeepsTheChangesInOrder() {
+        let store = ForwardingStore(.inMemory())
+        let box = AnyStore(store)
+        let inner = store.base.observe { change in
+            if change.newValue == 1 { box.set(2) }
+        }
+        let token = box.observe(initial: true) { change in note(change) }
+        box.set(1)
+        box.set(3)
+        let changes = heard.withLock { $0 }
+        #expect(changes.first == [nil, nil])
+        #expect(changes.last?.last == 3)
+        for (change, next) in zip(changes, changes.dropFirst()) { #expect(change.last == next.first) }
+        inner.cancel()
+        token.cancel()
+    }
+
+    @Test func handlersRunAfterTheUpdateThatWritesTheBox() throws {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let number = DefaultKey("number", default: 0)
+        let box = AnyStore(HookedStore())
+        let token = box.observe { change in suite[number] += change.newValue ?? 0 }
+        try PersistentStore(number, suite: suite).update { value in
+            box.set(5)
+            value = 10
+        }
+        #expect(suite[number] == 15)
+        #expect(failures.kinds == [])
+        token.cancel()
+    }
+}
