@@ -157,7 +157,7 @@ extension Conversion where Value: Codable {
                 .refused, type: "\(Value.self)", path: path,
                 reason: "the value changed in a round trip; check that init(from:) reads what encode(to:) writes")
         }
-        CheckedTypes.insert(trace.forms)
+        CheckedTypes.insert(trace.notes)
     }
 
     static func decodingByCodable(

@@ -65,14 +65,16 @@ final class PropertyListTreeEncoder: Encoder {
     /// Whether the value has to be read back and compared.
     @exclusivity(unchecked)
     fileprivate var needsCheck = false
-    /// The type of the single value or of the keys: what tells one way of encoding a type from another.
+    /// Tells one way of encoding a type from another.
     @exclusivity(unchecked)
-    private var form: ObjectIdentifier?
+    private var form = EncodedForm()
+    /// The type written in each place of the value; collected in a comparison only.
+    private var places: [String: ObjectIdentifier] = [:]
     /// Whether the keys of the container are data; known in a comparison only.
     private var hasDynamicKeys = false
     /// The nested type that was last found to be checked, so that an array looks it up only once.
     @exclusivity(unchecked)
-    private var lastChecked: (type: Any.Type, form: ObjectIdentifier)?
+    private var lastChecked: (type: Any.Type, form: UInt64)?
 
     // Not checked at each access whether another one is under way: during these no code of others runs.
     @exclusivity(unchecked)
@@ -143,18 +145,31 @@ final class PropertyListTreeEncoder: Encoder {
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        take(.single, as: nil)
+        take(.single, as: SingleValueContainer.self)
         return SingleValueContainer(encoder: self)
     }
 
     /// A superclass may ask again for the container that its subclass has; another one would lose what is written.
-    private func take(_ wanted: Shape, as type: Any.Type?) {
-        if form == nil, let type { form = ObjectIdentifier(type) }
+    private func take(_ wanted: Shape, as type: Any.Type) {
+        form.addContainer(type)
         if shape == .empty {
             shape = wanted
         } else if shape != wanted, failure == nil {
             failure = invalid("asked for two different containers for one value")
         }
+    }
+
+    /// Notes that a value of the type is about to be written.
+    @inline(__always)
+    fileprivate func note(_ type: Any.Type, at place: @autoclosure () -> String) {
+        form.addValue(type, before: { shape == .keyed ? entries.count : elements.count })
+        if trace != nil { add(ObjectIdentifier(type), at: hasDynamicKeys ? "*" : place()) }
+    }
+
+    /// Notes the type in that place, or that there are several.
+    private func add(_ type: ObjectIdentifier, at place: String) {
+        let known = places.updateValue(type, forKey: place)
+        if let known, known != type { places[place] = EncodedForm.severalTypes }
     }
 
     /// The node that was built; nil for an optional root that holds nothing.
@@ -166,6 +181,18 @@ final class PropertyListTreeEncoder: Encoder {
             case .index(let index): elements[index] = node
             case .key(let key): entries[key] = node
             }
+            if trace != nil {
+                let name =
+                    switch place {
+                    case .index(let index): "\(index)"
+                    case .key(let key): hasDynamicKeys ? "*" : key
+                    }
+                for (inner, type) in encoder.places { add(type, at: "\(name)\0\(inner)") }
+            }
+        }
+        // Each form once: the number of nested containers may be data.
+        if !open.isEmpty {
+            for hash in Set(open.map(\.encoder.form.hash)).sorted() { form.addNested(hash) }
         }
         if let failure { throw failure }
         switch shape {
@@ -178,22 +205,27 @@ final class PropertyListTreeEncoder: Encoder {
             return single
         case .unkeyed: return .array(elements)
         case .keyed:
-            if trace != nil { entries[RoundTripTrace.keyOfForm] = [RoundTripTrace.mark(form), .bool(hasDynamicKeys)] }
+            if trace != nil {
+                entries[RoundTripTrace.keyOfForm] = [RoundTripTrace.mark(form.containers), .bool(hasDynamicKeys)]
+            }
             return .dictionary(entries)
         }
     }
 
     /// Whether the type that has encoded itself is known to read this node as the same value.
     fileprivate func isChecked(_ node: PropertyList, isRoot: Bool = false) -> Bool {
-        guard let valueType, let form else { return true }
+        guard let valueType else { return true }
         // Beside an optional of the type this nil can be taken for the optional's own, as in JSON.
         if node.isNilMarker, !isRoot { return valueType is any AnyOptional.Type }
         if let trace {
-            if !(valueType is any AnyOptional.Type) { trace.note(valueType, form) }
+            if !(valueType is any AnyOptional.Type) {
+                places["\0container"] = form.firstContainer
+                trace.note(.init(type: valueType, form: form.hash, places: places))
+            }
             return true
         }
         // The look at the table first: an optional is never in it, and to ask for one takes longer.
-        return CheckedTypes.contains(valueType, form) || valueType is any AnyOptional.Type
+        return CheckedTypes.contains(valueType, form.hash) || valueType is any AnyOptional.Type
     }
 
     /// Lets go of the encoders that stayed open, which hold this one.
@@ -230,7 +262,7 @@ final class PropertyListTreeEncoder: Encoder {
     /// A string is escaped. What encodes itself carries its escape inside, and passes on its nil as
     /// JSON does; only an optional adds a layer, because its own nil must differ from one inside it.
     fileprivate func singleNode<Value: Encodable>(for value: Value) throws -> PropertyList {
-        if form == nil { form = ObjectIdentifier(Value.self) }
+        note(Value.self, at: "")
         try checkDepth(at: nil)
         let native = try native(value, key: nil)
         let node = try native ?? nested(value, key: nil)
@@ -241,7 +273,7 @@ final class PropertyListTreeEncoder: Encoder {
     }
 
     fileprivate func singleNil() -> PropertyList? {
-        if form == nil { form = ObjectIdentifier(Never.self) }
+        note(Never.self, at: "")
         return isOptionalRoot ? nil : .nilMarker
     }
 
@@ -277,13 +309,13 @@ final class PropertyListTreeEncoder: Encoder {
 
     private func noteCheck(of nested: PropertyListTreeEncoder, _ node: PropertyList) {
         guard !needsCheck else { return }
-        if let lastChecked, lastChecked.type == nested.valueType, lastChecked.form == nested.form,
+        if let lastChecked, lastChecked.type == nested.valueType, lastChecked.form == nested.form.hash,
             !nested.needsCheck, !node.isNilMarker
         {
             return
         }
         needsCheck = nested.needsCheck || !nested.isChecked(node)
-        if !needsCheck, let type = nested.valueType, let form = nested.form { lastChecked = (type, form) }
+        if !needsCheck, let type = nested.valueType { lastChecked = (type, nested.form.hash) }
     }
 
     /// An encoder for a part whose container stays open, put in place when this one finishes.
@@ -345,6 +377,7 @@ extension PropertyListTreeEncoder {
 
         func encodeNil(forKey key: Key) { encoder.put(.nilMarker, forKey: key) }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+            encoder.note(Value.self, at: key.stringValue)
             encoder.put(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: key), forKey: key)
         }
 
@@ -352,6 +385,7 @@ extension PropertyListTreeEncoder {
             guard let value else { return }
             // Of an optional in an optional only the outer one is told by absence.
             if Value.self is any AnyOptional.Type {
+                encoder.note(Value?.self, at: key.stringValue)
                 encoder.put(try encoder.node(for: Optional(value), key: key), forKey: key)
             } else {
                 try encode(value, forKey: key)
@@ -361,10 +395,12 @@ extension PropertyListTreeEncoder {
         // For these two the protocol has an implementation of its own, which throws.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: Int128, forKey key: Key) throws {
+            encoder.note(Int128.self, at: key.stringValue)
             encoder.put(try encoder.node(for: value, key: key), forKey: key)
         }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: UInt128, forKey key: Key) throws {
+            encoder.note(UInt128.self, at: key.stringValue)
             encoder.put(try encoder.node(for: value, key: key), forKey: key)
         }
 
@@ -385,14 +421,17 @@ extension PropertyListTreeEncoder {
 
         func encodeNil() { encoder.elements.append(.nilMarker) }
         func encode<Value: Encodable>(_ value: Value) throws {
+            encoder.note(Value.self, at: "\(count)")
             encoder.elements.append(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: IndexKey(count)))
         }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: Int128) throws {
+            encoder.note(Int128.self, at: "\(count)")
             encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
         }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: UInt128) throws {
+            encoder.note(UInt128.self, at: "\(count)")
             encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
         }
 

@@ -8,10 +8,11 @@
 //
 // To do that at each save would triple its cost. It is needed only
 // - for the first value of a type, and of each type inside it (`CheckedTypes`),
-// - for a type that encodes itself in more than one form, a number now and a string later,
+// - for the first value in each form of a type: the types of its containers and of what it writes,
+// - for a type that writes values of several types in one place, a number now and a string later,
 // - for a type whose `init(from:)` tried something that failed before it succeeded,
 // - for a nil that is written by something else than an optional.
-// The encoder notices the last three while it works.
+// The coders notice all but the first while they work.
 
 /// Adds to each node the type that wrote it, and collects the types that encode themselves.
 ///
@@ -20,14 +21,22 @@ final class RoundTripTrace {
     /// The entry of a dictionary that says which type its keys are of, and whether they are data.
     static let keyOfForm = "\0keys"
 
-    private(set) var forms: [(type: Any.Type, form: ObjectIdentifier)] = []
-
-    func note(_ type: Any.Type, _ form: ObjectIdentifier) { forms.append((type, form)) }
-
-    static func mark(_ type: ObjectIdentifier?) -> PropertyList {
-        // Safe: no address is larger than 64 bits.
-        .integer(PropertyList.Integer(exactly: type.map { UInt(bitPattern: $0) } ?? 0)!)
+    struct Note {
+        let type: Any.Type
+        let form: UInt64
+        /// The type that was written in each place of the value.
+        let places: [String: ObjectIdentifier]
     }
+    private(set) var notes: [Note] = []
+
+    func note(_ note: Note) { notes.append(note) }
+
+    static func mark(_ hash: UInt64) -> PropertyList {
+        // Safe: the number has 64 bits.
+        .integer(PropertyList.Integer(exactly: hash)!)
+    }
+
+    static func mark(_ type: ObjectIdentifier) -> PropertyList { mark(UInt64(UInt(bitPattern: type))) }
 
     static func node(_ node: PropertyList, of type: Any.Type) -> PropertyList {
         .array([mark(ObjectIdentifier(type)), node])
@@ -36,31 +45,108 @@ final class RoundTripTrace {
     static func layer(around node: PropertyList) -> PropertyList { .array([node]) }
 }
 
-/// The types that are known to read back what they encode, each in the one form in which it does.
-enum CheckedTypes {
-    /// The form of a type; `nil` for one that has several, or tries several when it is read.
-    private static let forms = Forks.holding(Locked<[ObjectIdentifier: ObjectIdentifier?]>([:]))
+/// A hash of how a type encodes itself: the types of its containers and, in order, of its values.
+struct EncodedForm {
+    /// In a list of places: values of several types are written there.
+    static let severalTypes = ObjectIdentifier(EncodedForm.self)
 
-    static func contains(_ type: Any.Type, _ form: ObjectIdentifier) -> Bool {
-        forms.withLock { $0[ObjectIdentifier(type)] == .some(.some(form)) }
+    private(set) var containers: UInt64 = 0
+    private(set) var firstContainer: ObjectIdentifier?
+    private var values: UInt64 = 0
+    /// The address of the type that all values have so far: 0 without values, 1 for several types.
+    private var onlyType: UInt = 0
+
+    mutating func addContainer(_ type: Any.Type) {
+        if firstContainer == nil { firstContainer = ObjectIdentifier(type) }
+        Self.mix(UInt64(UInt(bitPattern: ObjectIdentifier(type))), into: &containers)
     }
 
-    /// Adds the types of a value that was read back the same.
-    static func insert(_ types: [(type: Any.Type, form: ObjectIdentifier)]) {
-        forms.withLock { forms in
-            for (type, form) in types {
-                let known = forms[ObjectIdentifier(type)]
-                if known == nil {
-                    forms[ObjectIdentifier(type)] = .some(form)
-                } else if known != .some(form) {
-                    forms[ObjectIdentifier(type)] = .some(nil)
-                }
+    mutating func addNested(_ hash: UInt64) { Self.mix(hash, into: &values) }
+
+    /// Adds the type of a value.
+    ///
+    /// Values that all have one type count once, so that an array has one form whatever its length.
+    ///
+    /// - Parameter count: Returns the number of values before this one.
+    @inline(__always)
+    mutating func addValue(_ type: Any.Type, before count: () -> Int) {
+        let type = UInt(bitPattern: ObjectIdentifier(type))
+        if type == onlyType { return }
+        if onlyType == 0 {
+            onlyType = type
+            return
+        }
+        if onlyType != 1 {
+            Self.mix(UInt64(onlyType), into: &values)
+            Self.mix(UInt64(count()), into: &values)
+            onlyType = 1
+        }
+        Self.mix(UInt64(type), into: &values)
+    }
+
+    var hash: UInt64 {
+        var hash = values
+        Self.mix(UInt64(onlyType), into: &hash)
+        Self.mix(containers, into: &hash)
+        return hash
+    }
+
+    private static func mix(_ word: UInt64, into hash: inout UInt64) {
+        hash = ((hash << 23 | hash >> 41) ^ word) &* 0x9E37_79B9_7F4A_7C15
+    }
+}
+
+/// The types that are known to read back what they encode, and the forms in which they do.
+enum CheckedTypes {
+    private struct Forms {
+        /// The one that was checked first, looked at before the others.
+        let first: UInt64
+        var others: Set<UInt64> = []
+        private var places: [String: ObjectIdentifier] = [:]
+        /// Whether each value has to be checked: what the type reads depends on the value.
+        var isAmbiguous = false
+
+        init(first: UInt64) { self.first = first }
+
+        mutating func add(_ note: RoundTripTrace.Note) {
+            guard !isAmbiguous else { return }
+            if note.form != first {
+                if others.count == limit { others = [] }
+                others.insert(note.form)
+            }
+            // The number of places follows the data only in an unkeyed container.
+            for (place, type) in note.places where places.count < limit || places[place] != nil {
+                let known = places.updateValue(type, forKey: place) ?? type
+                if known != type || type == EncodedForm.severalTypes { isAmbiguous = true }
             }
         }
     }
 
-    /// Notes a type that tried to read something else first: what it reads depends on the value.
+    private static let types = Forks.holding(Locked<[ObjectIdentifier: Forms]>([:]))
+    /// A type whose form follows its data is not allowed to fill the memory.
+    private static let limit = 64
+
+    static func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
+        types.withLock { types in
+            guard let index = types.index(forKey: ObjectIdentifier(type)) else { return false }
+            if types.values[index].isAmbiguous { return false }
+            return types.values[index].first == form || types.values[index].others.contains(form)
+        }
+    }
+
+    /// Adds the types of a value that was read back the same.
+    static func insert(_ notes: [RoundTripTrace.Note]) {
+        types.withLock { types in
+            for note in notes {
+                types[ObjectIdentifier(note.type), default: Forms(first: note.form)].add(note)
+            }
+        }
+    }
+
+    /// Notes a type that tried to read something else first.
     static func noteAmbiguity(of type: Any.Type) {
-        forms.withLock { $0[ObjectIdentifier(type)] = .some(nil) }
+        types.withLock { types in
+            types[ObjectIdentifier(type), default: Forms(first: 0)].isAmbiguous = true
+        }
     }
 }

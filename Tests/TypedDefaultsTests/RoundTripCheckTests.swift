@@ -1,0 +1,231 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// A value that would read back as another one is refused, whatever was saved before it.
+struct RoundTripCheckTests {
+    private enum Outcome: Equatable { case same, refused, changed }
+
+    private static func outcome<Value: Codable & Equatable & Sendable>(of value: Value) -> Outcome {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let store = PersistentStore(DefaultKey<Value?>("value", default: nil), suite: suite)
+        do { try store.save(value) } catch { return .refused }
+        return (try? store.load()) == .some(value) ? .same : .changed
+    }
+
+    private enum Payload<First: Codable & Equatable & Sendable>: Equatable, Sendable {
+        case first(First)
+        case text(String)
+    }
+
+    /// Writes its payload under one key, between two properties of the same types.
+    private struct Cell<First: Codable & Equatable & Sendable>: Codable, Equatable {
+        let before: First
+        let payload: Payload<First>
+        enum CodingKeys: CodingKey { case before, payload, after }
+
+        init(_ payload: Payload<First>, before: First) { (self.payload, self.before) = (payload, before) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            before = try container.decode(First.self, forKey: .before)
+            _ = try container.decode(String.self, forKey: .after)
+            if let first = try? container.decode(First.self, forKey: .payload) {
+                payload = .first(first)
+            } else {
+                payload = .text(try container.decode(String.self, forKey: .payload))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(before, forKey: .before)
+            switch payload {
+            case .first(let value): try container.encode(value, forKey: .payload)
+            case .text(let value): try container.encode(value, forKey: .payload)
+            }
+            try container.encode("after", forKey: .after)
+        }
+    }
+
+    /// Writes its payload into a container of its own.
+    private struct Nested<First: Codable & Equatable & Sendable>: Codable, Equatable {
+        let payload: Payload<First>
+        enum CodingKeys: CodingKey { case nested, payload }
+
+        init(_ payload: Payload<First>) { self.payload = payload }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+                .nestedContainer(keyedBy: CodingKeys.self, forKey: .nested)
+            if let first = try? container.decode(First.self, forKey: .payload) {
+                payload = .first(first)
+            } else {
+                payload = .text(try container.decode(String.self, forKey: .payload))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            var nested = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .nested)
+            switch payload {
+            case .first(let value): try nested.encode(value, forKey: .payload)
+            case .text(let value): try nested.encode(value, forKey: .payload)
+            }
+        }
+    }
+
+    /// Writes its payloads into one array.
+    private struct Row<First: Codable & Equatable & Sendable>: Codable, Equatable {
+        let payloads: [Payload<First>]
+
+        init(_ payloads: [Payload<First>]) { self.payloads = payloads }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            var payloads: [Payload<First>] = []
+            while !container.isAtEnd {
+                if let first = try? container.decode(First.self) {
+                    payloads.append(.first(first))
+                } else {
+                    payloads.append(.text(try container.decode(String.self)))
+                }
+            }
+            self.payloads = payloads
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            for payload in payloads {
+                switch payload {
+                case .first(let value): try container.encode(value)
+                case .text(let value): try container.encode(value)
+                }
+            }
+        }
+    }
+
+    private func expectRefusal<First: Codable & Equatable & Sendable>(
+        of text: String, after first: First, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        func expect<Value: Codable & Equatable & Sendable>(_ safe: Value, _ ambiguous: Value) {
+            for _ in 0..<2 {
+                #expect(Self.outcome(of: safe) == .same, sourceLocation: sourceLocation)
+                #expect(Self.outcome(of: ambiguous) == .refused, sourceLocation: sourceLocation)
+                #expect(Self.outcome(of: [ambiguous]) == .refused, sourceLocation: sourceLocation)
+            }
+        }
+        expect(Cell(.first(first), before: first), Cell(.text(text), before: first))
+        expect(Nested(.first(first)), Nested(.text(text)))
+        expect(Row([.first(first)]), Row([.text(text)]))
+        expect(Row([.first(first), .first(first)]), Row([.first(first), .text(text)]))
+        #expect(Self.outcome(of: Cell<First>(.text("*"), before: first)) == .same, sourceLocation: sourceLocation)
+    }
+
+    @Test func textThatReadsAsANumberIsRefusedAfterTheNumberWasSaved() {
+        expectRefusal(of: "12", after: Decimal(12))
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            expectRefusal(of: "12", after: Int128(12))
+            expectRefusal(of: "12", after: UInt128(12))
+        }
+    }
+
+    private struct Words: Codable, Equatable {
+        var payload: Payload<URL>
+        enum CodingKeys: CodingKey { case payload }
+
+        init(_ payload: Payload<URL>) { self.payload = payload }
+        /// Looks at the text, so nothing fails before it succeeds.
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .payload)
+            payload = if text.hasPrefix("http"), let url = URL(string: text) { .first(url) } else { .text(text) }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            switch payload {
+            case .first(let value): try container.encode(value, forKey: .payload)
+            case .text(let value): try container.encode(value, forKey: .payload)
+            }
+        }
+    }
+
+    @Test func aTypeThatWritesTwoTypesInOnePlaceIsCheckedAtEachSave() {
+        let link = Words(.first(URL(string: "http://example.com")!))
+        for _ in 0..<2 {
+            #expect(Self.outcome(of: link) == .same)
+            #expect(Self.outcome(of: Words(.text("example"))) == .same)
+            #expect(Self.outcome(of: Words(.text("http://example.com"))) == .refused)
+        }
+    }
+
+    private class Animal: Codable, Equatable, @unchecked Sendable {
+        let name: String
+        init(name: String) { self.name = name }
+        func isEqual(to other: Animal) -> Bool { type(of: self) == type(of: other) && name == other.name }
+        static func == (one: Animal, other: Animal) -> Bool { one.isEqual(to: other) }
+    }
+
+    private final class Cow: Animal, @unchecked Sendable {
+        let milk: Int
+        enum CodingKeys: CodingKey { case milk }
+        init(milk: Int) {
+            self.milk = milk
+            super.init(name: "cow")
+        }
+        required init(from decoder: any Decoder) throws {
+            milk = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .milk)
+            try super.init(from: decoder)
+        }
+        override func encode(to encoder: any Encoder) throws {
+            try super.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(milk, forKey: .milk)
+        }
+        override func isEqual(to other: Animal) -> Bool {
+            super.isEqual(to: other) && milk == (other as? Cow)?.milk
+        }
+    }
+
+    @Test func aSubclassIsRefusedWhereItsSuperclassIsRead() {
+        for _ in 0..<2 {
+            #expect(Self.outcome(of: Animal(name: "a")) == .same)
+            #expect(Self.outcome(of: Cow(milk: 1) as Animal) == .refused)
+            #expect(Self.outcome(of: Cow(milk: 1)) == .same)
+        }
+    }
+
+    private struct Config: Codable, Equatable {
+        static let decoded = Guarded(0)
+        var name: String?
+        var count: Int?
+        var sizes: [String: Double] = [:]
+        var pairs: [Shape: Int] = [:]
+        enum Shape: Codable, Hashable {
+            case circle(Int)
+            case square
+        }
+
+        init(name: String?, count: Int?, sizes: [String: Double], pairs: [Shape: Int]) {
+            (self.name, self.count, self.sizes, self.pairs) = (name, count, sizes, pairs)
+        }
+        init(from decoder: any Decoder) throws {
+            Self.decoded.withLock { $0 += 1 }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            name = try container.decodeIfPresent(String.self, forKey: .name)
+            count = try container.decodeIfPresent(Int.self, forKey: .count)
+            sizes = try container.decode([String: Double].self, forKey: .sizes)
+            pairs = try container.decode([Shape: Int].self, forKey: .pairs)
+        }
+    }
+
+    @Test func eachFormOfATypeIsReadBackOnlyOnce() {
+        let store = PersistentStore(DefaultKey<Config?>("value", default: nil), suite: .inMemory())
+        func save(_ number: Int) {
+            let sizes = Dictionary(uniqueKeysWithValues: (0..<number % 7).map { ("\($0)", Double($0)) })
+            let pairs: [Config.Shape: Int] = number % 3 == 0 ? [.circle(number): 1, .square: 2] : [.square: number]
+            store.set(
+                Config(
+                    name: number % 2 == 0 ? nil : "a", count: number % 5 == 0 ? nil : number, sizes: sizes,
+                    pairs: pairs))
+        }
+        for number in 0..<210 { save(number) }
+        let decoded = Config.decoded.withLock { $0 }
+        for number in 0..<210 { save(number) }
+        #expect(Config.decoded.withLock { $0 } == decoded)
+    }
+}
