@@ -232,19 +232,21 @@
             @Test func closedStandardDescriptorsAreNotOpenedForAMoment() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    close(2)
-                    let (isOver, written) = (Guarded(false), Guarded(0))
+                    // Opened under a low number itself, so before.
+                    _ = FileManager.default.createFile(atPath: path, contents: Data())
+                    let directory = try File.existingDirectory(
+                        URL(filePath: path).deletingLastPathComponent().path)
+                    let (isOver, isPrinting, written) = (Guarded(false), Guarded(false), Guarded(0))
                     let thread = Thread {
+                        isPrinting.withLock { $0 = true }
                         while !isOver.withLock({ $0 }) {
                             for _ in 0..<100 where write(2, "printed", 7) > 0 { written.withLock { $0 += 1 } }
                         }
                     }
+                    close(2)
                     thread.start()
-                    _ = FileManager.default.createFile(atPath: path, contents: Data())
-                    for _ in 0..<10_000 {
-                        _ = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
-                            .file("test.defaults", .readWrite)
-                    }
+                    while !isPrinting.withLock({ $0 }) { usleep(1_000) }
+                    for _ in 0..<5_000 { _ = try directory.file("test.defaults", .readWrite) }
                     isOver.withLock { $0 = true }
                     while !thread.isFinished { usleep(1_000) }
                     #expect(written.withLock { $0 } == 0)
