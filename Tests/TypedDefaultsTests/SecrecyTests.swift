@@ -189,6 +189,63 @@ extension SecrecyTests {
         #expect(refused?.description.contains(Self.secret) == false)
     }
 
+    /// A key that is data, although its type does not take any string.
+    private struct Address: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) {
+            guard stringValue.contains("@") else { return nil }
+            self.stringValue = stringValue
+        }
+        init?(intValue: Int) { return nil }
+    }
+    private enum OpenKey: CodingKey {
+        case name
+        case other(String)
+        var stringValue: String { if case .other(let text) = self { text } else { "name" } }
+        var intValue: Int? { nil }
+        init?(stringValue: String) {
+            guard stringValue.contains("@") else { return nil }
+            self = .other(stringValue)
+        }
+        init?(intValue: Int) { return nil }
+    }
+    private struct Contacts<Key: CodingKey>: Codable, Equatable {
+        var numbers: [String: HandWritten.Either<Decimal, String>] = [:]
+        init(_ numbers: [String: HandWritten.Either<Decimal, String>]) { self.numbers = numbers }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            for key in container.allKeys {
+                numbers[key.stringValue] = try container.decode(HandWritten.Either.self, forKey: key)
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            for (key, value) in numbers { try container.encode(value, forKey: Key(stringValue: key)!) }
+        }
+    }
+
+    @Test func keysThatAreNoEnumCasesAreInNoError() {
+        func check<Key: CodingKey>(_ type: Key.Type) {
+            let key = "\(Self.secret)@example.com"
+            let json = Data("{\"\(key)\": []}".utf8)
+            let suite = DefaultsSuite.inMemory(["a": [key: []], "b": .data(json)])
+            var errors: [DefaultsError?] = ["a", "b"].map { name in
+                let store = PersistentStore(DefaultKey<Contacts<Key>?>(name, default: nil), suite: suite)
+                return #expect(throws: DefaultsError.self) { try store.load() }
+            }
+            let store = PersistentStore(DefaultKey("c", default: Contacts<Key>([:])), suite: suite)
+            errors.append(#expect(throws: DefaultsError.self) { try store.save(Contacts([key: .second("12")])) })
+            for error in errors {
+                #expect(error?.path == ["*"])
+                #expect(error?.description.contains(Self.secret) == false)
+                #expect(error?.localizedDescription.contains(Self.secret) == false)
+            }
+        }
+        check(Address.self)
+        check(OpenKey.self)
+    }
+
     /// All that describes a value in some way.
     private static func texts(of value: some Any) -> [String] {
         var dumped = ""

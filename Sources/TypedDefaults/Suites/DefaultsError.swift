@@ -67,6 +67,9 @@ public struct DefaultsError: Error, Hashable, Sendable {
     }
     /// The path from the whole value to the part at fault: property names, indices such as "3", and
     /// `*` for the key of a dictionary, because keys are stored data.
+    ///
+    /// A coding key is a property name if it is a case of an enum, and `*` otherwise. In the object that
+    /// ``PropertyList/init(_:)`` takes and `serialize()` returns, all keys count as property names.
     public var path: [String] {
         get { fields.path }
         set { fields.path = newValue }

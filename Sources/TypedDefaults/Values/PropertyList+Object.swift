@@ -11,7 +11,8 @@ extension PropertyList {
     /// dictionaries with `String` keys, their bridged Foundation classes (on Linux: with the `UserDefaults` trait), and
     /// `PropertyList` itself at any depth. An optional is taken as what it holds.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` that names the offending type and the path to it.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` that names the offending type and the path to it,
+    ///   with the keys of dictionaries.
     public init(_ object: Any) throws(DefaultsError) {
         var path: [String] = []
         self = try Self.converting(object, path: &path)

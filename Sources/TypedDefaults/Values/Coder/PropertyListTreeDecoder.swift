@@ -4,8 +4,9 @@ extension PropertyList {
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - userInfo: What the type's `init(from:)` finds in its decoder's `userInfo`.
-    /// - Throws: A `DecodingError` with the coding path of the part at fault and no stored value in its text, or what the type's
-    ///   own `init(from:)` throws.
+    /// - Throws: A `DecodingError` with no stored value in its text, or what the type's own
+    ///   `init(from:)` throws. The coding path of the error contains the keys of dictionaries, so do
+    ///   not log it if keys are private.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {

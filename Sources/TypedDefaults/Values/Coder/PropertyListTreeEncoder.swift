@@ -133,7 +133,6 @@ final class PropertyListTreeEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         take(.keyed, as: Key.self)
-        if trace != nil { hasDynamicKeys = Key.isDynamic }
         // Room for a config of the usual size: growing step by step would hash its keys again at each step.
         if entries.isEmpty { entries = Dictionary(minimumCapacity: 6) }
         return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
@@ -163,7 +162,7 @@ final class PropertyListTreeEncoder: Encoder {
     @inline(__always)
     fileprivate func note(_ type: Any.Type, at place: @autoclosure () -> String) {
         form.addValue(type, before: { shape == .keyed ? entries.count : elements.count })
-        if trace != nil { add(ObjectIdentifier(type), at: hasDynamicKeys ? "*" : place()) }
+        if trace != nil { add(ObjectIdentifier(type), at: place()) }
     }
 
     /// Notes the type in that place, or that there are several.
@@ -185,7 +184,7 @@ final class PropertyListTreeEncoder: Encoder {
                 let name =
                     switch place {
                     case .index(let index): "\(index)"
-                    case .key(let key): hasDynamicKeys ? "*" : key
+                    case .key(let key): encoder.key?.nameInErrors ?? key
                     }
                 for (inner, type) in encoder.places { add(type, at: "\(name)\0\(inner)") }
             }
@@ -338,6 +337,7 @@ final class PropertyListTreeEncoder: Encoder {
     /// A subclass may ask for the container that its superclass has written into; as in JSON, both
     /// write into the same one.
     fileprivate func openingEntry(_ key: any CodingKey) -> PropertyListTreeEncoder {
+        if trace != nil, key.isData { hasDynamicKeys = true }
         if let index = indexOfOpenEntry(key) { return open[index].encoder }
         let encoder = opening(.key(key.stringValue), key: key)
         switch entries.removeValue(forKey: key.stringValue) {
@@ -359,6 +359,7 @@ final class PropertyListTreeEncoder: Encoder {
     /// Encodes an entry; a container that is open under its key is replaced, as in JSON.
     @inline(__always)
     fileprivate func put(_ node: PropertyList, forKey key: some CodingKey) {
+        if trace != nil, key.isData { hasDynamicKeys = true }
         if !open.isEmpty, let index = indexOfOpenEntry(key) { open.remove(at: index).encoder.close() }
         entries[key.stringValue] = node
     }
@@ -377,7 +378,7 @@ extension PropertyListTreeEncoder {
 
         func encodeNil(forKey key: Key) { encoder.put(.nilMarker, forKey: key) }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-            encoder.note(Value.self, at: key.stringValue)
+            encoder.note(Value.self, at: key.nameInErrors)
             encoder.put(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: key), forKey: key)
         }
 
@@ -385,7 +386,7 @@ extension PropertyListTreeEncoder {
             guard let value else { return }
             // Of an optional in an optional only the outer one is told by absence.
             if Value.self is any AnyOptional.Type {
-                encoder.note(Value?.self, at: key.stringValue)
+                encoder.note(Value?.self, at: key.nameInErrors)
                 encoder.put(try encoder.node(for: Optional(value), key: key), forKey: key)
             } else {
                 try encode(value, forKey: key)
@@ -395,12 +396,12 @@ extension PropertyListTreeEncoder {
         // For these two the protocol has an implementation of its own, which throws.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: Int128, forKey key: Key) throws {
-            encoder.note(Int128.self, at: key.stringValue)
+            encoder.note(Int128.self, at: key.nameInErrors)
             encoder.put(try encoder.node(for: value, key: key), forKey: key)
         }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: UInt128, forKey key: Key) throws {
-            encoder.note(UInt128.self, at: key.stringValue)
+            encoder.note(UInt128.self, at: key.nameInErrors)
             encoder.put(try encoder.node(for: value, key: key), forKey: key)
         }
 
