@@ -189,6 +189,33 @@ struct RoundTripCheckTests {
         }
     }
 
+    /// Tries the string only where a number is a mismatch.
+    private enum StringOrInt: Codable, Equatable {
+        case text(String)
+        case number(Int)
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            do {
+                self = .number(try container.decode(Int.self))
+            } catch DecodingError.typeMismatch {
+                self = .text(try container.decode(String.self))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .text(let value): try container.encode(value)
+            case .number(let value): try container.encode(value)
+            }
+        }
+    }
+
+    @Test(arguments: ["$null", "$$null", "null"]) func textThatLooksLikeNilIsNoMissingValue(text: String) {
+        #expect(Self.outcome(of: StringOrInt.text(text)) == .same)
+        #expect(Self.outcome(of: [StringOrInt.text(text), .number(1)]) == .same)
+        #expect(Self.outcome(of: ["a": StringOrInt.text(text)]) == .same)
+    }
+
     private struct Config: Codable, Equatable {
         static let decoded = Guarded(0)
         var name: String?

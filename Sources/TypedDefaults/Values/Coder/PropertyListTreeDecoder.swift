@@ -50,7 +50,7 @@ final class PropertyListTreeDecoder: Decoder {
             let decoder = PropertyListTreeDecoder(
                 root: self, node: node, isOptionalRoot: isOptional && type is any AnyOptional.Type,
                 valueType: type)
-            return try decoder.value(type, from: node, key: nil, elseFrom: decoder)
+            return try decoder.value(type, from: node, key: nil, isNil: node.isNilMarker, elseFrom: decoder)
         }
     }
 
@@ -134,9 +134,12 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     private func mismatch(
-        _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil
+        _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil,
+        isNil: Bool? = nil
     ) -> DecodingError {
-        if node.isNilMarker { return .valueNotFound(type, context("\(expected) is expected, nil is stored", at: key)) }
+        if isNil ?? node.isNilMarker {
+            return .valueNotFound(type, context("\(expected) is expected, nil is stored", at: key))
+        }
         return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is stored", at: key))
     }
 
@@ -148,11 +151,12 @@ final class PropertyListTreeDecoder: Decoder {
     ///
     /// - Parameters:
     ///   - key: Where the value is found, made only if it is needed.
+    ///   - isNil: Whether nil is stored there. The node does not tell: its escape is removed.
     ///   - decoder: What a type without a form of its own decodes itself from.
     @inline(__always)
     fileprivate func value<Value: Decodable>(
         _ type: Value.Type, from node: PropertyList, key: @autoclosure () -> (any CodingKey)?,
-        elseFrom decoder: @autoclosure () throws -> PropertyListTreeDecoder
+        isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> PropertyListTreeDecoder
     ) throws -> Value {
         // As in `nativeForm(of:)`: the commonest pairs by comparison. Safe: the bit casts are from the very type asked for.
         switch node {
@@ -166,7 +170,7 @@ final class PropertyListTreeDecoder: Decoder {
         guard let type = Value.self as? any NativeValue.Type else {
             return try nested(type, from: decoder())
         }
-        return try converted(type, from: node, key: key()) as! Value  // Safe: `type` is `Value`.
+        return try converted(type, from: node, key: key(), isNil: isNil()) as! Value  // Safe: `type` is `Value`.
     }
 
     private func nested<Value: Decodable>(_ type: Value.Type, from decoder: PropertyListTreeDecoder) throws -> Value {
@@ -180,7 +184,9 @@ final class PropertyListTreeDecoder: Decoder {
         }
     }
 
-    private func converted(_ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?) throws -> Any {
+    private func converted(
+        _ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?, isNil: Bool
+    ) throws -> Any {
         if !root.isStrict || node.isOwnForm(of: type), let value = type.init(node) {
             // In a tree whose root is no data this says nothing, and nobody asks.
             if case .data = node { root.isData = true }
@@ -192,7 +198,7 @@ final class PropertyListTreeDecoder: Decoder {
         if case .integer = node, type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type {
             throw corrupted("a number is stored that does not fit \(type)", at: key)
         }
-        throw mismatch(type, "\(type)", node, at: key)
+        throw mismatch(type, "\(type)", node, at: key, isNil: isNil)
     }
 
     /// The value of an entry or element: the counterpart of the encoder's `node(for:key:)`.
@@ -202,7 +208,7 @@ final class PropertyListTreeDecoder: Decoder {
     {
         if node.isNilMarker { try checkIsNotNil(type, node, at: key) }
         return try value(
-            type, from: node.unescapedFromNil, key: key,
+            type, from: node.unescapedFromNil, key: key, isNil: node.isNilMarker,
             elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key, valueType: type))
     }
 
@@ -210,7 +216,7 @@ final class PropertyListTreeDecoder: Decoder {
     fileprivate func decodeSingle<Value: Decodable>(_ type: Value.Type) throws -> Value {
         func decode(_ node: PropertyList) throws -> Value {
             try value(
-                type, from: node, key: nil,
+                type, from: node, key: nil, isNil: !isOptionalRoot && self.node.isNilMarker,
                 elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: nil, valueType: type))
         }
         if isOptionalRoot { return try decode(node) }
