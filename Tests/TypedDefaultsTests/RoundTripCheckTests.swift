@@ -216,6 +216,26 @@ struct RoundTripCheckTests {
         #expect(Self.outcome(of: ["a": StringOrInt.text(text)]) == .same)
     }
 
+    /// Reads its number as a type that it never gets.
+    private struct ByHand: DefaultConvertible, Equatable {
+        static let key = "by-hand"
+        var share: Float?
+        init(_ share: Float?) { self.share = share }
+        init?(_ object: Any) { share = (object as? [String: Any])?["share"] as? Float }
+        func serialize() -> Any { share.map { ["share": $0] } ?? [:] }
+    }
+
+    @Test func aConversionByHandIsCheckedInEachShape() throws {
+        let suite = DefaultsSuite.inMemory()
+        let stores = [PersistentStore<ByHand>(suite: suite), PersistentStore<ByHand>(suite: suite)]
+        for store in stores {
+            try store.save(ByHand(nil))
+            let error = #expect(throws: DefaultsError.self) { try store.save(ByHand(0.5)) }
+            #expect(error?.kind == .refused)
+            #expect(try store.load() == ByHand(nil))
+        }
+    }
+
     private struct Config: Codable, Equatable {
         static let decoded = Guarded(0)
         var name: String?

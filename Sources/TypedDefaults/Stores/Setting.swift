@@ -30,7 +30,7 @@ struct Setting<Value: Sendable>: Sendable {
         encoding = { value in
             do throws(DefaultsError) {
                 guard let new = try conversion.encode(value) else { return .success(nil) }
-                if !slot.isOwn { try conversion.checkOnce(new) }
+                try conversion.checkOnce(new, isChecked: slot.isOwn)
                 return .success(new)
             } catch {
                 return .failure(error.about(key: key))

@@ -15,18 +15,24 @@ struct Conversion<Value: Sendable>: Sendable {
     /// A `Result` of the value itself would have generic code look up its type at each call.
     let decodeBox: @Sendable (PropertyList, _ readsArguments: Bool) -> Result<any AnyObject & Sendable, DefaultsError>
 
+    /// Whether the type converts itself, so that each shape of what it writes has to be checked.
+    private let isHandWritten: @Sendable () -> Bool
+
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
+        decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value,
+        isHandWritten: @escaping @Sendable () -> Bool = { false }
     ) {
-        self.init(kind: kind, encode: encode, decodeBox: Box.decoding(decode))
+        self.init(kind: kind, encode: encode, decodeBox: Box.decoding(decode), isHandWritten: isHandWritten)
     }
 
     fileprivate init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decodeBox: @escaping @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
+        decodeBox: @escaping @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>,
+        isHandWritten: @escaping @Sendable () -> Bool
     ) {
         self.kind = kind
+        self.isHandWritten = isHandWritten
         encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
         self.decodeBox = decodeBox
     }
@@ -49,7 +55,8 @@ struct Conversion<Value: Sendable>: Sendable {
         Conversion<Value?>(
             kind: kind,
             encode: { value throws(DefaultsError) in if let value { try encode(value) } else { nil } },
-            decode: { stored, readsArguments throws(DefaultsError) in try decode(stored, readsArguments) })
+            decode: { stored, readsArguments throws(DefaultsError) in try decode(stored, readsArguments) },
+            isHandWritten: isHandWritten)
     }
 }
 
@@ -275,7 +282,7 @@ extension Conversion where Value: DefaultConvertible {
         return Conversion(
             kind: .convertible,
             encode: { value throws(DefaultsError) in try shortcut.encode(value) },
-            decodeBox: shortcut.decodeBox)
+            decodeBox: shortcut.decodeBox, isHandWritten: { shortcut.isHandWritten })
     }
 }
 
@@ -289,15 +296,27 @@ extension Conversion where Value == PropertyList {
     }
 }
 
-/// The types, by conversion, that were seen to read what they write.
-private let trustworthyTypes = Forks.holding(Locked<Set<ConversionForm>>([]))
+/// The types, by conversion, that were seen to read what they write, with the shapes of what they wrote.
+private let trustworthyTypes = Forks.holding(Locked<[ConversionForm: Set<Int>]>([:]))
 
 extension Conversion {
-    /// Throws unless the type reads back what it wrote; asked once for each type in a process.
-    func checkOnce(_ written: PropertyList) throws(DefaultsError) {
-        guard !trustworthyTypes.withLock({ $0.contains(form) }) else { return }
+    /// Throws unless the type reads back what it wrote.
+    ///
+    /// A type is checked once in a process, and one that converts itself once for each shape of what
+    /// it writes: it may forget a number only where there is one.
+    ///
+    /// - Parameter isChecked: Whether a value of the type was checked before.
+    func checkOnce(_ written: PropertyList, isChecked: Bool) throws(DefaultsError) {
+        let isHandWritten = isHandWritten()
+        if isChecked, !isHandWritten { return }
+        let shape = isHandWritten ? written.shape : 0
+        guard !trustworthyTypes.withLock({ $0[form]?.contains(shape) ?? false }) else { return }
         try checkRoundTrip(written)
-        trustworthyTypes.withLock { _ = $0.insert(form) }
+        trustworthyTypes.withLock { types in
+            // A type whose shape follows its data is not allowed to fill the memory.
+            if types[form, default: []].count == 64 { types[form] = [] }
+            types[form, default: []].insert(shape)
+        }
     }
 
     /// Throws unless the type reads back what it wrote.
@@ -338,6 +357,18 @@ extension PropertyList {
                     $0 &+ PropertyList.array([.string($1.key), .array([$1.value])]).hashRegardlessOfOrder
                 })
         default: hasher.combine(self)
+        }
+        return hasher.finalize()
+    }
+
+    /// A hash of the kinds of its parts; the kinds of an array's elements count once.
+    fileprivate var shape: Int {
+        var hasher = Hasher()
+        hasher.combine(kindName)
+        switch self {
+        case .array(let elements): hasher.combine(Set(elements.map(\.shape)))
+        case .dictionary(let entries): hasher.combine(entries.mapValues(\.shape))
+        default: break
         }
         return hasher.finalize()
     }

@@ -10,8 +10,10 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     // Functions behind references, because generic code would wrap a plain function each time it
     // passes it on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
+        let isHandWritten: Bool
         private let result: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
-        init(_ encode: @escaping Encode) {
+        init(isHandWritten: Bool = false, _ encode: @escaping Encode) {
+            self.isHandWritten = isHandWritten
             result = { value in Result { () throws(DefaultsError) in try encode(value) } }
         }
         func call(_ value: Value) throws(DefaultsError) -> PropertyList? { try result(value).get() }
@@ -25,6 +27,12 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     // Asked and set only if the lock is free: in a forked child it may not be for ever. To find the answer out again is slow, not wrong.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
+    /// Whether the type has a `serialize()` of its own; false before the first call.
+    var isHandWritten: Bool {
+        (known.withLockIfFree({ $0.encoding }) ?? nil).map { unsafeDowncast($0, to: Encoding.self).isHandWritten }
+            ?? false
+    }
+
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
         // Safe, here and below: nothing else is put there.
         if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
@@ -34,7 +42,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
         let encoding =
             probe.found.withLock { $0.encoding }
-            ?? Encoding { value throws(DefaultsError) in try PropertyList(value.serialize()) }
+            ?? Encoding(isHandWritten: true) { value throws(DefaultsError) in try PropertyList(value.serialize()) }
         known.withLockIfFree { $0.encoding = encoding }
         return try PropertyList(object)
     }
