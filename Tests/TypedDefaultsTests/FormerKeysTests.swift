@@ -126,4 +126,111 @@ struct FormerKeysTests {
         #expect(Set(keys).count == keys.count)
         #expect(keys.allSatisfy { !$0.contains(".") })
     }
+
+    @Test func suiteObserversHearOfAValueUnderTheFormerKey() {
+        let suite = DefaultsSuite.inMemory([
+            "app.AppConfig.userName": "kai", "app.AppConfig.nickname": "k", "app.AppConfig.isFirstLaunch": false,
+        ])
+        let early = Guarded<[[String]]>([])
+        let earlyToken = suite.observe(prefix: "app/AppConfig/") { change in
+            early.withLock { $0.append(change.keys) }
+        }
+        let config = AppConfig(suite: suite, identifier: "app")
+        let heard = Guarded<[[String]]>([])
+        let token = suite.observe { change in heard.withLock { $0.append(change.keys) } }
+        config.$userName.reset()
+        config.nickname = nil
+        config.reset()
+        let expected = [["app/AppConfig/userName"], ["app/AppConfig/nickname"], ["app/AppConfig/isFirstLaunch"]]
+        #expect(heard.withLock { $0 } == expected)
+        #expect(early.withLock { $0 } == expected, "begun before the class was used")
+        // An older version of the program writes, and what it writes counts.
+        PersistentStore(DefaultKey<PropertyList?>("app.AppConfig.userName"), suite: suite).set("older")
+        #expect(heard.withLock { $0.last }?.contains("app/AppConfig/userName") == true)
+        config.userName = "newer"
+        let count = heard.withLock { $0.count }
+        suite[DefaultKey<PropertyList?>("app.AppConfig.userName")] = "too late"
+        #expect(early.withLock { $0.count } == count)
+        token.cancel()
+        earlyToken.cancel()
+    }
+
+    @Test func suiteObserversHearWhatAnotherProcessWritesToTheFormerKey() throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let suite = try DefaultsSuite(file: file)
+        let config = AppConfig(suite: suite, identifier: "app")
+        let (declared, prefixed) = (Guarded<[[String]]>([]), Guarded<[[String]]>([]))
+        let tokens = [
+            suite.observe { change in declared.withLock { $0.append(change.keys) } },
+            suite.observe(prefix: "app/AppConfig/") { change in prefixed.withLock { $0.append(change.keys) } },
+        ]
+        // A second backend on the file is what another process would be.
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        other[dottedName] = "older"
+        declared.wait { !$0.isEmpty }
+        prefixed.wait { !$0.isEmpty }
+        #expect(declared.withLock { $0 } == [["app/AppConfig/userName"]])
+        #expect(prefixed.withLock { $0 } == [["app/AppConfig/userName"]])
+        #expect(config.userName == "older")
+        for token in tokens { token.cancel() }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func removingTheKeyRemovesTheFormerValue(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            suite[dottedName] = "kai"
+            let config = AppConfig(suite: suite, identifier: "app")
+            suite.remove(["app/AppConfig/userName"])
+            #expect(config.userName == "")
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test func anotherDeclarationOfTheKeyRemovesTheFormerValue() throws {
+        let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "app.AppConfig.nickname": "k"])
+        let config = AppConfig(suite: suite, identifier: "app")
+        let store = PersistentStore(name, suite: suite)
+        store.set("new")
+        store.remove()
+        #expect(config.userName == "")
+        // Nothing is stored under the key itself.
+        suite[DefaultKey<String?>("app/AppConfig/nickname")] = nil
+        #expect(config.nickname == nil)
+        #expect(try suite.keys() == [])
+    }
+
+    final class RenamedConfig: StorableConfig {
+        @Stored("app/AppConfig/userName") var name = ""
+        @Stored("app/size") var size = 0
+        @Stored("other/AppConfig/size") var otherSize = 0
+    }
+
+    final class SharingConfig: StorableConfig {
+        @Stored var a = 1
+        @Stored("app.FormerKeysTests.SharingConfig.a") var b = 2
+    }
+
+    @Test func aRenamedPropertyThatIsPinnedReadsItsFormerKey() throws {
+        let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "app.size": 1, "other.AppConfig.size": 2])
+        let config = RenamedConfig(suite: suite, identifier: "app")
+        #expect(config.name == "kai")
+        #expect(config.size == 0 && config.otherSize == 0, "keys of another form")
+        config.name = "moved"
+        #expect(try suite.keys() == ["app.size", "app/AppConfig/userName", "other.AppConfig.size"])
+    }
+
+    @Test func aPinnedKeyIsUnescapedForItsFormerName() {
+        final class Config: StorableConfig { @Stored("a%2Fb%252F/c/C/x") var x = "" }
+        let suite = DefaultsSuite.inMemory(["a/b%2F.c.C.x": "former"])
+        #expect(Config(suite: suite, identifier: "a/b%2F.c").x == "former")
+    }
+
+    #if os(macOS) || os(Linux) || os(Windows)
+        @Test func twoPropertiesCannotShareAFormerKey() async {
+            await #expect(processExitsWith: .failure) {
+                _ = SharingConfig(suite: .inMemory(), identifier: "app")
+            }
+        }
+    #endif
 }

@@ -31,7 +31,8 @@ public protocol StorableConfigType: SendableMetatype {}
 /// `@Stored("user-name")`. A test that compares ``storedKeys`` with a list guards against that.
 ///
 /// A value that is stored under a key with dots, `<identifier>.<class>.<property>`, is read as long
-/// as there is none under the new key. The first write moves it. On Apple platforms, changes that
+/// as there is none under the new key. The first write moves it. The same holds for a property that is
+/// pinned to a key of that form, `<identifier>/<class>/<property>`. On Apple platforms, changes that
 /// other processes make to a key with dots cannot be observed at once.
 open class StorableConfigBase {
     private let suite: DefaultsSuite
@@ -48,15 +49,21 @@ open class StorableConfigBase {
         let type = type(of: self)
         precondition(
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
-        let prefix = "\(identifier ?? DefaultsSuite.programIdentifier).\(stableName(of: type))"
+        let identifier = identifier ?? DefaultsSuite.programIdentifier
+        let prefix = "\(identifier).\(stableName(of: type))"
         suite.core.note(ClassDeclaration(type: type), of: keyWithoutDots(prefix))
         settings = storedProperties(of: self).map { label, property in
-            let dotted = "\(prefix).\(label)"
-            property.bind(to: suite, keyWithoutDots(dotted), formerKeys: [dotted])
+            let derived = "\(prefix).\(label)"
+            // A pinned key of this program may be the derived key of a property that was renamed.
+            let dotted = property.pinnedKey.map { dottedKey($0, of: identifier) } ?? derived
+            let key = property.pinnedKey ?? keyWithoutDots(derived)
+            property.bind(to: suite, key, formerKeys: dotted.map { [$0] } ?? [])
             return property
         }
-        let keys = Set(storedKeys.map(ByteString.init))
-        precondition(keys.count == settings.count, "Two properties of \(type) are stored under one key: \(storedKeys)")
+        let keys = settings.flatMap { [$0.key] + $0.formerKeys }
+        precondition(
+            Set(keys.map(ByteString.init)).count == keys.count,
+            "Two properties of \(type) share a key or a former key: \(keys)")
     }
 }
 
@@ -129,6 +136,20 @@ private func keyWithoutDots(_ key: String) -> String {
         }
     }
     return result
+}
+
+/// Returns the dotted form of a key `<identifier>/<class>/<property>`, or nil if the key is not of that form.
+private func dottedKey(_ key: String, of identifier: String) -> String? {
+    let prefix = keyWithoutDots(identifier + ".")
+    guard key.utf8.starts(with: prefix.utf8), !key.utf8.contains(UInt8(ascii: ".")),
+        key.utf8.dropFirst(prefix.utf8.count).contains(UInt8(ascii: "/"))
+    else { return nil }
+    let dotted = key.split(separator: "/", omittingEmptySubsequences: false).map { part in
+        // The percent sign last: `%252F` is an escaped `%2F`.
+        part.split(separator: "%2F", omittingEmptySubsequences: false).joined(separator: "/")
+            .split(separator: "%25", omittingEmptySubsequences: false).joined(separator: "%")
+    }.joined(separator: ".")
+    return keyWithoutDots(dotted).hasSameBytes(as: key) ? dotted : nil
 }
 
 /// The name of a type with the types around it, without its module, and without what differs from run to run.

@@ -66,10 +66,9 @@ public struct Stored<Value: Sendable> {
 
 /// A ``Stored`` property of whatever type.
 protocol AnyStored {
-    /// - Parameters:
-    ///   - derivedKey: The key of a property that has none of its own.
-    ///   - formerKeys: What that key was called before.
-    func bind(to suite: DefaultsSuite, _ derivedKey: String, formerKeys: [String])
+    /// The key that the declaration gives; nil if it is derived from the property's name.
+    var pinnedKey: String? { get }
+    func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String])
     var key: String { get }
     var formerKeys: [String] { get }
     var kind: ConversionKind { get }
@@ -78,14 +77,10 @@ protocol AnyStored {
 }
 
 extension Stored: AnyStored {
-    func bind(to suite: DefaultsSuite, _ derivedKey: String, formerKeys: [String]) {
-        let key =
-            if let pinnedKey = binding.pinnedKey {
-                binding.makeKey(pinnedKey)
-            } else {
-                binding.makeKey(derivedKey).formerly(formerKeys)
-            }
-        binding.setting = UserDefault(key, in: suite)
+    var pinnedKey: String? { binding.pinnedKey }
+
+    func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String]) {
+        binding.setting = UserDefault(binding.makeKey(key).formerly(formerKeys), in: suite)
     }
 
     var key: String { projectedValue.key.name }

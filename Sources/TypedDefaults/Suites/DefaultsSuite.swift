@@ -64,11 +64,13 @@ extension DefaultsSuite {
     /// The keys that are stored, sorted.
     public func keys() throws -> [String] { try core.backend.keys().sorted() }
 
-    /// Removes what is stored under those keys, as one change.
+    /// Removes what is stored under those keys, and under former names of them, as one change.
     ///
+    /// A key of a ``StorableConfig`` has a former name, with dots.
     /// A failure goes to ``onFailure``, and then nothing is removed.
     public func remove(_ keys: some Sequence<String>) {
-        let names = Set(keys.map(ByteString.init))
+        let keys = Array(keys)
+        let names = Set((keys + core.formerKeys(of: keys)).map(ByteString.init))
         removing { () throws(DefaultsError) in
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }

@@ -267,8 +267,9 @@ extension Observers {
     var announcedKeys: Set<ByteString> { suiteObservers.reduce(into: []) { $0.formUnion($1.state.announced.keys) } }
 
     /// Notes what was there already when its key was declared.
-    mutating func noteDeclaration(of key: String, _ stored: PropertyList?) {
-        for observer in suiteObservers where observer.prefix == nil {
+    mutating func noteDeclaration(of key: String, _ stored: PropertyList?, isUnderFormerKey: Bool) {
+        for observer in suiteObservers
+        where observer.prefix == nil || (isUnderFormerKey && observer.isAbout(key, isDeclared: true)) {
             observer.state.announced[ByteString(key)] = observer.state.announced[ByteString(key)] ?? stored
         }
     }

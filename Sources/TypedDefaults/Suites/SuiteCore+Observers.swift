@@ -132,7 +132,10 @@ extension SuiteCore {
             do throws(DefaultsError) {
                 formerValues.append((slot, try storedValue(of: slot).value))
             } catch {
-                observers.withLock { $0.doubt([slot]) }
+                observers.withLock { observers in
+                    observers.doubt([slot])
+                    observers.doubt([slot.key])
+                }
             }
         }
         let hasSuiteObservers = observers.withLock { observers in
@@ -148,9 +151,14 @@ extension SuiteCore {
             return observers.hasSuiteObservers
         }
         guard hasSuiteObservers else { return }
-        let declared = declaredNames(among: edits.map(\.key))
+        // A value under a former key is reported under the present one.
+        var values = edits.filter { edit in !formerValues.contains { $0.slot.key.hasSameBytes(as: edit.key) } }
+        for (slot, value) in formerValues where !values.contains(where: { $0.key.hasSameBytes(as: slot.key) }) {
+            values.append((slot.key, value))
+        }
+        let declared = declaredNames(among: values.map(\.key))
         observers.withLock {
-            $0.announce(edits, declared: declared, origin: .thisProcess, depth: ChangeRow.depth + 1)
+            $0.announce(values, declared: declared, origin: .thisProcess, depth: ChangeRow.depth + 1)
         }
     }
 

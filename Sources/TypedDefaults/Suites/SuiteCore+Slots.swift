@@ -51,11 +51,24 @@ extension SuiteCore {
     func storedValue(of slot: Slot) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
         let value = try backend.value(forKey: slot.key)
         guard value == nil, !slot.formerKeys.isEmpty else { return (value, false) }
-        for key in slot.formerKeys {
-            if let value = try backend.value(forKey: key) { return (value, true) }
+        // Another process may move the value between the reads. The limit ends the loop if it never stops.
+        for _ in 0..<100 {
+            let generation = backend.generation
+            for key in slot.formerKeys {
+                if let value = try backend.value(forKey: key) { return (value, true) }
+            }
+            if let value = try backend.value(forKey: slot.key) { return (value, false) }
+            if backend.generation == generation { break }
         }
-        // Another process may have moved the value after the first read.
-        return (try backend.value(forKey: slot.key), false)
+        return (nil, false)
+    }
+
+    /// Returns what is stored under the key or, if there is nothing, under a former name that a declaration gives it.
+    func storedValue(of key: String) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
+        if let value = try backend.value(forKey: key) { return (value, false) }
+        guard let slot = slots(of: [key]).first(where: { $0.key.hasSameBytes(as: key) && !$0.formerKeys.isEmpty })
+        else { return (nil, false) }
+        return try storedValue(of: slot)
     }
 
     /// Commits a new value, inside write access, together with a copy of the old one if that cannot be read.
@@ -67,14 +80,14 @@ extension SuiteCore {
     ) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
         let isEqual = old.stored == new
-        if isEqual, !old.isUnderFormerKey {
+        var edits = [(key: slot.key, value: new)]
+        // A removal must not leave a former value that this or another declaration of the key would read.
+        if new == nil || old.isUnderFormerKey {
+            for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
+        }
+        if isEqual, !old.isUnderFormerKey, edits.count == 1 {
             // A value that is equal to the fallback value is stored all the same.
             guard new != nil, backend.hasFallbackValues, try !backend.isStored(slot.key) else { return nil }
-        }
-        var edits = [(key: slot.key, value: new)]
-        // A removal must not leave a former value that would be read again.
-        if new == nil || old.isUnderFormerKey {
-            for key in slot.formerKeys where try isStored(key) { edits.append((key: key, value: nil)) }
         }
         var unreadable: DefaultsError?
         if keepsUnreadable, !isEqual, let stored = old.stored, case .failure(var error) = content(of: slot, old) {

@@ -3,12 +3,13 @@ extension SuiteCore {
     func observe(_ observer: SuiteObserver) -> ObservationToken {
         var stored: [(key: String, value: PropertyList?)] = []
         do throws(DefaultsError) {
-            let keys = observer.prefix == nil ? declaredKeys : try backend.keys()
+            let keys = observer.prefix == nil ? declaredKeys : withSuccessors(try backend.keys())
             stored = try values(of: keys.filter { observer.isAbout($0, isDeclared: true) })
         } catch {
             report(error)
         }
-        let keys = stored.map(\.key)
+        var keys = stored.map(\.key)
+        keys += formerKeys(of: keys)
         observers.withLock { $0.add(observer, stored) }
         for key in keys { backend.follow(key, true) }
         switchWatch()
@@ -16,7 +17,7 @@ extension SuiteCore {
         look()
         observers.withLock { _ in observer.state.isPending = false }
         deliver()
-        return ObservationToken { [self] in
+        return ObservationToken { [self, keys] in
             observers.withLock { $0.remove(observer) }
             for key in keys { backend.follow(key, false) }
             switchWatch()
@@ -27,8 +28,8 @@ extension SuiteCore {
     func noteDeclaration(of key: String) {
         guard observers.withLock({ $0.hasSuiteObservers }) else { return }
         // What cannot be read now is news when it can be.
-        guard let stored = try? backend.value(forKey: key) else { return }
-        observers.withLock { $0.noteDeclaration(of: key, stored) }
+        guard let (stored, isUnderFormerKey) = try? storedValue(of: key) else { return }
+        observers.withLock { $0.noteDeclaration(of: key, stored, isUnderFormerKey: isUnderFormerKey) }
     }
 
     /// Notes what others have changed; inside the turn.
@@ -36,10 +37,10 @@ extension SuiteCore {
         guard let doubted = observers.withLock({ $0.takeDoubt() }) else { return }
         do throws(DefaultsError) {
             let declared = declaredKeys
-            var keys = doubted
+            var keys = doubted.map(withSuccessors)
             if keys == nil {
                 let known = observers.withLock { $0.announcedKeys }.map(\.string)
-                keys = known + declared + (try backend.keys())
+                keys = known + declared + withSuccessors(try backend.keys())
             }
             let stored = try values(of: keys ?? [])
             observers.withLock {
@@ -59,7 +60,7 @@ extension SuiteCore {
         for _ in 0..<100 {
             let generation = backend.generation
             var values: [(key: String, value: PropertyList?)] = []
-            for key in keys { values.append((key, try backend.value(forKey: key))) }
+            for key in keys { values.append((key, try storedValue(of: key).value)) }
             if backend.generation == generation { return values }
         }
         throw DefaultsError(.unavailable, reason: "others changed the suite all the time while it was read")

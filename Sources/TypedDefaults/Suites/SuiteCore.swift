@@ -214,10 +214,8 @@ extension SuiteCore {
         }
         if let declaration, isNews { note(declaration, of: key) }
         let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
-        if isNew {
-            state.withLock { $0.entry(key).isDeclared = true }
-            noteDeclaration(of: key)
-        }
+        if isNew { state.withLock { $0.entry(key).isDeclared = true } }
+        if isNew || (known == nil && !formerKeys.isEmpty) { noteDeclaration(of: key) }
         return slot
     }
 
@@ -277,6 +275,20 @@ extension SuiteCore {
     /// Those of the keys that are declared.
     func declaredNames(among keys: some Sequence<String>) -> Set<ByteString> {
         state.withLock { state in Set(keys.map(ByteString.init).filter { state.keys[$0]?.isDeclared == true }) }
+    }
+
+    /// Returns the former names of those keys in all declarations.
+    func formerKeys(of keys: some Sequence<String>) -> [String] {
+        state.withLock { state in
+            keys.flatMap { key in state.keys[ByteString(key)]?.slots.flatMap(\.formerKeys) ?? [] }
+        }
+    }
+
+    /// Returns the keys and those that have one of them as a former name.
+    func withSuccessors(_ keys: [String]) -> [String] {
+        state.withLock { state in
+            keys + keys.flatMap { key in state.keys[ByteString(key)]?.successors.map(\.key) ?? [] }
+        }
     }
 
     func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
