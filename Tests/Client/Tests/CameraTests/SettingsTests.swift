@@ -45,7 +45,7 @@ import TypedDefaults
         #expect(SharedConfig.shared.number == 2)
         let child = ChildConfig(suite: suite, identifier: "app")
         child.userName = "child"
-        #expect(child.storedKeys == ["app.ChildConfig.userName", "app.ChildConfig.isVerified"])
+        #expect(child.storedKeys == ["app/ChildConfig/userName", "app/ChildConfig/isVerified"])
         #expect(BaseConfig(suite: suite, identifier: "app").userName == "nobody")
     }
 
