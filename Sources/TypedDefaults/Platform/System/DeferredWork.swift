@@ -44,28 +44,28 @@ enum DeferredWork {
     }
 
     private static func start(for object: ObjectIdentifier, after delay: Duration) {
-        runInBackground(after: delay) {
+        // In seconds: nanoseconds in an `Int` of 32 bits overflow after two seconds.
+        let seconds = delay / .seconds(1)
+        let runWaiting: @Sendable () -> Void = {
+            run(patience: .seconds(3_600)) {
+                take { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+            }
+        }
+        guard Forks.count == 0 else {
+            // Dispatch does not run in a child of a process that has used it, so a child starts a thread.
+            // No background time is asked for, because systems that suspend processes let none fork. If
+            // the system refuses a thread, the work is done at exit.
+            return startThread {
+                SystemClock.sleep(seconds: seconds)
+                runWaiting()
+            }
+        }
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) {
             BackgroundTime.ask { isGiven in
                 // What waits is done when the process goes on or ends; what has begun cannot be hurried.
                 guard isGiven else { return start(for: object, after: .seconds(1)) }
-                run(patience: .seconds(3_600)) {
-                    take { $0.removeValue(forKey: object).map { [$0] } ?? [] }
-                }
+                runWaiting()
             }
-        }
-    }
-
-    /// Dispatch does not run in a child of a process that has used it, so a child starts a thread.
-    private static func runInBackground(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
-        // In seconds: nanoseconds in an `Int` of 32 bits overflow after two seconds.
-        let seconds = delay / .seconds(1)
-        guard Forks.count > 0 else {
-            return DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds, execute: work)
-        }
-        // If the system refuses a thread, the work is done at exit.
-        startThread {
-            SystemClock.sleep(seconds: seconds)
-            work()
         }
     }
 
