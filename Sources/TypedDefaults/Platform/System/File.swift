@@ -49,6 +49,7 @@ struct FileFailure: Error {
     var isForbidden: Bool { code == EACCES || code == EPERM || code == EROFS }
     var isOther: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
+    var isDiskFull: Bool { code == ENOSPC }
 }
 
 /// An open descriptor of a file, a directory or the like, closed with the last reference.

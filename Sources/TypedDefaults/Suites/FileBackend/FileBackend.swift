@@ -299,7 +299,8 @@ extension FileBackend {
         defer { state.reports = reports }
         state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
             do throws(FileFailure) { return try place.repair(log, reports: &reports) } catch {
-                log.noteFailedReplacement()
+                // Room may appear at any moment, and the file must not fill it before it shrinks.
+                if !error.isDiskFull { log.noteFailedReplacement() }
                 throw error
             }
         }
