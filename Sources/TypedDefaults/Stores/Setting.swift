@@ -2,7 +2,6 @@
 struct Setting<Value: Sendable>: Sendable {
     private let core: SuiteCore
     private let slot: Slot
-    private let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
 
     init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>, isDeclaring: Bool = true) {
         self.init(suite, key: key.name, declaredBy: key.declaration, isDeclaring: isDeclaring)
@@ -24,21 +23,9 @@ struct Setting<Value: Sendable>: Sendable {
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) {
         core = suite.core
-        let slot = core.slot(
+        slot = core.slot(
             forKey: key, conversion, formerKeys: formerKeys, declaredBy: declaration, isDeclaring: isDeclaring)
-        self.slot = slot
-        encoding = { value in
-            do throws(DefaultsError) {
-                guard let new = try conversion.encode(value) else { return .success(nil) }
-                try conversion.checkOnce(new, isChecked: slot.isOwn)
-                return .success(new)
-            } catch {
-                return .failure(error.about(key: key))
-            }
-        }
     }
-
-    private func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
 
     var name: SettingName { SettingName(key: slot.key, location: core.backend.location) }
 }
@@ -128,7 +115,7 @@ extension Setting {
     }
 
     func save(_ value: Value) throws(DefaultsError) {
-        try put(try encode(value))
+        try put(try slot.encode(value))
     }
 
     func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
@@ -140,7 +127,7 @@ extension Setting {
             do { result = .success(try body(&value)) } catch { result = .failure(error) }
             guard case .success = result else { return }
             var new: PropertyList?
-            if let value { new = try encode(value) }
+            if let value { new = try slot.encode(value) }
             // An error before the body ran, unless somebody who takes no turns has written meanwhile.
             unreadable = try core.replace(slot, with: new)
         }

@@ -19,7 +19,8 @@ public final class MemoryBackend: DefaultsBackend {
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) {
         // Released after unlocking: freeing `Data` may call a deallocator of the program.
-        var released: [PropertyList] = []
+        // Mostly there is one, which needs no array.
+        var released: (first: PropertyList?, others: [PropertyList]) = (nil, [])
         contents.withLock { contents in
             for edit in edits {
                 let key = ByteString(edit.key)
@@ -27,7 +28,8 @@ public final class MemoryBackend: DefaultsBackend {
                     if let new = edit.value { contents.updateValue(new, forKey: key) } else {
                         contents.removeValue(forKey: key)
                     }
-                if let old, old.mayHoldData { released.append(old) }
+                guard let old, old.mayHoldData else { continue }
+                if released.first == nil { released.first = old } else { released.others.append(old) }
             }
         }
         withExtendedLifetime(released) {}

@@ -70,6 +70,8 @@ final class Slot: ForkLock {
     let keepsValues: Bool
     /// Whether the end of a value can run code, as of a struct that holds an object.
     private let holdsObjects: Bool
+    /// A `SlotEncoding` of the slot's type.
+    private let encoding: any AnyObject & Sendable
     private let makeBox: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
     /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
     let makeChange: @Sendable (PropertyList?, PropertyList?, ChangeOrigin) -> (any AnyObject & Sendable, DefaultsError?)
@@ -95,6 +97,7 @@ final class Slot: ForkLock {
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
         holdsObjects = !_isPOD(Value.self)
+        encoding = SlotEncoding(conversion)
         makeBox = conversion.decodeBox
         makeChange = { old, new, origin in
             // What `get` returns: while there is a launch argument, that one.
@@ -123,6 +126,34 @@ final class Slot: ForkLock {
         case .success(let box): return .value(box)
         case .failure(let error): return .failure(error.about(key: key))
         }
+    }
+
+    /// Returns what to store for a value of the slot's type, which reads back what it wrote; nil to remove the key.
+    func encode<Value: Sendable>(_ value: Value) throws(DefaultsError) -> PropertyList? {
+        // Safe: a slot is found by its type.
+        let encoding = unsafeDowncast(encoding, to: SlotEncoding<Value>.self)
+        do throws(DefaultsError) {
+            guard let new = try encoding.encode(value).get() else { return nil }
+            if !isOwn || encoding.isHandWritten() { try encoding.check(new).get() }
+            return new
+        } catch {
+            throw error.about(key: key)
+        }
+    }
+}
+
+/// How values of a slot's type are encoded.
+///
+/// Functions in an object, because generic code would look up the type of a ``Conversion`` at each call.
+private final class SlotEncoding<Value: Sendable>: Sendable {
+    let encode: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    let isHandWritten: @Sendable () -> Bool
+    let check: @Sendable (PropertyList) -> Result<Void, DefaultsError>
+
+    init(_ conversion: Conversion<Value>) {
+        encode = conversion.encoding
+        isHandWritten = conversion.isHandWritten
+        check = { written in Result { () throws(DefaultsError) in try conversion.checkOnce(written) } }
     }
 }
 

@@ -80,15 +80,16 @@ extension SuiteCore {
     ) throws(DefaultsError) -> DefaultsError? {
         let old = try look(at: slot)
         let isEqual = old.stored == new
-        var edits = [(key: slot.key, value: new)]
+        var formerEdits: [(key: String, value: PropertyList?)] = []
         // A removal must not leave a former value that this or another declaration of the key would read.
         if new == nil || old.isUnderFormerKey {
-            for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
+            for key in formerKeys(of: [slot.key]) where try isStored(key) { formerEdits.append((key, nil)) }
         }
-        if isEqual, !old.isUnderFormerKey, edits.count == 1 {
+        if isEqual, !old.isUnderFormerKey, formerEdits.isEmpty {
             // A value that is equal to the fallback value is stored all the same.
             guard new != nil, backend.hasFallbackValues, try !backend.isStored(slot.key) else { return nil }
         }
+        var edits = [(key: slot.key, value: new)] + formerEdits
         var unreadable: DefaultsError?
         if keepsUnreadable, !isEqual, let stored = old.stored, case .failure(var error) = content(of: slot, old) {
             let name = try keyToKeepAside(slot.key, stored)

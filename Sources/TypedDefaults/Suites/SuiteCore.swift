@@ -9,8 +9,11 @@ final class SuiteCore: Sendable {
     /// What is known of one key. An object, because to copy its parts at each use costs more than the rest. Touched only with the
     /// lock of the state held.
     private final class Key {
+        // Not checked at each access whether another one is under way: no code of others runs under the lock.
+        @exclusivity(unchecked)
         var slots: [Slot] = []
         /// The slots of other keys that were once called this one and still read it.
+        @exclusivity(unchecked)
         var successors: [Slot] = []
         /// The last declaration that was met, and what they all say.
         var declaration: (any AnyDeclaration)?
@@ -63,7 +66,8 @@ final class SuiteCore: Sendable {
             var slots: [Slot] = []
             for name in names {
                 guard let key = keys[ByteString(name)] else { continue }
-                slots += key.slots
+                // Mostly there is one key, whose array is taken as it is.
+                if slots.isEmpty { slots = key.slots } else { slots += key.slots }
                 // A commit that moves a value edits both its key and its former one.
                 for slot in key.successors where !slots.contains(where: { $0 === slot }) { slots.append(slot) }
             }

@@ -9,14 +9,14 @@ struct Conversion<Value: Sendable>: Sendable {
     let kind: ConversionKind
     // A stored closure with a typed `throws` needs the runtime of iOS 18: reflection over its type,
     // which SwiftUI does with each view, jumps to address 0 before.
-    private let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
     /// A `Result` of the value itself would have generic code look up its type at each call.
     let decodeBox: @Sendable (PropertyList, _ readsArguments: Bool) -> Result<any AnyObject & Sendable, DefaultsError>
 
     /// Whether the type converts itself, so that each shape of what it writes has to be checked.
-    private let isHandWritten: @Sendable () -> Bool
+    let isHandWritten: @Sendable () -> Bool
 
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
@@ -105,13 +105,14 @@ extension Conversion where Value: Codable {
         if let type = Value.self as? any DefaultConvertible.Type {
             return ofConvertible(type) as! Conversion  // Safe: `type` is `Value`.
         }
-        if let optional = Value.self as? any AnyOptional.Type,
-            let type = optional.wrappedType as? any DefaultConvertible.Type
-        {
+        let optional = Value.self as? any AnyOptional.Type
+        if let type = optional?.wrappedType as? any DefaultConvertible.Type {
             return ofOptionalConvertible(type) as! Conversion  // Safe: `type` is what `Value` is the optional of.
         }
+        let traits = RootTraits(Value.self, isOptional: optional != nil)
         return Conversion(
-            kind: .codable, encode: encodingByCodable,
+            kind: .codable,
+            encode: { value throws(DefaultsError) in try encodingByCodable(value, traits) },
             decode: { stored, readsArguments throws(DefaultsError) in
                 try decodingByCodable(stored, readsArguments, fallback: fallback)
             })
@@ -125,10 +126,11 @@ extension Conversion where Value: Codable {
         Conversion<Other>.convertible.optional
     }
 
-    @Sendable
-    static func encodingByCodable(_ value: Value) throws(DefaultsError) -> PropertyList? {
+    static func encodingByCodable(
+        _ value: Value, _ traits: RootTraits = RootTraits(Value.self)
+    ) throws(DefaultsError) -> PropertyList? {
         do {
-            let (node, needsCheck) = try PropertyList.encoding(value)
+            let (node, needsCheck) = try PropertyList.encoding(value, traits)
             if needsCheck, let node { try checkRoundTrip(of: value, node) }
             return node
         } catch {
@@ -139,7 +141,7 @@ extension Conversion where Value: Codable {
     /// Encodes the value for a comparison.
     fileprivate static func tracedByCodable(_ value: Value) throws(DefaultsError) -> PropertyList? {
         do {
-            return try PropertyList.encoding(value, trace: RoundTripTrace()).node
+            return try PropertyList.encoding(value, RootTraits(Value.self), trace: RoundTripTrace()).node
         } catch {
             throw DefaultsError(encoding: Value.self, error)
         }
@@ -156,7 +158,7 @@ extension Conversion where Value: Codable {
                 reason: "the type does not read what it writes: \(error.reason)")
         }
         let trace = RoundTripTrace()
-        let written = try PropertyList.encoding(value, trace: trace).node
+        let written = try PropertyList.encoding(value, RootTraits(Value.self), trace: trace).node
         let read = try tracedByCodable(copy)
         guard written?.hashRegardlessOfOrder == read?.hashRegardlessOfOrder else {
             let path = if let written, let read { written.firstDifference(from: read) } else { [String]() }
@@ -305,11 +307,9 @@ extension Conversion {
     /// A type is checked once in a process, and one that converts itself once for each shape of what
     /// it writes: it may forget a number only where there is one.
     ///
-    /// - Parameter isChecked: Whether a value of the type was checked before.
-    func checkOnce(_ written: PropertyList, isChecked: Bool) throws(DefaultsError) {
-        let isHandWritten = isHandWritten()
-        if isChecked, !isHandWritten { return }
-        let shape = isHandWritten ? written.shape : 0
+    /// Not called for a value of a type that was checked before and does not convert itself.
+    func checkOnce(_ written: PropertyList) throws(DefaultsError) {
+        let shape = isHandWritten() ? written.shape : 0
         guard !trustworthyTypes.withLock({ $0[form]?.contains(shape) ?? false }) else { return }
         try checkRoundTrip(written)
         trustworthyTypes.withLock { types in

@@ -97,8 +97,15 @@ extension DefaultConvertible where Self: Codable {
     /// What the default `serialize()` does.
     func encodedByDefault() -> Any {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        probe?.found.withLock { $0.encoding = .init(Conversion<Self>.encodingByCodable) }
-        return PropertyList.objectOrError { () throws(DefaultsError) in try Conversion<Self>.encodingByCodable(self) }
+        let traits = RootTraits(Self.self)
+        probe?.found.withLock { found in
+            found.encoding = .init { value throws(DefaultsError) in
+                try Conversion<Self>.encodingByCodable(value, traits)
+            }
+        }
+        return PropertyList.objectOrError { () throws(DefaultsError) in
+            try Conversion<Self>.encodingByCodable(self, traits)
+        }
     }
 }
 

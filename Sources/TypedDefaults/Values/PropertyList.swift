@@ -153,6 +153,8 @@ extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvert
 extension String {
     /// Whether both strings are the same UTF-8 bytes; `==` would call the composed and the decomposed "é" equal.
     func hasSameBytes(as other: String) -> Bool {
+        // Copies of a string share its storage, and a short string is stored in the variable itself.
+        if withUnsafeBytes(of: self, { one in withUnsafeBytes(of: other) { areEqual(one, $0) } }) { return true }
         var (one, other) = (self, other)
         return one.withUTF8 { one in
             other.withUTF8 { areEqual(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }

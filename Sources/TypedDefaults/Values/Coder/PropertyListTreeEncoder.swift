@@ -13,7 +13,8 @@ extension PropertyList {
     /// - Throws: An `EncodingError`, or what the value's own `encode(to:)` throws.
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
         // No root is optional here: there is no place to be absent from, so nil and the string `$null` must differ.
-        self = try Self.encoding(value, userInfo: userInfo, isOptionalRoot: false).node ?? .nilMarker
+        let traits = RootTraits(type(of: value), isOptional: false)
+        self = try Self.encoding(value, traits, userInfo: userInfo).node ?? .nilMarker
     }
 
     /// Encodes a value as a whole setting.
@@ -22,24 +23,35 @@ extension PropertyList {
     /// - Returns: The node, `nil` for an optional that holds nothing, and whether the value has to be
     ///   read back and compared because one of its types may read something else from the node.
     static func encoding<Value: Encodable>(
-        _ value: Value, trace: RoundTripTrace? = nil
-    ) throws -> (node: PropertyList?, needsCheck: Bool) {
-        try encoding(value, userInfo: [:], isOptionalRoot: Value.self is any AnyOptional.Type, trace: trace)
-    }
-
-    private static func encoding<Value: Encodable>(
-        _ value: Value, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
+        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
         trace: RoundTripTrace? = nil
     ) throws -> (node: PropertyList?, needsCheck: Bool) {
-        if trace == nil, let native = try nativeForm(of: value) { return (native, false) }
+        if traits.isNative, trace == nil, let native = try nativeForm(of: value) { return (native, false) }
         let encoder = PropertyListTreeEncoder(
-            Value.self, userInfo: userInfo, isOptionalRoot: isOptionalRoot, trace: trace)
+            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, trace: trace)
         defer { encoder.close() }
         // A comparison tells a `String` from a `URL` of the same text, at the root as elsewhere.
         if trace != nil, let native = try encoder.native(value, key: nil) { return (native, false) }
         try value.encode(to: encoder)
-        guard let node = try encoder.finish()?.ordered(as: type(of: value)) else { return (nil, encoder.needsCheck) }
+        guard let node = try encoder.finish(value) else { return (nil, encoder.needsCheck) }
         return (node, encoder.needsCheck || !encoder.isChecked(node, isRoot: true))
+    }
+}
+
+/// What the coder asks of the type of a whole setting.
+///
+/// Asked once for each declaration and not at each save, because it means a search in the type's conformances.
+struct RootTraits: Sendable {
+    /// Whether the type is an optional, so that nothing stored is one of its values.
+    let isOptional: Bool
+    /// Whether the type has a form of its own; see `NativeValue`.
+    let isNative: Bool
+
+    init<Value>(_ type: Value.Type) { self.init(type, isOptional: type is any AnyOptional.Type) }
+
+    init<Value>(_ type: Value.Type, isOptional: Bool) {
+        self.isOptional = isOptional
+        isNative = type is any NativeValue.Type
     }
 }
 
@@ -169,6 +181,14 @@ final class PropertyListTreeEncoder: Encoder {
     private func add(_ type: ObjectIdentifier, at place: String) {
         let known = places.updateValue(type, forKey: place)
         if let known, known != type { places[place] = EncodedForm.severalTypes }
+    }
+
+    /// The node of a value that has encoded itself; nil for an optional root that holds nothing.
+    @inline(__always)
+    fileprivate func finish<Value>(_ value: Value) throws -> PropertyList? {
+        let node = try finish()
+        guard case .array? = node else { return node }
+        return node?.ordered(as: type(of: value))
     }
 
     /// The node that was built; nil for an optional root that holds nothing.
@@ -301,7 +321,7 @@ final class PropertyListTreeEncoder: Encoder {
         let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: Value.self)
         defer { encoder.close() }
         try value.encode(to: encoder)
-        let node = try encoder.finish()?.ordered(as: type(of: value)) ?? .nilMarker
+        let node = try encoder.finish(value) ?? .nilMarker
         noteCheck(of: encoder, node)
         return node
     }

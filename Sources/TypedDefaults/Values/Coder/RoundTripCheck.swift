@@ -98,7 +98,8 @@ struct EncodedForm {
 
 /// The types that are known to read back what they encode, and the forms in which they do.
 enum CheckedTypes {
-    private struct Forms {
+    /// An object, so that no part of it is copied to be looked at.
+    private final class Forms {
         /// The one that was checked first, looked at before the others.
         let first: UInt64
         var others: Set<UInt64> = []
@@ -108,7 +109,7 @@ enum CheckedTypes {
 
         init(first: UInt64) { self.first = first }
 
-        mutating func add(_ note: RoundTripTrace.Note) {
+        func add(_ note: RoundTripTrace.Note) {
             guard !isAmbiguous else { return }
             if note.form != first {
                 if others.count == limit { others = [] }
@@ -128,9 +129,8 @@ enum CheckedTypes {
 
     static func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
         types.withLock { types in
-            guard let index = types.index(forKey: ObjectIdentifier(type)) else { return false }
-            if types.values[index].isAmbiguous { return false }
-            return types.values[index].first == form || types.values[index].others.contains(form)
+            guard let forms = types[ObjectIdentifier(type)], !forms.isAmbiguous else { return false }
+            return forms.first == form || forms.others.contains(form)
         }
     }
 
@@ -138,7 +138,7 @@ enum CheckedTypes {
     static func insert(_ notes: [RoundTripTrace.Note]) {
         types.withLock { types in
             for note in notes {
-                types[ObjectIdentifier(note.type), default: Forms(first: note.form)].add(note)
+                forms(of: note.type, first: note.form, in: &types).add(note)
             }
         }
     }
@@ -146,7 +146,14 @@ enum CheckedTypes {
     /// Notes a type that tried to read something else first.
     static func noteAmbiguity(of type: Any.Type) {
         types.withLock { types in
-            types[ObjectIdentifier(type), default: Forms(first: 0)].isAmbiguous = true
+            forms(of: type, first: 0, in: &types).isAmbiguous = true
         }
+    }
+
+    private static func forms(of type: Any.Type, first: UInt64, in types: inout [ObjectIdentifier: Forms]) -> Forms {
+        if let forms = types[ObjectIdentifier(type)] { return forms }
+        let forms = Forms(first: first)
+        types[ObjectIdentifier(type)] = forms
+        return forms
     }
 }
