@@ -238,9 +238,37 @@ extension FileLog {
     /// Takes the seal back: no other file has come.
     func unseal() throws(FileFailure) {
         // And with it damage that was to be replaced, of which a copy was made before.
-        let count = max(RecordFormat.length(ofPayload: 1), try rest().count)
-        try file.write([UInt8](repeating: 0, count: count), at: end)
+        try eraseRest()
         index.noteSeal(false)
+    }
+
+    /// Erases a record that was never finished, where no other file can take the place of this one.
+    ///
+    /// - Returns: The number of bytes, or `nil` if anything else stands behind the last good record. That stays.
+    func eraseTornRecord() throws(FileFailure) -> Int? {
+        guard !isSealed, !hasLostRecords else { return nil }
+        let bytes = try file.read(at: end, count: max(0, file.status().size - end))
+        guard bytes.withUnsafeBytes({ Salvage.isTornRecord($0, at: end, after: index.crc) }) else { return nil }
+        let count = bytes.withUnsafeBytes(RecordFormat.countBeforeZeros)
+        try eraseRest()
+        // Before the next record is written: otherwise a loss of power could leave part of this one in its place or behind it.
+        do throws(FileFailure) { try file.flush() } catch {
+            noteFailedFlush()
+            throw error
+        }
+        return count
+    }
+
+    /// Writes zeros over all that stands behind the last good record.
+    ///
+    /// The beginning comes last. Until then every process sees that something stands there, also if this one is killed.
+    private func eraseRest() throws(FileFailure) {
+        // Any record is at least this long, so the next one covers what is left if the last call is cut short.
+        let head = RecordFormat.length(ofPayload: 1)
+        let count = max(head, try rest().count)
+        try file.write([UInt8](repeating: 0, count: count - head), at: end + head)
+        try file.write([UInt8](repeating: 0, count: head), at: end)
+        size = max(size, end + count)
     }
 
     /// What stands behind the last good record, up to the zeros.
@@ -248,6 +276,9 @@ extension FileLog {
         let bytes = try file.read(at: end, count: max(0, file.status().size - end))
         return Array(bytes.prefix(bytes.withUnsafeBytes(RecordFormat.countBeforeZeros)))
     }
+
+    /// Whether the file ends in front of the zeros that stand behind the last record.
+    var isCutShort: Bool { get throws(FileFailure) { try file.status().size < end + 8 } }
 
     /// Writes a record at the end, whole or not at all, and returns its checksum.
     private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {

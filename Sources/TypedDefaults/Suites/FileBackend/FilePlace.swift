@@ -226,9 +226,35 @@ struct FilePlace {
     }
 
     /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
+    ///
+    /// In a folder that cannot be written, erases a record that was never finished, and keeps the file.
     func repair(_ log: FileLog, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog {
         let rest = try log.rest()
-        guard !rest.isEmpty else { return try replace(log) }
+        do throws(FileFailure) {
+            return try rest.isEmpty ? replace(log) : replace(log, keeping: rest, reports: &reports)
+        } catch let error where error.isForbidden {
+            // If a copy was made all the same, the damage is gone.
+            let hasRest = try !log.rest().isEmpty
+            guard try log.isCutShort || hasRest else { throw error }
+            guard let count = try log.eraseTornRecord() else {
+                throw FileFailure(
+                    "its last \(rest.count) bytes are damaged, and no copy of them can be made: \(error.reason)",
+                    code: error.code)
+            }
+            guard count > 0 else { return log }
+            reports.append(
+                DefaultsError(
+                    .unreadable,
+                    reason:
+                        "the last write to \(path) was never finished; its \(count) bytes are erased, because no copy"
+                        + " can be made: \(error.reason)"))
+            return log
+        }
+    }
+
+    private func replace(
+        _ log: FileLog, keeping rest: [UInt8], reports: inout [DefaultsError]
+    ) throws(FileFailure) -> FileLog {
         let directory = try directory()
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
         let copyName = Self.copyName(of: name, checksum: crc)

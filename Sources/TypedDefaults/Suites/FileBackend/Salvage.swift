@@ -10,6 +10,8 @@ struct Salvage {
     private(set) var found: [ByteString: PropertyList?] = [:]
     /// How many bytes may still be summed: there are bytes for which all of this would take days.
     private(set) var work = 8 * RecordFormat.sizeLimit
+    /// Whether any record was found.
+    private var hasRecords = false
 
     init(bytes: UnsafeRawBufferPointer, used: Int) {
         self.bytes = bytes
@@ -94,6 +96,7 @@ struct Salvage {
     }
 
     private mutating func note(_ payload: Range<Int>) {
+        hasRecords = true
         RecordFormat.forEachEdit(in: bytes, payload) { edit in
             let key = ByteString(String(decoding: bytes[edit.key], as: UTF8.self))
             if let place = edit.value {
@@ -111,5 +114,46 @@ struct Salvage {
     static func word(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32 {
         guard place >= 0, bytes.count - place >= 4 else { return 0 }
         return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+    }
+}
+
+extension Salvage {
+    /// Whether nothing stands there but one record whose writer, or the disk, never finished it.
+    ///
+    /// A record is written by one call. A writer that is killed leaves its beginning, and a loss of power leaves some of its
+    /// blocks. A record that is there from its first byte to its last was finished and is damaged, so the answer is no.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file from the end of the last good record on.
+    ///   - place: Where in the file that is.
+    ///   - crc: The checksum of the last good record.
+    static func isTornRecord(_ bytes: UnsafeRawBufferPointer, at place: Int, after crc: UInt32) -> Bool {
+        let used = RecordFormat.countBeforeZeros(bytes)
+        var salvage = Salvage(bytes: bytes, used: used)
+        salvage.run(from: 0, after: crc)
+        guard !salvage.hasRecords, salvage.work > 0 else { return false }
+        // No more than a length and a checksum.
+        guard used > 8 else { return true }
+        let stated = word(in: bytes, at: 0)
+        // The block with its beginning is missing. What follows may be whole records all the same.
+        if stated == 0 { return word(in: bytes, at: 4) == 0 && !salvage.mayHoldRecord }
+        guard let count = RecordFormat.payloadCount(stated) else { return false }
+        let length = RecordFormat.length(ofPayload: count)
+        guard used <= length else { return false }
+        // A whole record may end with a number, whose eight bytes may be zeros.
+        if bytes.count < length || used < count { return true }
+        let block = 512
+        let first = (place + 8 + block - 1) / block * block - place
+        return stride(from: first, through: 8 + count - block, by: block).contains { start in
+            RecordFormat.countBeforeZeros(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + block)])) == 0
+        }
+    }
+
+    /// Whether the bytes of a whole record stand anywhere, whatever its checksum.
+    private var mayHoldRecord: Bool {
+        stride(from: 0, to: used, by: 8).contains { place in
+            guard let count = payloadCount(at: place), place + 8 + count <= bytes.count else { return false }
+            return RecordFormat.forEachEdit(in: bytes, (place + 8)..<(place + 8 + count)) { _ in true }
+        }
     }
 }
