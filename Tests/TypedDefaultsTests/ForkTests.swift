@@ -112,6 +112,124 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
+            /// The same for a box around a store that does not report changes itself.
+            @Test func aChildHearsItsOwnChangesThroughABox() async {
+                await #expect(processExitsWith: .success) {
+                    let fork = try Self.fork("fork")
+                    let store = AnyStore(SilentStore())
+                    let (isInside, isOver) = (Guarded(false), Guarded(false))
+                    let heard = Guarded(0)
+                    let parent = getpid()
+                    // What the child will do is done once before, see above.
+                    store.set(-1)
+                    let token = store.observe { _ in
+                        heard.withLock { $0 += 1 }
+                        isInside.withLock { $0 = true }
+                        // In the parent, until the child has ended.
+                        while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
+                    }
+                    let thread = Thread { store.set(1) }
+                    thread.start()
+                    while !isInside.withLock({ $0 }) { usleep(1_000) }
+                    let child = fork()
+                    if child == 0 {
+                        Self.endByAlarm(after: 20)
+                        store.set(2)
+                        _exit(heard.withLock { $0 } == 2 ? 0 : 1)
+                    }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                    isOver.withLock { $0 = true }
+                    while !thread.isFinished { usleep(1_000) }
+                    token.cancel()
+                }
+            }
+
+            private final class SilentStore: DefaultStoreType {
+                private let value = Guarded<Int?>(nil)
+                func get() -> Int? { value.withLock { $0 } }
+                func set(_ new: Int) { value.withLock { $0 = new } }
+                func remove() { value.withLock { $0 = nil } }
+            }
+
+            /// The call may take long on a network file system.
+            @Test func oneSlowCallThatOpensAFileDelaysNoOther() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let (begins, isOpened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                    let thread = Thread {
+                        _ = try? File("open") {
+                            begins.signal()
+                            // The timeout only ends a test that fails.
+                            let isDelayed = isOpened.wait(timeout: .now() + 10) == .timedOut
+                            if isDelayed { _exit(1) }
+                            return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                        }
+                    }
+                    thread.start()
+                    begins.wait()
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    try PersistentStore(DefaultKey("number", default: 0), suite: suite).save(1)
+                    isOpened.signal()
+                    while !thread.isFinished { usleep(1_000) }
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            /// A child closes what it inherits, so no fork may come between a call and the note of what it has opened.
+            @Test func aForkWaitsForACallThatOpensAFile() async {
+                await #expect(processExitsWith: .success) {
+                    let fork = try Self.fork("fork")
+                    let (isOpened, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                    let descriptor = Guarded<Int32>(-1)
+                    let thread = Thread {
+                        let file = try? File("open") {
+                            let opened = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                            descriptor.withLock { $0 = opened }
+                            isOpened.signal()
+                            // A fork that waits for this call does not end before.
+                            _ = isForked.wait(timeout: .now() + 0.2)
+                            return opened
+                        }
+                        isForked.wait()
+                        withExtendedLifetime(file) {}
+                    }
+                    thread.start()
+                    isOpened.wait()
+                    let child = fork()
+                    if child == 0 { _exit(fcntl(descriptor.withLock { $0 }, F_GETFD) < 0 ? 0 : 1) }
+                    for _ in 0..<2 { isForked.signal() }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                    while !thread.isFinished { usleep(1_000) }
+                }
+            }
+
+            /// The calls that other threads of the parent had begun never end there.
+            @Test func aChildWithoutForkHandlersForksItself() async {
+                await #expect(processExitsWith: .success) {
+                    let (fork, plainFork) = (try Self.fork("fork"), try Self.fork("_Fork"))
+                    let (begins, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                    let thread = Thread {
+                        _ = try? File("open") {
+                            begins.signal()
+                            isForked.wait()
+                            return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                        }
+                    }
+                    thread.start()
+                    begins.wait()
+                    let child = plainFork()
+                    if child == 0 {
+                        Self.endByAlarm(after: 20)
+                        let grandchild = fork()
+                        if grandchild == 0 { _exit(0) }
+                        _exit(Self.waitForEnd(of: grandchild))
+                    }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                    isForked.signal()
+                    while !thread.isFinished { usleep(1_000) }
+                }
+            }
+
             /// Dispatch does not run in a child whose parent has used it, and the parent's pending work stays with the parent.
             @Test func aChildSynchronizesInTheBackground() async {
                 await #expect(processExitsWith: .success) {

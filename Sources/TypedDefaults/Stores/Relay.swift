@@ -29,15 +29,33 @@ final class Relay<Default: Sendable>: Sendable {
     /// Held by each write through the box and by each start of an observation. So events are in the order of
     /// the writes, and no write falls between the read of the initial value and the registration.
     private let turns = TurnLock()
+    private let stateLock: StateLock
 
     init() {
+        stateLock = StateLock(state: state)
         Forks.hold(turns, .suite)
-        Forks.hold(state, .leaf)
+        Forks.hold(stateLock, .leaf)
     }
 
     deinit {
         Forks.release(turns)
-        Forks.release(state)
+        Forks.release(stateLock)
+    }
+
+    /// The lock of the state while the process is forked.
+    private final class StateLock: ForkLock {
+        let state: Locked<State>
+
+        init(state: Locked<State>) { self.state = state }
+
+        func lock() { state.lock() }
+        func unlock() { state.unlock() }
+
+        /// Ends the delivery that another thread of the parent had begun.
+        func unlockInChild() {
+            state.withHeldLock { $0.isDelivering = false }
+            state.unlock()
+        }
     }
 
     func observe(

@@ -39,6 +39,9 @@ enum ForkOrder: Int, CaseIterable {
 /// Before `fork`, the thread that forks takes every lock that is registered here, in one order. So no
 /// other thread is inside one of them, and the child finds all state whole and all locks its own.
 ///
+/// A fork waits for each system call that another thread makes under one of these locks. The flush of a
+/// new file that replaces an old one is such a call, and so is a call that opens a file.
+///
 /// A child closes the descriptors that it inherits and opens its files again when it needs them: the
 /// lock of a file belongs to an open descriptor, which parent and child share.
 ///
@@ -59,17 +62,17 @@ enum Forks {
     /// Held by the one thread that forks.
     private static let turn = Locked<Void>(())
     private static let registry = Locked(Registry())
-    private static let descriptors = Locked<Set<Int32>>([])
+    private static let descriptors = Descriptors()
     // Safe: touched only with all locks held.
     private nonisolated(unsafe) static var held: [any ForkLock] = []
-    // Safe: written only in a child, with `descriptors` locked.
+    // Safe: written only in a child, with the table of descriptors locked.
     private nonisolated(unsafe) static let counter = {
         let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         counter.initialize(to: 0)
         return counter
     }()
     /// Zero in a child that does not know yet that it is one.
-    // Safe: written only in a child, with `descriptors` locked.
+    // Safe: written only in a child, with the table of descriptors locked.
     private nonisolated(unsafe) static let mark: UnsafeMutablePointer<UInt> = {
         let mark = makeForkMark()
         mark.pointee = 1
@@ -108,14 +111,16 @@ enum Forks {
     }
 
     private static func beginChild() {
-        descriptors.withHeldLock { leaveParent(&$0) }
+        descriptors.table.withHeldLock { leaveParent(&$0) }
         end { $0.unlockInChild() }
     }
 
-    /// Closes what was inherited; with `descriptors` locked.
-    private static func leaveParent(_ descriptors: inout Set<Int32>) {
-        for descriptor in descriptors { _ = closeDescriptor(descriptor) }
-        descriptors = []
+    /// Closes what was inherited; with the table of descriptors locked.
+    private static func leaveParent(_ table: inout Descriptors.Table) {
+        for descriptor in table.open { _ = closeDescriptor(descriptor) }
+        table.closePlaceholders()
+        // In a child of `_Fork`, the calls that other threads of the parent had begun never end.
+        table = Descriptors.Table()
         counter.pointee += 1
         mark.pointee = 1
     }
@@ -128,9 +133,9 @@ enum Forks {
 
     @inline(never)
     private static func noticeChild() {
-        descriptors.withLock { descriptors in
+        descriptors.table.withLock { table in
             // Another thread may have been faster.
-            if mark.pointee == 0 { leaveParent(&descriptors) }
+            if mark.pointee == 0 { leaveParent(&table) }
         }
     }
 
@@ -167,36 +172,91 @@ enum Forks {
 
     /// Opens a descriptor, with no fork between its coming and its being noted.
     ///
+    /// No lock is held during the call: on a network file system it may take long, and other files are
+    /// opened meanwhile. A fork waits for its end.
+    ///
     /// The descriptor is never 0, 1 or 2, not even for a moment. A process may be started with these closed,
     /// and what it prints would overwrite the file.
     static func open(_ body: () -> Int32) -> (descriptor: Int32, process: Int, code: Int32) {
         _ = watches
         notice()
-        return descriptors.withLock { descriptors in
-            let placeholders = fillClosedStandardDescriptors()
-            defer { for descriptor in placeholders where isDirectory(descriptor) { _ = closeDescriptor(descriptor) } }
-            while true {
-                var descriptor = body()
-                if descriptor < 0 && errno == EINTR { continue }
-                var code = errno
-                if (0...2).contains(descriptor) {
-                    let low = descriptor
-                    descriptor = fcntl(low, F_DUPFD_CLOEXEC, 3)
-                    code = errno
-                    _ = closeDescriptor(low)
-                }
-                if descriptor >= 0 { descriptors.insert(descriptor) }
-                return (descriptor, counter.pointee, code)
+        descriptors.beginOpening()
+        while true {
+            var descriptor = body()
+            if descriptor < 0 && errno == EINTR { continue }
+            var code = errno
+            if (0...2).contains(descriptor) {
+                let low = descriptor
+                descriptor = fcntl(low, F_DUPFD_CLOEXEC, 3)
+                code = errno
+                _ = closeDescriptor(low)
             }
+            return (descriptor, descriptors.endOpening(descriptor) { counter.pointee }, code)
         }
     }
 
     /// Closes a descriptor unless a fork has done that; then its number may be somebody else's by now.
     static func close(_ descriptor: Int32, of process: Int) {
         notice()
-        descriptors.withLock { descriptors in
-            guard counter.pointee == process, descriptors.remove(descriptor) != nil else { return }
+        descriptors.table.withLock { table in
+            guard counter.pointee == process, table.open.remove(descriptor) != nil else { return }
             _ = closeDescriptor(descriptor)
+        }
+    }
+
+    /// The descriptors that this library has open. While it is locked, no descriptor is being opened.
+    private final class Descriptors: ForkLock {
+        struct Table {
+            var open: Set<Int32> = []
+            /// How many calls that open a descriptor are under way.
+            var callCount = 0
+            /// What keeps the numbers 0, 1 and 2 taken until the last of these calls has ended.
+            var placeholders: Set<Int32> = []
+
+            mutating func closePlaceholders() {
+                for descriptor in placeholders where isDirectory(descriptor) { _ = closeDescriptor(descriptor) }
+                placeholders = []
+            }
+        }
+        let table = Locked(Table())
+        /// Taken before each such call begins, and held by a fork, so that the fork waits only for calls that have begun.
+        private let gate = Locked<Void>(())
+
+        func beginOpening() {
+            gate.withLock { _ in
+                table.withLock { table in
+                    table.callCount += 1
+                    table.placeholders.formUnion(fillClosedStandardDescriptors())
+                }
+            }
+        }
+
+        /// - Returns: What `process` returns while the descriptor is noted.
+        func endOpening(_ descriptor: Int32, in process: () -> Int) -> Int {
+            table.withLock { table in
+                table.callCount -= 1
+                if table.callCount == 0 { table.closePlaceholders() }
+                if descriptor >= 0 { table.open.insert(descriptor) }
+                return process()
+            }
+        }
+
+        func lock() {
+            // A child of `_Fork` that forks would wait for threads of its parent.
+            Forks.notice()
+            gate.lock()
+            table.lock()
+            // The backends, which open nearly all descriptors, are locked already. So this hardly ever waits.
+            while table.withHeldLock({ $0.callCount }) > 0 {
+                table.unlock()
+                SystemClock.sleep(microseconds: 100)
+                table.lock()
+            }
+        }
+
+        func unlock() {
+            table.unlock()
+            gate.unlock()
         }
     }
 }
