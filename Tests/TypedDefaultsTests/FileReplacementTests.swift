@@ -77,6 +77,12 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
+    /// A store that waits for other processes longer than a busy disk takes.
+    private func patientStore(_ file: URL) -> PersistentStore<Int> {
+        let backend = FileBackend(path: file.path, durability: .process, patience: .seconds(60))
+        return PersistentStore(number, suite: DefaultsSuite(core: SuiteCore(backend, patience: .seconds(60))))
+    }
+
     @Test func whoeverWaitsForTheFirstFileNeedNotMakeOne() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
@@ -86,7 +92,7 @@ struct FileReplacementTests: SettingsFileTests {
             #expect(try other.tryLock())
             let elsewhere = folder.appending(path: "elsewhere.defaults")
             open(elsewhere)[number] = 1
-            let store = PersistentStore(number, suite: open(file))
+            let store = patientStore(file)
             let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
                 begins.signal()
@@ -110,7 +116,7 @@ struct FileReplacementTests: SettingsFileTests {
             try Data().write(to: old.appending(path: ".test.defaults.new"))
             let other = try File.existingDirectory(old.path).file(".test.defaults.new", .readWrite)
             #expect(try other.tryLock())
-            let store = PersistentStore(number, suite: open(old.appending(path: "test.defaults")))
+            let store = patientStore(old.appending(path: "test.defaults"))
             let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
                 begins.signal()
