@@ -103,3 +103,11 @@ extension DefaultsBackend {
     public func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
     public var location: String? { nil }
 }
+
+/// A backend that can copy a value that it cannot read, as one that a newer version wrote.
+protocol RawValueCopying: DefaultsBackend {
+    /// Copies what is stored under `key`, as it is, inside ``withWriteAccess(_:)``.
+    ///
+    /// - Returns: The key that holds the copy: `first` or, if something else is stored there, `second`.
+    func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String
+}

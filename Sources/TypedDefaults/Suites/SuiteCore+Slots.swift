@@ -78,7 +78,10 @@ extension SuiteCore {
     func replace(
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
-        let old = try look(at: slot)
+        let old: Slot.Knowledge
+        do throws(DefaultsError) { old = try look(at: slot) } catch {
+            return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
+        }
         let isEqual = old.stored == new
         var formerEdits: [(key: String, value: PropertyList?)] = []
         // A removal must not leave a former value that this or another declaration of the key would read.
@@ -97,6 +100,27 @@ extension SuiteCore {
             error.reason += "; it is kept under “\(name)”"
             unreadable = error
         }
+        slot.keepOwn(new, at: try commit(edits))
+        return unreadable
+    }
+
+    /// Commits a new value in place of one that the backend itself cannot read, after copying that one as it is.
+    private func replaceUnknown(
+        _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool, _ failure: DefaultsError
+    ) throws(DefaultsError) -> DefaultsError? {
+        guard failure.kind == .unreadable, let key = failure.key else { throw failure }
+        var unreadable: DefaultsError?
+        if keepsUnreadable {
+            guard let backend = backend as? any RawValueCopying else { throw failure }
+            let name = try backend.copyRawValue(
+                forKey: key, to: "\(slot.key).unreadable", else: "\(slot.key).unreadable-2")
+            // The copy is a commit of its own, made first: whatever happens then, nothing is lost.
+            _ = try catchUp()
+            unreadable = failure
+            unreadable?.reason += "; it is kept under “\(name)”"
+        }
+        var edits = [(key: slot.key, value: new)]
+        for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
         slot.keepOwn(new, at: try commit(edits))
         return unreadable
     }
@@ -123,8 +147,14 @@ extension SuiteCore {
     /// Two declarations of one key as different types make each other's values unreadable at every
     /// write, so the number of copies has a limit.
     private func keyToKeepAside(_ key: String, _ stored: PropertyList) throws(DefaultsError) -> String {
-        let first = "\(key).unreadable"
-        guard let taken = try backend.value(forKey: first), taken != stored else { return first }
-        return "\(key).unreadable-2"
+        let (first, second) = ("\(key).unreadable", "\(key).unreadable-2")
+        do throws(DefaultsError) {
+            guard let taken = try backend.value(forKey: first), taken != stored else { return first }
+            return second
+        } catch {
+            // A copy of a value that the backend itself cannot read.
+            guard error.kind == .unreadable else { throw error }
+            return second
+        }
     }
 }

@@ -94,13 +94,18 @@ extension FileBackend {
             }
         }
         try withLog { state throws(FileFailure) in
-            guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
-            // Not so in a child that was forked inside a write, and where the file came up only now.
-            guard state.isLocked else { throw FileFailure("its lock is not held") }
-            // A flush may have found the loss since the lock was taken.
-            if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: record.length, &state) }
+            try prepare(&state, for: record.length)
             try state.log?.append(&record)
         }
+    }
+
+    /// Makes the log ready for a record of that length.
+    private func prepare(_ state: inout State, for length: Int) throws(FileFailure) {
+        guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
+        // Not so in a child that was forked inside a write, and where the file came up only now.
+        guard state.isLocked else { throw FileFailure("its lock is not held") }
+        // A flush may have found the loss since the lock was taken.
+        if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: length, &state) }
     }
 
     /// Replaces the file if a record of that length makes this due. A file that cannot be replaced still grows up to its limit.
@@ -111,6 +116,27 @@ extension FileBackend {
         do throws(FileFailure) { try repair(&state) } catch {
             let isSound = !log.hasLostRecords && !log.isSealed && !error.isReplaced
             guard isSound, log.hasRoom(for: count), try !place.isElsewhere(log) else { throw error }
+        }
+    }
+}
+
+extension FileBackend: RawValueCopying {
+    func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String {
+        guard max(first.utf8.count, second.utf8.count) <= RecordFormat.keyLimit else {
+            throw DefaultsError(.refused, key: key, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
+        }
+        return try withLog { state throws(FileFailure) in
+            guard let bytes = try state.log?.bytes(forKey: key) else { return first }
+            let taken = try state.log?.bytes(forKey: first)
+            if taken == bytes { return first }
+            let copy = taken == nil ? first : second
+            var record = RecordWriter()
+            record.append(copy, raw: bytes)
+            try prepare(&state, for: record.length)
+            try state.log?.append(&record)
+            // The suite did not commit this, so it must hear of it.
+            state.announce([copy])
+            return copy
         }
     }
 }

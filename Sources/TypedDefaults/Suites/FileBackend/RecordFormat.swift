@@ -238,6 +238,13 @@ struct RecordWriter: ~Copyable {
         writer.append(counted: value)
     }
 
+    /// Appends an edit that stores bytes as they are, whatever they mean.
+    mutating func append(_ key: String, raw value: ArraySlice<UInt8>) {
+        writer.append(byte: 1)
+        writer.append(key)
+        value.withUnsafeBytes { writer.append(counted: $0) }
+    }
+
     /// Appends an edit and returns how many bytes its value takes; nil if that is nested too deeply.
     mutating func append(_ key: String, _ value: PropertyList?) -> Int? {
         writer.append(byte: value == nil ? 2 : 1)

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import TypedDefaults
+
+/// Values in a settings file that this version cannot read, as a newer one may write them.
+struct UnknownValueTests: SettingsFileTests {
+    /// Opens the log of a file, and keeps others from writing.
+    private func log(of file: URL) throws -> FileLog {
+        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let opened = try FileLog.opening(
+            directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+            isWritable: true, sizeLimit: RecordFormat.sizeLimit)
+        return try #require(opened?.log)
+    }
+
+    private func write(_ bytes: [UInt8], forKey key: String, to file: URL) throws {
+        let log = try log(of: file)
+        var record = RecordWriter()
+        Array(key.utf8).withUnsafeBytes { key in bytes.withUnsafeBytes { record.append(key, $0) } }
+        try log.append(&record)
+    }
+
+    private func bytes(forKey key: String, in file: URL) throws -> [UInt8]? {
+        try log(of: file).bytes(forKey: key).map { Array($0) }
+    }
+
+    @Test func aWriteKeepsTheBytesOfAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            let store = PersistentStore(number, suite: suite)
+            let copy = DefaultKey("number.unreadable", default: 0)
+            try store.save(1)
+            #expect(suite[copy] == 0)
+            try write([200, 1, 2, 3], forKey: "number", to: file)
+            #expect(fails(with: .unreadable) { _ = try store.load() })
+            try store.save(2)
+            #expect(try store.load() == 2)
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+            #expect(failures.kinds == [.unreadable])
+            #expect(failures.all.first?.reason.contains("number.unreadable") == true)
+            #expect(fails(with: .unreadable) { _ = try PersistentStore(copy, suite: suite).load() })
+            // The first and the latest stay.
+            for byte in 4...5 as ClosedRange<UInt8> {
+                try write([200, byte], forKey: "number", to: file)
+                suite[number] = Int(byte)
+                #expect(suite[number] == Int(byte))
+            }
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+            #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 5])
+            // Behind a copy of an unknown value, one of another type is kept as well.
+            suite[DefaultKey("number", default: "")] = "text"
+            try PersistentStore(number, suite: open(file)).save(6)
+            #expect(open(file)[DefaultKey("number.unreadable-2", default: "")] == "text")
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+        }
+    }
+
+    @Test func aRemovalRemovesAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            let store = PersistentStore(number, suite: suite)
+            try store.save(1)
+            try write([200], forKey: "number", to: file)
+            store.remove()
+            #expect(try store.load() == nil)
+            #expect(try suite.keys() == [])
+            #expect(failures.kinds == [])
+        }
+    }
+
+    @Test func aWriteKeepsAnUnknownValueOfAFormerKey() throws {
+        try withFile { file in
+            let suite = open(file)
+            let setting = Setting<Int>(
+                suite, key: "number", number.declaration.conversion, formerKeys: ["old"])
+            open(file)[DefaultKey("other", default: 0)] = 1
+            try write([200, 1], forKey: "old", to: file)
+            try setting.save(2)
+            #expect(try setting.load() == 2)
+            #expect(try suite.keys() == ["number", "number.unreadable", "other"])
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1])
+        }
+    }
+}
