@@ -122,6 +122,52 @@ extension FallbackTests {
         }
     }
 
+    private struct Limits: Codable, Sendable {
+        var name = "default"
+        var upper = Double.infinity
+        var lower = -Float.infinity
+        var step: [Double] = [.nan]
+        var price = Decimal.nan
+        var added = 7
+        var inner = Inner()
+        struct Inner: Codable, Sendable {
+            var old = Double.nan
+            var added = Double.nan
+            var alsoAdded = -Double.infinity
+        }
+    }
+
+    /// What an earlier version has stored, which had no property with `added` in its name.
+    private struct EarlierLimits: Encodable {
+        struct Inner: Encodable { var old = 2.5 }
+        var name = "stored"
+        var upper = 1.5
+        var lower = 0.5
+        var step = [0.25]
+        var price = Decimal(3)
+        var inner = Inner()
+    }
+
+    @Test func aDefaultThatIsNotFiniteFillsInData() throws {
+        for data in try Self.stored(EarlierLimits()) {
+            for form in [DefaultKey<Limits>.Form.propertyList, .jsonData] {
+                let suite = DefaultsSuite.inMemory(["limits": .data(data)])
+                let failures = Failures(of: suite)
+                let read = suite[DefaultKey("limits", default: Limits(), form: form)]
+                #expect(failures.kinds == [])
+                #expect(read.name == "stored")
+                #expect(read.upper == 1.5)
+                #expect(read.lower == 0.5)
+                #expect(read.step == [0.25])
+                #expect(read.price == 3)
+                #expect(read.inner.old == 2.5)
+                #expect(read.added == 7)
+                #expect(read.inner.added.isNaN)
+                #expect(read.inner.alsoAdded == -.infinity)
+            }
+        }
+    }
+
     @Test func anErrorNamesWhatIsMissingInTheData() throws {
         struct Holder: Codable, Sendable { var profiles: [String: Earlier2] }
         struct Earlier2: Codable, Sendable { var rows: [Profile.Window] }

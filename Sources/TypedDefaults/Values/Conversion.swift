@@ -172,39 +172,32 @@ extension Conversion where Value: Codable {
     static func decodingByCodable(
         _ stored: PropertyList, _ readsArguments: Bool, fallback: @autoclosure () -> Value?
     ) throws(DefaultsError) -> Value {
-        var root = PropertyListTreeDecoder.Root(readsArguments: readsArguments)
-        var filled = stored
-        while true {
-            do {
-                return try root.decode(Value.self, from: filled)
-            } catch DecodingError.keyNotFound(let key, let context) {
-                let path = context.codingPath.map(\.stringValue) + [key.stringValue]
-                guard let value = fallback(), let other = try encodingByCodable(value),
-                    let more = filled.filled(path[...], from: other)
-                else {
-                    guard root.isStrict else {
-                        throw DefaultsError(decoding: Value.self, DecodingError.keyNotFound(key, context))
-                    }
-                    root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false)
-                    continue
-                }
-                filled = more
-            } catch {
-                if root.isStrict {
-                    root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false)
-                    continue
-                }
-                // What is itself data is never taken for something else.
-                if case .data(let data) = stored, !root.isData {
-                    do {
-                        let value = try EmbeddedData(data).decode(Value.self, fallback: fallback)
-                        if let value { return value }
-                    } catch {
-                        throw DefaultsError(decoding: Value.self, error)
-                    }
-                }
-                throw DefaultsError(decoding: Value.self, error)
+        func decode(_ root: PropertyListTreeDecoder.Root) throws -> Value {
+            try decodeFilling(stored) { stored in
+                try root.decode(Value.self, from: stored)
+            } fill: { stored, path in
+                guard let value = fallback(), let other = try? encodingByCodable(value) else { return nil }
+                return stored.filled(path, from: other)
             }
+        }
+        do {
+            return try decode(PropertyListTreeDecoder.Root(readsArguments: readsArguments))
+        } catch {
+            // Forms of other programs are read only where the type's own is not found; see `Root.isStrict`.
+        }
+        let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false)
+        do {
+            do {
+                return try decode(root)
+            } catch {
+                // What is itself data is never taken for something else.
+                guard case .data(let data) = stored, !root.isData,
+                    let value = try EmbeddedData(data).decode(Value.self, fallback: fallback)
+                else { throw error }
+                return value
+            }
+        } catch {
+            throw DefaultsError(decoding: Value.self, error)
         }
     }
 }
@@ -235,23 +228,6 @@ extension Conversion where Value: Codable {
                 }
                 return try decodingByCodable(stored, readsArguments, fallback: fallback)
             })
-    }
-}
-
-extension PropertyList {
-    /// The dictionary with one missing entry, which may be deeper inside, taken from another one; nil if that has none either.
-    fileprivate func filled(_ path: ArraySlice<String>, from other: PropertyList) -> PropertyList? {
-        guard let key = path.first, case .dictionary(var entries) = self, case .dictionary(let others) = other,
-            let value = others[key]
-        else { return nil }
-        if path.count == 1 {
-            guard entries[key] == nil else { return nil }
-            entries[key] = value
-        } else {
-            guard let inner = entries[key]?.filled(path.dropFirst(), from: value) else { return nil }
-            entries[key] = inner
-        }
-        return .dictionary(entries)
     }
 }
 

@@ -19,36 +19,56 @@ struct EmbeddedData {
     /// - Throws: The error of Foundation's decoder, or of the type's own `init(from:)`.
     func decode<Value: Codable>(_ type: Value.Type, fallback: () -> Value? = { nil }) throws -> Value? {
         guard let format else { return nil }
-        var data = data
-        while true {
-            do {
-                return try format.decode(type, from: data)
-            } catch DecodingError.keyNotFound(let key, let context) {
-                let path = context.codingPath.map(\.stringValue) + [key.stringValue]
-                guard let value = fallback(), let other = try? format.encode(value),
-                    let filled = try? format.decode(FoundationTree.self, from: data)
-                        .filled(path[...], from: format.decode(FoundationTree.self, from: other)),
-                    let more = try? format.encode(filled)
-                else { throw DecodingError.keyNotFound(key, context) }
-                data = more
-            }
+        return try decodeFilling(data) { data in
+            try format.decode(type, from: data)
+        } fill: { data, path in
+            guard let value = fallback(), let other = try? format.tree(of: value),
+                let filled = try? format.decode(FoundationTree.self, from: data).filled(path, from: other)
+            else { return nil }
+            return try? format.encode(filled)
         }
     }
 
     private enum Format {
         case json, propertyList
 
+        // JSON has no numbers that are not finite. A default may, and its other properties count all the same.
+        private static let (infinity, nan) = ("TypedDefaults.infinity", "TypedDefaults.nan")
+        private static let negativeInfinity = "TypedDefaults.-infinity"
+
+        private var jsonDecoder: JSONDecoder {
+            let decoder = JSONDecoder()
+            decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+                positiveInfinity: Self.infinity, negativeInfinity: Self.negativeInfinity, nan: Self.nan)
+            return decoder
+        }
+
         func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
             switch self {
-            case .json: try JSONDecoder().decode(type, from: data)
+            case .json: try jsonDecoder.decode(type, from: data)
             case .propertyList: try PropertyListDecoder().decode(type, from: data)
             }
         }
+
         func encode(_ value: some Encodable) throws -> Data {
             switch self {
-            case .json: try JSONEncoder().encode(value)
-            case .propertyList: try PropertyListEncoder().encode(value)
+            case .json:
+                let encoder = JSONEncoder()
+                encoder.nonConformingFloatEncodingStrategy = .convertToString(
+                    positiveInfinity: Self.infinity, negativeInfinity: Self.negativeInfinity, nan: Self.nan)
+                return try encoder.encode(value)
+            case .propertyList: return try PropertyListEncoder().encode(value)
             }
+        }
+
+        /// The tree of a value that is not stored.
+        func tree(of value: some Encodable) throws -> FoundationTree {
+            let data = try encode(value)
+            guard case .json = self else { return try decode(FoundationTree.self, from: data) }
+            let decoder = jsonDecoder
+            // JSON 5 has a NaN, as which `JSONEncoder` writes that of `Decimal`.
+            decoder.allowsJSON5 = true
+            return try decoder.decode(FoundationTree.self, from: data)
         }
     }
 
@@ -133,7 +153,7 @@ private struct Walker: Decodable {
 }
 
 /// Whatever Foundation's coders decode, to put a missing property into it.
-private indirect enum FoundationTree: Codable {
+private indirect enum FoundationTree: Codable, FillableTree {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -207,18 +227,5 @@ private indirect enum FoundationTree: Codable {
         }
     }
 
-    /// The tree with one missing entry taken from another one; `nil` if that has none either.
-    func filled(_ path: ArraySlice<String>, from other: FoundationTree) -> FoundationTree? {
-        guard let key = path.first, case .dictionary(var entries) = self, case .dictionary(let others) = other,
-            let value = others[key]
-        else { return nil }
-        if path.count == 1 {
-            guard entries[key] == nil else { return nil }
-            entries[key] = value
-        } else {
-            guard let inner = entries[key]?.filled(path.dropFirst(), from: value) else { return nil }
-            entries[key] = inner
-        }
-        return .dictionary(entries)
-    }
+    var entries: [String: FoundationTree]? { if case .dictionary(let entries) = self { entries } else { nil } }
 }
