@@ -258,3 +258,114 @@ extension CodingErrorTests {
             })
     }
 }
+
+/// Values that are written in the form of another value, with no level of their own.
+extension CodingErrorTests {
+    private indirect enum JSON: Codable, Equatable, Sendable {
+        case number(Double)
+        case string(String)
+        case array([JSON?])
+        case object([String: JSON])
+
+        /// Arrays and objects by turns, one in the other.
+        init(levels: Int) {
+            self = .number(0.5)
+            for level in 0..<levels {
+                self = level % 2 == 0 ? .array([self, nil]) : .object(["a": self, "b": .string("text")])
+            }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Double.self) {
+                self = .number(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .string(value)
+            } else if let value = try? container.decode([JSON?].self) {
+                self = .array(value)
+            } else {
+                self = .object(try container.decode([String: JSON].self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let value): try container.encode(value)
+            case .string(let value): try container.encode(value)
+            case .array(let value): try container.encode(value)
+            case .object(let value): try container.encode(value)
+            }
+        }
+    }
+
+    /// Encodes and decodes itself in its own place, without an end.
+    private struct Endless: Codable, Sendable {
+        init() {}
+        init(from decoder: any Decoder) throws { self = try decoder.singleValueContainer().decode(Endless.self) }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(self)
+        }
+    }
+
+    /// Stores the value and reads it back in another suite.
+    private static func goesRoundTrip(_ value: JSON) throws -> Bool {
+        let (suite, key) = (DefaultsSuite.inMemory(), DefaultKey<JSON?>("json", default: nil))
+        try PersistentStore(key, suite: suite).save(value)
+        let stored = try #require(suite[DefaultKey<PropertyList?>("json")])
+        return try PersistentStore(key, suite: .inMemory(["json": stored])).load() == value
+    }
+
+    /// The reason of the error that `body` throws.
+    private static func reason(_ body: () throws -> Void) -> String? {
+        do { try body() } catch { return (error as? DefaultsError)?.reason }
+        return nil
+    }
+
+    // In a debug build the coder takes up to 4 KB of stack for each value.
+    @Test(arguments: [64, 120, 128]) func aValueInTheFormOfAnotherOneAddsNoLevel(levels: Int) {
+        #expect(withSmallStack(kilobytes: 4096) { (try? Self.goesRoundTrip(JSON(levels: levels))) == true })
+    }
+
+    @Test func oneLevelTooManyIsNamed() {
+        let error = withSmallStack(kilobytes: 4096) { () -> DefaultsError? in
+            do {
+                _ = try Self.goesRoundTrip(JSON(levels: 129))
+                return nil
+            } catch {
+                return error as? DefaultsError
+            }
+        }
+        #expect(error?.kind == .refused)
+        #expect(error?.reason == "nested deeper than 128 levels")
+        #expect(error?.path.count == 128)
+    }
+
+    @Test(arguments: [256, 512, 4096]) func aValueInItselfIsAnError(kilobytes: Int) {
+        let reasons = withSmallStack(kilobytes: kilobytes) { () -> [String?] in
+            let suite = DefaultsSuite.inMemory(["stored": [1]])
+            return [
+                Self.reason {
+                    try PersistentStore(DefaultKey("new", default: Endless()), suite: suite).save(Endless())
+                },
+                Self.reason { _ = try PersistentStore(DefaultKey<Endless?>("stored"), suite: suite).load() },
+            ]
+        }
+        for reason in reasons {
+            let isOfSmallStack = kilobytes < 4096 && reason == "nested too deep for the stack of the thread"
+            #expect(isOfSmallStack || reason == "more than 384 values, one inside another")
+        }
+    }
+
+    @Test(arguments: [256, 512]) func aSmallStackDoesNotOverflow(kilobytes: Int) {
+        let outcome = withSmallStack(kilobytes: kilobytes) { () -> String? in
+            do {
+                return try Self.goesRoundTrip(JSON(levels: 128)) ? "same" : "other"
+            } catch {
+                return (error as? DefaultsError)?.reason
+            }
+        }
+        #expect(outcome == "same" || outcome == "nested too deep for the stack of the thread")
+    }
+}

@@ -72,7 +72,7 @@ extension PropertyList {
     }
 
     private static func check(_ fits: Bool, _ path: [String]) throws(DefaultsError) {
-        guard fits else { throw .refused(path: path, "nested deeper than \(depthLimit) levels") }
+        guard fits else { throw .refused(path: path, tooDeep) }
     }
 
     func isNested(deeperThan levels: Int) -> Bool {

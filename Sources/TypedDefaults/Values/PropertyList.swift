@@ -27,6 +27,17 @@ public enum PropertyList: Sendable {
     ///
     /// Every step of these is recursive; the limit turns a stack overflow into an error.
     public static let depthLimit = 128
+
+    /// How many values the coder follows one inside another.
+    ///
+    /// More than there are levels: a value that is written in the form of another one, as an enum of
+    /// JSON values is, adds a call but no level.
+    static let recursionLimit = 3 * depthLimit
+    static let tooDeep = "nested deeper than \(depthLimit) levels"
+    static let tooRecursive = "more than \(recursionLimit) values, one inside another"
+    static let tooDeepForStack = "nested too deep for the stack of the thread"
+    /// The number of values from which on the coder checks how much of the stack is left.
+    static let checkedRecursion = depthLimit / 2
 }
 
 extension PropertyList: Hashable {

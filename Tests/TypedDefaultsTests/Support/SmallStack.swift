@@ -1,7 +1,9 @@
 import Foundation
 
-/// Runs `body` on a thread of its own with a stack of 512 KB, the size of secondary threads on Apple platforms.
-func withSmallStack<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
+/// Runs `body` on a thread of its own. A stack of 512 KB is the size of secondary threads on Apple platforms.
+func withSmallStack<Result: Sendable>(
+    kilobytes: Int = 512, _ body: @escaping @Sendable () -> Result
+) -> Result {
     let done = DispatchSemaphore(value: 0)
     // Safe: written before the signal, read after the wait.
     nonisolated(unsafe) var result: Result?
@@ -9,7 +11,7 @@ func withSmallStack<Result: Sendable>(_ body: @escaping @Sendable () -> Result) 
         result = body()
         done.signal()
     }
-    thread.stackSize = 512 << 10
+    thread.stackSize = kilobytes << 10
     thread.start()
     done.wait()
     return result!

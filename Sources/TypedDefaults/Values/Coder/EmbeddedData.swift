@@ -120,7 +120,7 @@ private final class Walk: Sendable {
             return steps >= 0
         }
         guard isAllowed, depth <= PropertyList.depthLimit else {
-            throw DefaultsError(.unreadable, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+            throw DefaultsError(.unreadable, reason: PropertyList.tooDeep)
         }
     }
 }

@@ -64,7 +64,12 @@ final class PropertyListTreeDecoder: Decoder {
     private var hasFailed = false
     private let parent: PropertyListTreeDecoder?
     private let key: (any CodingKey)?
+    /// How many decoders there are down to this one.
     private let depth: Int
+    /// How many dictionaries and arrays there are around the node.
+    private let outerLevels: Int
+    /// Known from some depth on.
+    private let stackEnd: StackEnd?
 
     private init(root: Root, node: PropertyList, isOptionalRoot: Bool, valueType: Any.Type) {
         self.valueType = valueType
@@ -74,10 +79,13 @@ final class PropertyListTreeDecoder: Decoder {
         parent = nil
         key = nil
         depth = 1
+        outerLevels = 0
+        stackEnd = nil
     }
 
     fileprivate init(
-        parent: PropertyListTreeDecoder, node: PropertyList, key: (any CodingKey)?, valueType: Any.Type? = nil
+        parent: PropertyListTreeDecoder, node: PropertyList, key: (any CodingKey)?, valueType: Any.Type? = nil,
+        isSingle: Bool = false
     ) throws {
         self.valueType = valueType
         root = parent.root
@@ -86,9 +94,10 @@ final class PropertyListTreeDecoder: Decoder {
         self.parent = parent
         self.key = key
         depth = parent.depth + 1
-        guard depth <= PropertyList.depthLimit else {
-            throw parent.corrupted("nested deeper than \(PropertyList.depthLimit) levels", at: key)
-        }
+        outerLevels = parent.outerLevels + (isSingle ? 0 : 1)
+        stackEnd = depth == PropertyList.checkedRecursion ? .current : parent.stackEnd
+        if let stackEnd, stackEnd.isNear { throw parent.corrupted(PropertyList.tooDeepForStack, at: key) }
+        guard depth <= PropertyList.recursionLimit else { throw parent.corrupted(PropertyList.tooRecursive, at: key) }
     }
 
     var userInfo: [CodingUserInfoKey: Any] { root.userInfo }
@@ -105,12 +114,18 @@ final class PropertyListTreeDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
+        try checkLevel()
         return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let elements) = node else { throw mismatch([Any].self, "an array", node) }
+        try checkLevel()
         return UnkeyedContainer(decoder: self, elements: elements)
+    }
+
+    private func checkLevel() throws {
+        guard outerLevels < PropertyList.depthLimit else { throw corrupted(PropertyList.tooDeep, at: nil) }
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueContainer(decoder: self) }
@@ -217,7 +232,8 @@ final class PropertyListTreeDecoder: Decoder {
         func decode(_ node: PropertyList) throws -> Value {
             try value(
                 type, from: node, key: nil, isNil: !isOptionalRoot && self.node.isNilMarker,
-                elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: nil, valueType: type))
+                elseFrom: PropertyListTreeDecoder(
+                    parent: self, node: node, key: nil, valueType: type, isSingle: true))
         }
         if isOptionalRoot { return try decode(node) }
         if node.isNilMarker { try checkIsNotNil(type, node, at: nil) }

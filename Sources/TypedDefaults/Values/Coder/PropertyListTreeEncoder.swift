@@ -64,7 +64,12 @@ final class PropertyListTreeEncoder: Encoder {
 
     private let parent: PropertyListTreeEncoder?
     private let key: (any CodingKey)?
+    /// How many encoders there are down to this one.
     private let depth: Int
+    /// How many dictionaries and arrays there are around the node.
+    private let outerLevels: Int
+    /// Known from some depth on.
+    private let stackEnd: StackEnd?
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
     /// An optional that is the whole setting has no wrapper of its own: nil is absence, and its string needs no escape.
     fileprivate let isOptionalRoot: Bool
@@ -116,6 +121,8 @@ final class PropertyListTreeEncoder: Encoder {
         parent = nil
         key = nil
         depth = 1
+        outerLevels = 0
+        stackEnd = nil
         sharedUserInfo = userInfo
         self.isOptionalRoot = isOptionalRoot
     }
@@ -126,7 +133,9 @@ final class PropertyListTreeEncoder: Encoder {
         self.valueType = valueType
         trace = parent.trace
         depth = parent.depth + 1
-        isPlain = trace == nil && depth <= PropertyList.depthLimit
+        outerLevels = parent.outerLevels + (parent.shape == .single ? 0 : 1)
+        stackEnd = depth == PropertyList.checkedRecursion ? .current : parent.stackEnd
+        isPlain = trace == nil && outerLevels < PropertyList.depthLimit
         sharedUserInfo = parent.sharedUserInfo
         isOptionalRoot = false
     }
@@ -168,7 +177,12 @@ final class PropertyListTreeEncoder: Encoder {
         } else if shape != wanted, failure == nil {
             failure = invalid("asked for two different containers for one value")
         }
+        if isTooDeep, failure == nil { failure = invalid(PropertyList.tooDeep) }
     }
+
+    /// Whether the node is a dictionary or an array where only other values still fit.
+    @inline(__always)
+    private var isTooDeep: Bool { outerLevels >= PropertyList.depthLimit && shape != .single }
 
     /// Notes that a value of the type is about to be written.
     @inline(__always)
@@ -214,6 +228,7 @@ final class PropertyListTreeEncoder: Encoder {
             for hash in Set(open.map(\.encoder.form.hash)).sorted() { form.addNested(hash) }
         }
         if let failure { throw failure }
+        if isTooDeep { throw invalid(PropertyList.tooDeep) }
         switch shape {
         case .empty: return .dictionary([:])
         case .single:
@@ -271,7 +286,8 @@ final class PropertyListTreeEncoder: Encoder {
 
     /// The node of an entry or element; the types that have a form of their own carry the escape, others carry it inside.
     fileprivate func node<Value: Encodable>(for value: Value, key: any CodingKey) throws -> PropertyList {
-        try checkDepth(at: key)
+        // A container is asked for where nothing can be thrown.
+        if isTooDeep { throw invalid(PropertyList.tooDeep) }
         guard let native = try native(value, key: key) else { return try nested(value, key: key) }
         return native.escapedFromNil
     }
@@ -282,7 +298,6 @@ final class PropertyListTreeEncoder: Encoder {
     /// JSON does; only an optional adds a layer, because its own nil must differ from one inside it.
     fileprivate func singleNode<Value: Encodable>(for value: Value) throws -> PropertyList {
         note(Value.self, at: "")
-        try checkDepth(at: nil)
         let native = try native(value, key: nil)
         let node = try native ?? nested(value, key: nil)
         if trace != nil { return RoundTripTrace.layer(around: node) }
@@ -296,14 +311,6 @@ final class PropertyListTreeEncoder: Encoder {
         return isOptionalRoot ? nil : .nilMarker
     }
 
-    /// Throws if this encoder is one that was opened where the protocol has no `throws`.
-    @inline(__always)
-    private func checkDepth(at key: (any CodingKey)?) throws {
-        guard depth <= PropertyList.depthLimit else {
-            throw invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key)
-        }
-    }
-
     @inline(__always)
     fileprivate func native<Value>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList? {
         do {
@@ -315,9 +322,8 @@ final class PropertyListTreeEncoder: Encoder {
     }
 
     private func nested<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList {
-        guard depth < PropertyList.depthLimit else {
-            throw invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key)
-        }
+        guard depth < PropertyList.recursionLimit else { throw invalid(PropertyList.tooRecursive, at: key) }
+        if let stackEnd, stackEnd.isNear { throw invalid(PropertyList.tooDeepForStack, at: key) }
         let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: Value.self)
         defer { encoder.close() }
         try value.encode(to: encoder)
@@ -339,16 +345,12 @@ final class PropertyListTreeEncoder: Encoder {
 
     /// An encoder for a part whose container stays open, put in place when this one finishes.
     private func opening(_ place: Place, key: any CodingKey) -> PropertyListTreeEncoder {
-        if depth > PropertyList.depthLimit, let parent {
+        if isTooDeep, let parent {
             // Beside this one and not in it: a chain of any length would be as deep to release.
             return PropertyListTreeEncoder(parent: parent, key: key, valueType: nil)
         }
         let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: nil)
-        if encoder.depth > PropertyList.depthLimit {
-            if failure == nil { failure = invalid("nested deeper than \(PropertyList.depthLimit) levels", at: key) }
-        } else {
-            open.append((place, encoder))
-        }
+        open.append((place, encoder))
         return encoder
     }
 

@@ -232,6 +232,8 @@ int pthread_sigmask(int, const sigset_t *_Nullable, sigset_t *_Nullable);
 int pthread_join(pthread_t, void *_Nullable *_Nullable);
 int pthread_equal(pthread_t _Nullable, pthread_t _Nullable);
 pthread_t pthread_self(void);
+void *pthread_get_stackaddr_np(pthread_t);
+size_t pthread_get_stacksize_np(pthread_t);
 int pthread_main_np(void);
 int pthread_atfork(void (*_Nullable)(void), void (*_Nullable)(void), void (*_Nullable)(void));
 int pthread_key_create(pthread_key_t *, void (*_Nullable)(void *));
