@@ -180,11 +180,14 @@ extension Conversion where Value: Codable {
                 return stored.filled(path, from: other)
             }
         }
+        let strict = PropertyListTreeDecoder.Root(readsArguments: readsArguments)
         do {
-            return try decode(PropertyListTreeDecoder.Root(readsArguments: readsArguments))
+            // Mostly nothing is missing, and generic closures would cost more than the decoding.
+            return try strict.decode(Value.self, from: stored)
         } catch {
-            // Forms of other programs are read only where the type's own is not found; see `Root.isStrict`.
+            if case DecodingError.keyNotFound = error, let value = try? decode(strict) { return value }
         }
+        // Forms of other programs are read only where the type's own is not found; see `Root.isStrict`.
         let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false)
         do {
             do {
