@@ -35,14 +35,19 @@ let package = Package(
     ],
     dependencies: [],
     targets: [
-        .target(name: "TypedDefaults", exclude: excluded, resources: resources, swiftSettings: settings),
+        // The engine: bytes by key in files that any number of processes share. It knows nothing of property lists.
+        .target(name: "SettingsFile", swiftSettings: settings),
+        .target(
+            name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
+            swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
         // The tests run the tool as a program, which only macOS and Linux allow.
         .testTarget(
             name: "TypedDefaultsTests",
             dependencies: [
-                "TypedDefaults", .target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux])),
+                "SettingsFile", "TypedDefaults",
+                .target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux])),
             ], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -57,13 +57,14 @@ extension Command {
             "“\(suite.name)” needs a look: problems \(isCopy ? 0 : file.problems.count), kept aside \(copies.count)")
     }
 
-    private static func inspect(_ path: String) throws(Failure) -> FileInspection {
-        do throws(DefaultsError) {
-            let inspection = try FileBackend.inspect(path: path)
+    private static func inspect(_ path: String) throws(Failure) -> SettingsFileInspection {
+        do {
+            let file = URL(filePath: path, directoryHint: .notDirectory)
+            let inspection = try SettingsFileInspection(file: file)
             guard !inspection.problems.isEmpty else { return inspection }
-            // Somebody may have been writing just then.
+            // Another process may have been writing just then.
             usleep(50_000)
-            return try FileBackend.inspect(path: path)
+            return try SettingsFileInspection(file: file)
         } catch {
             throw .unavailable("\(error)")
         }

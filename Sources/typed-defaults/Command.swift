@@ -92,14 +92,17 @@ extension Command {
 
     private func remove(_ suite: OpenSuite, _ keys: [String]) throws(Failure) {
         try suite.checkExistence()
-        let stored = Set(try suite.using { try $0.keys() }.map { Array($0.utf8) })
-        let missing = keys.filter { !stored.contains(Array($0.utf8)) }.map { "“\($0)”" }
+        let missing = try suite.using { handle in
+            let missing = try handle.update { contents in
+                let missing = keys.filter { contents[$0] == nil }
+                if missing.isEmpty { for key in keys { contents[key] = nil } }
+                return missing
+            }
+            try handle.synchronize()
+            return missing.map { "“\($0)”" }
+        }
         guard missing.isEmpty else {
             throw .missing("“\(suite.name)” has no key \(missing.joined(separator: ", ")); nothing is removed")
-        }
-        try suite.using { suite in
-            suite.remove(keys)
-            try suite.synchronize()
         }
     }
 }
@@ -109,7 +112,7 @@ extension Command {
     private func list(_ suite: OpenSuite, _ options: Set<Arguments.Option>) throws(Failure) {
         guard options.isEmpty else { return try export(suite, to: nil, options) }
         try suite.checkExistence()
-        let settings = try suite.settings()
+        let settings = Array(try suite.contents())
         try Output.write(Data(settings.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
     }
 
@@ -126,7 +129,7 @@ extension Command {
 
     private func export(_ suite: OpenSuite, to file: String?, _ options: Set<Arguments.Option>) throws(Failure) {
         try suite.checkExistence()
-        let settings = try suite.settings()
+        let settings = Array(try suite.contents())
         let data =
             options.contains(.plist)
             ? try PropertyListFile.data(of: settings) : Data((JSONWriter.text(ofSettings: settings) + "\n").utf8)

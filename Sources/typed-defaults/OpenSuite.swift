@@ -45,66 +45,17 @@ struct OpenSuite {
         try using { try PersistentStore(DefaultKey<PropertyList?>(key), suite: $0).load() ?? nil }
     }
 
-    /// All keys and values at one moment, sorted by bytes, which is how keys are told apart.
-    func settings() throws(Failure) -> [(key: String, value: PropertyList)] {
-        guard let path else {
-            let keys = try using { try $0.keys() }
-            var settings: [(key: String, value: PropertyList)] = []
-            for key in keys { if let value = try value(key) { settings.append((key, value)) } }
-            return settings.sortedByKey()
-        }
-        return try using { _ in
-            let backend = FileBackend(path: path)
-            backend.attach { [failures] in failures.note($0) }
-            return try Self.snapshot(of: backend)
-        }
-    }
+    /// All keys and values as of one moment.
+    func contents() throws(Failure) -> SuiteContents { try using { try $0.contents() } }
 
-    /// The same of a file.
-    static func snapshot(of backend: FileBackend) throws -> [(key: String, value: PropertyList)] {
-        _ = try backend.keys()
-        for _ in 0..<10 {
-            let generation = backend.generation
-            let settings = try settings(of: backend)
-            // Nil for a file to which nothing was written yet.
-            if backend.generation == generation { return settings }
-        }
-        // Somebody writes all the time, and has to wait for once.
-        return try withWriteAccess(backend) { try settings(of: backend) }
-    }
-
-    private static func settings(of backend: FileBackend) throws -> [(key: String, value: PropertyList)] {
-        var settings: [(key: String, value: PropertyList)] = []
-        for key in try backend.keys() {
-            if let value = try backend.value(forKey: key) { settings.append((key, value)) }
-        }
-        return settings.sortedByKey()
-    }
-
-    /// Stores all of it, as one change where there is a file.
-    func store(_ settings: [(key: String, value: PropertyList)]) throws(Failure) {
+    /// Stores all of it as one change.
+    func store(_ settings: some Sequence<(key: String, value: PropertyList)>) throws(Failure) {
         try using { suite in
-            if let path {
-                let backend = FileBackend(path: path)
-                backend.attach { [failures] in failures.note($0) }
-                try Self.withWriteAccess(backend) { try backend.commit(settings.map { ($0.key, $0.value) }) }
-                try backend.synchronize()
-            } else {
-                // `UserDefaults` knows no change of several keys.
-                for (key, value) in settings {
-                    try PersistentStore(DefaultKey<PropertyList?>(key), suite: suite).save(value)
-                }
-                try suite.synchronize()
+            try suite.update { contents in
+                for (key, value) in settings { contents[key] = value }
             }
+            try suite.synchronize()
         }
-    }
-
-    private static func withWriteAccess<Outcome>(_ backend: FileBackend, _ body: () throws -> Outcome) throws -> Outcome
-    {
-        var outcome: Result<Outcome, any Error>?
-        try backend.withWriteAccess { outcome = Result { try body() } }
-        guard let outcome else { throw Failure.unavailable("there was no write access, and no reason") }
-        return try outcome.get()
     }
 }
 

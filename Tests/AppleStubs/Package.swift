@@ -24,8 +24,10 @@ let package = Package(
         .target(name: "SwiftUI", swiftSettings: settings),
         .target(name: "WidgetKit", dependencies: ["SwiftUI"], swiftSettings: settings),
         .target(name: "os", swiftSettings: settings),
+        .target(name: "SettingsFile", dependencies: ["AppleFoundation", "os"], swiftSettings: settings),
         .target(
-            name: "TypedDefaults", dependencies: apple, exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
+            name: "TypedDefaults", dependencies: ["SettingsFile"] + apple,
+            exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
         // Two programs of one folder, as in Xcode.
@@ -36,9 +38,10 @@ let package = Package(
             name: "SampleWidget", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["App"],
             swiftSettings: settings),
         .testTarget(
-            name: "TypedDefaultsTests", dependencies: ["TypedDefaults", "typed-defaults"] + apple,
+            name: "TypedDefaultsTests", dependencies: ["SettingsFile", "TypedDefaults", "typed-defaults"] + apple,
             swiftSettings: settings),
-        .testTarget(name: "AdapterTests", dependencies: ["TypedDefaults"] + apple, swiftSettings: settings),
+        .testTarget(
+            name: "AdapterTests", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

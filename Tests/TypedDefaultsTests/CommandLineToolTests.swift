@@ -25,7 +25,7 @@
 
         private func fill(_ file: URL, _ contents: [(key: String, value: PropertyList)]) throws {
             let backend = FileBackend(path: file.path)
-            try backend.withWriteAccess {
+            try backend.writing {
                 do { try backend.commit(contents.map { ($0.key, $0.value) }) } catch { Issue.record(error) }
             }
         }
@@ -68,7 +68,7 @@
                 #expect(try tool("list", "camera").lines == ["a = 1", "b = 2", "c = 3"])
                 #expect(try tool("remove", "camera", "a", "b").code == 0)
                 #expect(try tool("list", "camera").lines == ["c = 3"])
-                #expect(try FileBackend.inspect(path: tool.file("camera").path).records == 2)
+                #expect(try SettingsFileInspection(file: URL(filePath: tool.file("camera").path)).records == 2)
             }
         }
 
@@ -111,7 +111,9 @@
                 if form == "--json" { #expect(listed.output == exported.output) }
                 #expect(try tool("import", "copy", "-", input: exported.output).code == 0)
                 try expect(tool.file("copy"), holds: contents)
-                #expect(try FileBackend.inspect(path: tool.file("copy").path).records == 1, "it is one change")
+                #expect(
+                    try SettingsFileInspection(file: URL(filePath: tool.file("copy").path)).records == 1,
+                    "it is one change")
                 let file = tool.folder.appending(path: "backup")
                 #expect(try tool("export", "copy", file.path, form).code == 0)
                 #expect(try tool("import", "third", file.path).code == 0)

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 /// Calls of foreign code that would hang if the library held a lock meanwhile. Each runs in a process of its own, which the
 /// system ends after a minute, so that a hang fails the test and not the run.
@@ -106,7 +107,6 @@ struct DeadlockTests {
         }
         func value(forKey key: String) -> PropertyList? { open()[DefaultKey<PropertyList?>(key)] }
         func keys() throws(DefaultsError) -> [String] { [] }
-        func withWriteAccess(_ body: () -> Void) { body() }
         func commit(_ edits: [(key: String, value: PropertyList?)]) {}
         func attach(report: @escaping @Sendable (DefaultsError) -> Void) { if hook == .attach { _ = open() } }
         var location: String? { hook == .location ? open().location ?? "layered" : nil }
@@ -132,7 +132,6 @@ struct SharedSuiteTests {
         let report = Guarded<(@Sendable (DefaultsError) -> Void)?>(nil)
         func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
         func keys() -> [String] { memory.keys() }
-        func withWriteAccess(_ body: () -> Void) { body() }
         func commit(_ edits: [(key: String, value: PropertyList?)]) { memory.commit(edits) }
         func attach(report: @escaping @Sendable (DefaultsError) -> Void) { self.report.withLock { $0 = report } }
     }

@@ -297,7 +297,6 @@ struct DefaultsSuiteTests {
         init(failing: Bool = false) { fails = failing }
         func value(forKey key: String) -> PropertyList? { contents.value(forKey: key) }
         func keys() -> [String] { contents.keys() }
-        func withWriteAccess(_ body: () -> Void) { body() }
         func commit(_ edits: [(key: String, value: PropertyList?)]) { contents.commit(edits) }
         var generation: UInt64? { 0 }
         func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }

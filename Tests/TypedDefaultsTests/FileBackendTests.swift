@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// The settings file. Two backends on one file stand for two processes: nothing is shared between them but the file.
@@ -25,7 +26,7 @@ struct FileBackendTests: SettingsFileTests {
     @Test func whoeverAsksIsToldTheKeysThatOthersChanged() throws {
         try withFile { file in
             let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
-            func commit(_ key: String) throws { try writer.withWriteAccess { try! writer.commit([(key, 1)]) } }
+            func commit(_ key: String) throws { try writer.writing { try! writer.commit([(key, 1)]) } }
             func changes(since generation: UInt64) throws -> [String]? { try reader.changes(since: generation).keys }
             try commit("zero")
             _ = try reader.value(forKey: "zero")
@@ -60,8 +61,9 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test(arguments: [FileBackend.Durability.process, .immediate])
-    func updatesOfSeveralProcessesAreExactWhileTheFileIsReplacedAllTheTime(durability: FileBackend.Durability) throws {
+    @Test(arguments: [DefaultsSuite.Durability.process, .immediate])
+    func updatesOfSeveralProcessesAreExactWhileTheFileIsReplacedAllTheTime(durability: DefaultsSuite.Durability) throws
+    {
         let rounds = durability == .process ? 500 : 50
         try withFile { file in
             let filler = DefaultKey("filler", default: "")
@@ -340,7 +342,7 @@ struct FileBackendTests: SettingsFileTests {
                 let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
                 let text = PropertyList.string(String(repeating: "x", count: 3_900))
                 for (key, value) in [("other", 1), ("text", text)] {
-                    try writer.withWriteAccess { try! writer.commit([(key, value)]) }
+                    try writer.writing { try! writer.commit([(key, value)]) }
                     if key == "other" { #expect(try reader.value(forKey: key) == value) }
                 }
                 #expect(truncate(path, 4_096) == 0)
@@ -358,7 +360,7 @@ struct FileBackendTests: SettingsFileTests {
                 let backend = FileBackend(path: path)
                 for key in ["one", "two"] {
                     let text = PropertyList.string(String(repeating: "x", count: 3_900))
-                    try backend.withWriteAccess { try! backend.commit([(key, text)]) }
+                    try backend.writing { try! backend.commit([(key, text)]) }
                 }
                 #expect(truncate(path, 4_096) == 0)
                 try backend.synchronize()
@@ -494,7 +496,7 @@ struct FileBackendTests: SettingsFileTests {
         try withFile { file in
             let backend = FileBackend(path: file.path)
             for edits in [[("a", 1)], [], [("b", 1)]] as [[(String, PropertyList?)]] {
-                try backend.withWriteAccess {
+                try backend.writing {
                     do { try backend.commit(edits.map { (key: $0.0, value: $0.1) }) } catch { Issue.record(error) }
                 }
             }

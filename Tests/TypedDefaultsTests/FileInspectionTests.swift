@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// What a settings file looks like from outside. Nothing here may change the file, and no bytes may end the process.
@@ -11,7 +12,9 @@ struct FileInspectionTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
-    private func problems(_ file: URL) throws -> [String] { try FileBackend.inspect(path: file.path).problems }
+    private func problems(_ file: URL) throws -> [String] {
+        try SettingsFileInspection(file: URL(filePath: file.path)).problems
+    }
 
     /// The bytes of a file of four records, k1 to k4, and where each of them begins.
     private func makeRecords(_ file: URL) throws -> (bytes: Data, starts: [Int]) {
@@ -26,10 +29,10 @@ struct FileInspectionTests {
     }
 
     /// What is found in those bytes, which stay as they are.
-    private func inspect(_ bytes: Data, _ file: URL) throws -> FileInspection {
+    private func inspect(_ bytes: Data, _ file: URL) throws -> SettingsFileInspection {
         try bytes.write(to: file)
         chmod(file.path, 0o600)
-        let inspection = try FileBackend.inspect(path: file.path)
+        let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
         #expect(FileManager.default.contents(atPath: file.path) == bytes)
         return inspection
     }
@@ -39,7 +42,7 @@ struct FileInspectionTests {
             let (_, starts) = try makeRecords(file)
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
             suite.remove(["k2"])
-            let inspection = try FileBackend.inspect(path: file.path)
+            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
             #expect(inspection.problems == [])
             #expect(inspection.keys == ["k1", "k3", "k4"])
             #expect(inspection.records == 5)
@@ -125,7 +128,8 @@ struct FileInspectionTests {
             let folder = file.deletingLastPathComponent()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             let copy = try #require(names.first { $0.contains(".damaged-") })
-            let salvageable = try FileBackend.inspect(path: folder.appending(path: copy).path).salvageable
+            let salvageable = try SettingsFileInspection(file: URL(filePath: folder.appending(path: copy).path))
+                .salvageable
             #expect(salvageable.map(\.key) == ["data", "k2", "k3", "last"])
             #expect(salvageable.map(\.value) == [.data(Data(count: 100_000)), 2, nil, .data(Data(count: 100_000))])
             // Nothing is made of a file that is good again.
@@ -198,7 +202,7 @@ struct FileInspectionTests {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
             for path in [file.path, folder.path + "/a/b/c.defaults", folder.path + "/"] {
-                #expect(fails(with: .unavailable) { _ = try FileBackend.inspect(path: path) })
+                #expect(fails(with: .unavailable) { _ = try SettingsFileInspection(file: URL(filePath: path)) })
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
             // A placeholder, to which nothing was written yet.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// When a settings file is replaced by one that holds what is live, and what is then found of what it held.
@@ -29,7 +30,7 @@ struct FileReplacementTests: SettingsFileTests {
                 let old = FileBackend(path: file.path)
                 for count in 20_000..<20_006 {
                     let filler = PropertyList.string(String(repeating: "x", count: count))
-                    try old.withWriteAccess { try! old.commit([("filler", filler)]) }
+                    try old.writing { try! old.commit([("filler", filler)]) }
                 }
                 let start = DispatchSemaphore(value: 0)
                 let group = DispatchGroup()
@@ -204,7 +205,7 @@ struct FileReplacementTests: SettingsFileTests {
             // Not through the suite, whose flush in the background might find out first.
             func commit(_ key: String, _ value: PropertyList) throws {
                 var result = Result<Void, DefaultsError>.success(())
-                try backend.withWriteAccess {
+                try backend.writing {
                     result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) }
                 }
                 try result.get()
@@ -243,7 +244,7 @@ struct FileReplacementTests: SettingsFileTests {
             }
             var sizes: Set<Int> = []
             for value in 0..<20_000 {
-                try backend.withWriteAccess {
+                try backend.writing {
                     do { try backend.commit([("number", .integer(.init(value)))]) } catch { Issue.record(error) }
                 }
                 if value % 100 == 0 { sizes.insert(try size()) }
@@ -305,11 +306,11 @@ struct FileReplacementTests: SettingsFileTests {
             let backend = FileBackend(path: file.path)
             #expect(try backend.keys() == ["number"])
             try lose(file)
-            try backend.withWriteAccess {
+            try backend.writing {
                 #expect(fails(with: .unavailable) { try backend.synchronize() })
                 do { try backend.commit([("other", 2)]) } catch { Issue.record(error) }
             }
-            #expect(try FileBackend.inspect(path: file.path).epoch == 1)
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch == 1)
             #expect(open(file)[DefaultKey("other", default: 0)] == 2)
         }
     }
@@ -323,7 +324,7 @@ struct FileReplacementTests: SettingsFileTests {
             try suite.synchronize()
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
             let base = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).base
-            let end = try FileBackend.inspect(path: file.path).end
+            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
             #expect(base == UInt64(end) && base > 12_000)
         }
     }
@@ -436,7 +437,7 @@ struct FileReplacementTests: SettingsFileTests {
             suite[number] = 1
             let other = file.appendingPathExtension("other")
             #expect(FileManager.default.createFile(atPath: other.path, contents: Data("mine".utf8)))
-            let descriptor = try #require(backend.state.withLock { $0.log?.file.descriptor })
+            let descriptor = try #require(backend.file.state.withLock { $0.log?.file.descriptor })
             let kept = dup(descriptor)
             let opened = try FileHandle(forUpdating: other)
             #expect(dup2(opened.fileDescriptor, descriptor) == descriptor)
@@ -482,9 +483,9 @@ struct FileReplacementTests: SettingsFileTests {
                     String(repeating: "x", count: 30_000))
             }
             for number in 0..<8 { try save("\(number)") }
-            let epoch = try FileBackend.inspect(path: file.path).epoch
+            let epoch = try SettingsFileInspection(file: URL(filePath: file.path)).epoch
             for _ in 0..<3 { #expect(fails(with: .refused) { try save("more") }) }
-            #expect(try FileBackend.inspect(path: file.path).epoch == epoch)
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch == epoch)
             suite.remove(["0", "1"])
             try save("more")
         }

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// News that arrive while nobody reads. Another backend on the file stands for another process.

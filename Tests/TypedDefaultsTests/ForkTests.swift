@@ -3,6 +3,7 @@
     import Glibc
     import Testing
 
+    @testable import SettingsFile
     @testable import TypedDefaults
 
     /// Processes that are forked or started in unusual ways. Each test runs in a process of its own.
@@ -386,7 +387,7 @@
                         try suite.synchronize()
                     }
                 }
-                let inspection = try FileBackend.inspect(path: file.path)
+                let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
                 #expect(inspection.problems == [])
                 #expect(inspection.keys == ["number-1", "number-2", "number-3"])
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 /// Keys that were derived with dots, `app.AppConfig.userName`, are read until the first write moves them.
 struct FormerKeysTests {

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Observation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 /// Laws of observing, on every backend.
 struct ObservingTests {
@@ -487,10 +488,7 @@ struct ObservingTests {
             return value
         }
         func keys() -> [String] { values.withLock { Array($0.keys) } }
-        func withWriteAccess(_ body: () -> Void) {
-            body()
-            run(afterWrite)
-        }
+        func endWrite() { run(afterWrite) }
         func commit(_ edits: [(key: String, value: PropertyList?)]) {
             values.withLock { values in for edit in edits { values[edit.key] = edit.value } }
         }

@@ -35,13 +35,15 @@
         private static func commit(_ edits: [(key: String, value: PropertyList?)], to path: String) throws {
             let backend = FileBackend(path: path)
             var result = Result<Void, DefaultsError>.success(())
-            try backend.withWriteAccess {
+            try backend.writing {
                 result = Result { () throws(DefaultsError) in try backend.commit(edits) }
             }
             try result.get()
         }
 
-        private static func end(_ path: String) throws -> Int { try FileBackend.inspect(path: path).end }
+        private static func end(_ path: String) throws -> Int {
+            try SettingsFileInspection(file: URL(filePath: path)).end
+        }
 
         private static func write(_ bytes: [UInt8], at offset: Int, of path: String) throws {
             let handle = try FileHandle(forUpdating: URL(filePath: path))
@@ -74,7 +76,7 @@
                 for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
                 #expect(failures.kinds == [.unreadable])
                 #expect(Self.open(path).store.get() == 3)
-                let inspection = try FileBackend.inspect(path: path)
+                let inspection = try SettingsFileInspection(file: URL(filePath: path))
                 #expect(inspection.problems == [])
                 #expect(inspection.keys == ["number"])
                 #expect(inspection.epoch == 0)
@@ -92,7 +94,7 @@
                 let (store, failures) = Self.open(path)
                 for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
                 #expect(failures.kinds == [.unreadable])
-                let problems = try FileBackend.inspect(path: path).problems
+                let problems = try SettingsFileInspection(file: URL(filePath: path)).problems
                 #expect(problems == [])
             }
             try remove(file)
@@ -135,7 +137,7 @@
                 #expect(store.get() == 1)
                 #expect(FileManager.default.contents(atPath: path) == bytes)
             }
-            #expect(try FileBackend.inspect(path: file.path).salvageable.count >= records.count - 1)
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).salvageable.count >= records.count - 1)
             try remove(file)
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// Files whose checksums are right, but whose numbers no writer of this library would choose. None may end the process.
@@ -24,11 +25,10 @@ struct RecordFormatTests: SettingsFileTests {
 
     /// The payload that stores that value under that key.
     private func payload(_ key: String, _ value: PropertyList) -> [UInt8] {
-        var writer = ByteWriter(capacity: 64)
-        writer.append(byte: 1)
-        writer.append(key)
-        _ = writer.append(counted: value)
-        return writer.withBytes { Array($0) }
+        var record = RecordWriter()
+        _ = record.append(key) { $0.append(value) }
+        // Behind the place for the length and the checksum.
+        return record.withBytes { Array($0.dropFirst(8)) }
     }
 
     @Test func compactionFollowsTheLargestEpoch() throws {
@@ -40,7 +40,7 @@ struct RecordFormatTests: SettingsFileTests {
             for round in 0..<20 { suite[filler] = String(repeating: "x", count: 60_000 + round) }
             #expect(suite[number] == 7)
             #expect(open(file)[number] == 7)
-            let epoch = try #require(FileBackend.inspect(path: file.path).epoch)
+            let epoch = try #require(SettingsFileInspection(file: URL(filePath: file.path)).epoch)
             #expect(epoch < 100)
         }
     }
@@ -49,7 +49,7 @@ struct RecordFormatTests: SettingsFileTests {
         try withFile { file in
             try makeFile(epoch: .max, at: file, [payload("number", 7)], rest: [UInt8](repeating: 0xA5, count: 100))
             #expect(open(file)[number] == 7)
-            let inspection = try FileBackend.inspect(path: file.path)
+            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
             #expect(inspection.problems == [])
             #expect(inspection.epoch == 0)
         }
@@ -69,14 +69,14 @@ struct RecordFormatTests: SettingsFileTests {
             // Once more at a place where a search behind the damage comes by.
             rest += stated + [5, 6, 7, 8] + [UInt8](repeating: 0xA5, count: 24)
             try makeFile(at: file, [payload("number", 7)], rest: rest)
-            let inspection = try FileBackend.inspect(path: file.path)
+            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
             #expect(inspection.keys == ["number"])
             #expect(inspection.problems.count == 1)
             let suite = open(file)
             #expect(suite[number] == 7)
             try PersistentStore(number, suite: suite).save(8)
             #expect(open(file)[number] == 8)
-            #expect(try FileBackend.inspect(path: file.path).problems == [])
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).problems == [])
         }
     }
 
@@ -104,7 +104,7 @@ struct RecordFormatTests: SettingsFileTests {
         try withFile { file in
             let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
             func commit(_ number: Int) throws {
-                try writer.withWriteAccess { try! writer.commit([("key", .integer(.init(number)))]) }
+                try writer.writing { try! writer.commit([("key", .integer(.init(number)))]) }
             }
             try commit(0)
             _ = try reader.keys()

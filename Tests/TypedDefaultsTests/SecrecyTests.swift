@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 /// Law 7: no stored value appears in a log, a description or an error.
 struct SecrecyTests {
@@ -332,6 +333,5 @@ private final class NamedBackend: DefaultsBackend {
     }
     func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
     func keys() -> [String] { memory.keys() }
-    func withWriteAccess(_ body: () -> Void) { memory.withWriteAccess(body) }
     func commit(_ edits: [(key: String, value: PropertyList?)]) { memory.commit(edits) }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// The names of a settings file, of its copies, and of what lies beside it.
@@ -49,7 +50,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
                 let path = folder + "/\u{301}.defaults"
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
                 try PersistentStore(number, suite: suite).save(1)
-                #expect(try FileBackend.inspect(path: path).keys == ["number"])
+                #expect(try SettingsFileInspection(file: URL(filePath: path)).keys == ["number"])
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
             }
         }
@@ -117,7 +118,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             try PersistentStore(number, suite: DefaultsSuite(file: long)).save(1)
             let handle = try FileHandle(forUpdating: long)
             let damage = Data(repeating: 0xA5, count: 40)
-            let end = try FileBackend.inspect(path: long.path).end
+            let end = try SettingsFileInspection(file: URL(filePath: long.path)).end
             try handle.seek(toOffset: UInt64(end))
             try handle.write(contentsOf: damage)
             try handle.close()

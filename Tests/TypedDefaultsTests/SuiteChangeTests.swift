@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 struct SuiteChangeTests {
     private let name = DefaultKey("name", default: "")
@@ -99,7 +100,7 @@ struct SuiteChangeTests {
         #expect(news.wait(timeout: .now() + 10) == .success)
         let backend = FileBackend(path: file.path)
         for round in 2...50 {
-            try backend.withWriteAccess {
+            try backend.writing {
                 #expect(throws: Never.self) { try backend.commit(keys.map { ($0, .integer(.init(round))) }) }
             }
             #expect(news.wait(timeout: .now() + 10) == .success)

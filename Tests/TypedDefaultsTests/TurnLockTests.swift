@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 struct TurnLockTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// Values in a settings file that this version cannot read, as a newer one may write them.

@@ -4,7 +4,9 @@ import TypedDefaults
 extension FileBackend {
     /// One commit, as a suite makes it, of bytes that nobody has to encode.
     fileprivate func set(_ key: String, _ value: Data) {
-        try! withWriteAccess { try! commit([(key: key, value: .data(value))]) }
+        try! beginWrite()
+        defer { endWrite() }
+        try! commit([(key: key, value: .data(value))])
     }
 }
 
@@ -16,9 +18,9 @@ private let value = Data(repeating: 7, count: 124)
 private let record = [UInt8](repeating: 7, count: 160)
 
 @MainActor
-private func makeFile(keys: [String], _ durability: FileBackend.Durability = .process) throws -> FileBackend {
+private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .process) throws -> FileBackend {
     let file = FileBackend(path: Place.makePath("defaults"), durability: durability)
-    for key in keys { try file.withWriteAccess { try! file.commit([(key: key, value: .data(value))]) } }
+    for key in keys { file.set(key, value) }
     try file.synchronize()
     return file
 }
@@ -153,7 +155,9 @@ private func makeFile(keys: [String], _ durability: FileBackend.Durability = .pr
 @MainActor private func makeNumbers(_ count: Int) throws -> (path: String, keys: [String]) {
     let keys = (0..<count).map { "setting.number." + String($0 + 1_000_000_000) }
     let file = FileBackend(path: Place.makePath("defaults"))
-    try file.withWriteAccess { for key in keys { try! file.commit([(key: key, value: 7)]) } }
+    try file.beginWrite()
+    for key in keys { try file.commit([(key: key, value: 7)]) }
+    file.endWrite()
     try file.synchronize()
     return (file.location!, keys)
 }

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// A class whose properties are settings, each with its initial value as the default.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(Darwin)
     import Foundation
 

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// A place for one value: what a view model holds, and what a test swaps.
 ///
 /// ``PersistentStore`` and ``InMemoryStore`` conform; ``AnyStore`` hides which one it is. A type of your own needs `get`, `set`

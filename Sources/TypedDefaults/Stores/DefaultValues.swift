@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// The values of a store, or its changes, one after the other: the present one first.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// An observation, which lasts as long as this object or until it is cancelled.
 ///
 /// One type for all stores, so that many fit one array or set:

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// One part of what another store holds.
 struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
     let base: Base
@@ -78,7 +80,7 @@ extension DefaultStoreType {
         // Of an error of somebody else's the type only: its text may hold a value.
         let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
         guard let store = self as? any FailureReporting else {
-            return writeToLog(error.kind, line: "TypedDefaults: \(error)")
+            return writeToLog(error.kind.description, line: "TypedDefaults: \(error)")
         }
         store.report(error)
     }

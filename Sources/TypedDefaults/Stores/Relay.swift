@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// Who hears of what goes through a box around a store that tells nothing itself. Copies of the box share it.
 final class Relay<Default: Sendable>: Sendable {
     private struct Event {
@@ -123,7 +125,8 @@ final class Relay<Default: Sendable>: Sendable {
         guard ChangeRow.depth < ChangeRow.limit else {
             // A foreign store has no failure handler.
             writeToLog(
-                .nestedWrite, line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
+                DefaultsError.Kind.nestedWrite.description,
+                line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
             return new
         }
         let change = DefaultChange(

@@ -119,33 +119,47 @@ extension Setting {
     }
 
     func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
-        var result: Swift.Result<Result, any Error>?
-        var unreadable: DefaultsError?
-        try withWriteAccess { () throws(DefaultsError) in
+        // Even after a failure there may be external changes.
+        defer { core.deliver() }
+        do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
+        let result: Result
+        let unreadable: DefaultsError?
+        do {
+            defer { core.endWrite() }
             // What is stored, never the launch argument: writing that back would make it permanent.
             var value = try value(of: core.stored(slot))
-            do { result = .success(try body(&value)) } catch { result = .failure(error) }
-            guard case .success = result else { return }
-            var new: PropertyList?
-            if let value { new = try slot.encode(value) }
-            // An error before the body ran, unless somebody who takes no turns has written meanwhile.
-            unreadable = try core.replace(slot, with: new)
+            result = try body(&value)
+            unreadable = try replace(with: try value.map { try slot.encode($0) } ?? nil)
         }
+        try flushIfImmediate()
         if let unreadable { core.report(unreadable) }
-        // Safe: write access was given, so the body ran.
-        return try result!.get()
+        return result
     }
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
-        var unreadable: DefaultsError?
-        try withWriteAccess { () throws(DefaultsError) in
-            unreadable = try core.replace(slot, with: new, keepsUnreadable: keepsUnreadable)
+        defer { core.deliver() }
+        do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
+        let unreadable: DefaultsError?
+        do {
+            defer { core.endWrite() }
+            unreadable = try replace(with: new, keepsUnreadable: keepsUnreadable)
         }
+        try flushIfImmediate()
         if let unreadable { core.report(unreadable) }
     }
 
-    private func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
-        do throws(DefaultsError) { try core.withWriteAccess(body) } catch { throw error.about(key: slot.key) }
+    private func replace(
+        with new: PropertyList?, keepsUnreadable: Bool = true
+    ) throws(DefaultsError) -> DefaultsError? {
+        do throws(DefaultsError) {
+            return try core.replace(slot, with: new, keepsUnreadable: keepsUnreadable)
+        } catch {
+            throw error.about(key: slot.key)
+        }
+    }
+
+    private func flushIfImmediate() throws(DefaultsError) {
+        do throws(DefaultsError) { try core.flushIfImmediate() } catch { throw error.about(key: slot.key) }
     }
 
     private func value(of content: Slot.Content) throws(DefaultsError) -> Value? {

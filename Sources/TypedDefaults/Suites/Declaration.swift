@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// What one declaration says of a setting, as an object, so that the same one is known again at the cost of a comparison.
 final class Declaration<Value: Sendable>: AnyDeclaration {
     private let defaultValue: Value?

@@ -9,10 +9,10 @@
 /// 4. A commit that throws has changed nothing.
 /// 5. What cannot be read is ``DefaultsError/Kind/unavailable``, never nil and never overwritten.
 ///
-/// Any thread may call at any time; ``commit(_:)`` is called inside ``withWriteAccess(_:)`` only. A value that the place cannot
+/// Any thread may call at any time; ``commit(_:)`` is called between ``beginWrite()`` and ``endWrite()`` only. A value that the place cannot
 /// hold exactly is refused by ``commit(_:)`` with a ``DefaultsError`` of kind ``DefaultsError/Kind/refused``.
 ///
-/// The first four requirements must be written. Without the others each value is read each time it is asked for.
+/// The first two requirements and ``commit(_:)`` must be written. Without the others each value is read each time it is asked for.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// The stored value; nil if the key is missing.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
@@ -20,12 +20,15 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// All keys that are stored, in no order.
     func keys() throws(DefaultsError) -> [String]
 
-    /// Runs `body` alone among the writers in all processes that share the place.
+    /// Waits until no other process that shares the place is writing, and makes what they wrote visible.
     ///
-    /// What other processes wrote before is visible to `body`. The calling suite lets one thread of its own in at a time.
+    /// The calling suite lets one thread of its process in at a time, and calls ``endWrite()`` once if this returns.
     ///
-    /// - Throws: ``DefaultsError/Kind/timedOut`` if other processes leave no turn; then `body` does not run.
-    func withWriteAccess(_ body: () -> Void) throws(DefaultsError)
+    /// - Throws: ``DefaultsError/Kind/timedOut`` if other processes leave no turn.
+    func beginWrite() throws(DefaultsError)
+
+    /// Lets other processes write.
+    func endWrite()
 
     /// Applies the edits as one; a nil value removes the key. No key occurs twice.
     func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError)
@@ -89,6 +92,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
 }
 
 extension DefaultsBackend {
+    public func beginWrite() {}
+    public func endWrite() {}
     public var generation: UInt64? { nil }
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
     public func synchronize() {}
@@ -105,8 +110,8 @@ extension DefaultsBackend {
 }
 
 /// A backend that can copy a value that it cannot read, as one that a newer version wrote.
-protocol RawValueCopying: DefaultsBackend {
-    /// Copies what is stored under `key`, as it is, inside ``withWriteAccess(_:)``.
+package protocol RawValueCopying: DefaultsBackend {
+    /// Copies what is stored under `key`, as it is, between ``beginWrite()`` and ``endWrite()``.
     ///
     /// - Returns: The key that holds the copy: `first` or, if something else is stored there, `second`.
     func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String

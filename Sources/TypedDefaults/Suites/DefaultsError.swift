@@ -84,9 +84,6 @@ public struct DefaultsError: Error, Hashable, Sendable {
         storage = .fields(Fields(kind: kind, key: key, type: type, path: path, reason: reason))
     }
 
-    static let noWriteAccess = DefaultsError(
-        .unavailable, reason: "the backend gave no write access and no reason")
-
     /// The error with that key, unless it names one already.
     func about(key: String) -> DefaultsError {
         var error = self

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// One place where settings live.
 ///
 /// ```swift

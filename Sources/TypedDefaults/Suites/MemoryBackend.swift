@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// Settings in memory, gone with the last reference: for tests, previews, and what should not be kept.
 public final class MemoryBackend: DefaultsBackend {
     private let contents: Locked<[ByteString: PropertyList]>
@@ -14,8 +16,6 @@ public final class MemoryBackend: DefaultsBackend {
     public func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
 
     public func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
-
-    public func withWriteAccess(_ body: () -> Void) { body() }
 
     public func commit(_ edits: [(key: String, value: PropertyList?)]) {
         // Released after unlocking: freeing `Data` may call a deallocator of the program.

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// How many handlers in a row made this thread's current change, each of them called for the change before.
 ///
 /// A number of the thread and not of the task: a task that a handler starts runs later, so its changes are no circle.

@@ -1,4 +1,5 @@
 import Observation
+import SettingsFile
 
 /// What one suite knows of one key as one type: the stored value and what it was decoded to.
 ///

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// What one commit has changed in a suite.
 public struct SuiteChange: Hashable, Sendable {
     /// The keys that were set to another value or removed, sorted.

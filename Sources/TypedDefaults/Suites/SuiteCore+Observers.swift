@@ -1,3 +1,5 @@
+import SettingsFile
+
 // Telling those who observe: in the order of the commits, under no lock, and outside every turn.
 extension SuiteCore {
     /// Begins to tell an observer of a slot's changes.

@@ -1,3 +1,5 @@
+import SettingsFile
+
 // Reading and replacing what is stored under one key, whatever its type.
 extension SuiteCore {
     /// What counts: the launch argument before what is stored.
@@ -110,19 +112,30 @@ extension SuiteCore {
     ) throws(DefaultsError) -> DefaultsError? {
         guard failure.kind == .unreadable, let key = failure.key else { throw failure }
         var unreadable: DefaultsError?
-        if keepsUnreadable {
-            guard let backend = backend as? any RawValueCopying else { throw failure }
-            let name = try backend.copyRawValue(
-                forKey: key, to: "\(slot.key).unreadable", else: "\(slot.key).unreadable-2")
-            // The copy is a commit of its own, made first: whatever happens then, nothing is lost.
-            _ = try catchUp()
-            unreadable = failure
-            unreadable?.reason += "; it is kept under “\(name)”"
-        }
+        if keepsUnreadable { unreadable = try setAsideUnknownValue(of: key, as: slot.key, failure) }
         var edits = [(key: slot.key, value: new)]
         for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
         slot.keepOwn(new, at: try commit(edits))
         return unreadable
+    }
+
+    /// Copies a value that the backend itself cannot read, as a commit of its own that comes first: whatever happens then, nothing is
+    /// lost.
+    ///
+    /// - Returns: The error to report once write access has ended.
+    func setAsideUnknownValue(
+        of key: String, as name: String? = nil, _ failure: DefaultsError? = nil
+    ) throws(DefaultsError) -> DefaultsError {
+        var failure =
+            failure
+            ?? DefaultsError(
+                .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
+        guard let backend = backend as? any RawValueCopying else { throw failure }
+        let name = name ?? key
+        let copy = try backend.copyRawValue(forKey: key, to: "\(name).unreadable", else: "\(name).unreadable-2")
+        _ = try catchUp()
+        failure.reason += "; it is kept under “\(copy)”"
+        return failure
     }
 
     /// What would be lost. One's own value is taken for readable until a read has failed.

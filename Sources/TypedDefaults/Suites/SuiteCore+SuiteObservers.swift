@@ -1,3 +1,5 @@
+import SettingsFile
+
 // Telling those who observe the suite as a whole.
 extension SuiteCore {
     func observe(_ observer: SuiteObserver) -> ObservationToken {

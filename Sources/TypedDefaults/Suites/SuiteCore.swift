@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// What all handles on one suite share: the backend, the turns of its writers, and what is known of stored values.
 final class SuiteCore: Sendable {
     let backend: any DefaultsBackend
@@ -185,7 +187,7 @@ final class SuiteCore: Sendable {
         return { error in
             guard written.withLockIfFree({ $0.insert(error.kind).inserted }) == true else { return }
             writeToLog(
-                error.kind,
+                error.kind.description,
                 line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)"
                     + " [reported once; DefaultsSuite.onFailure hears all that are \(error.kind)]")
         }
@@ -326,13 +328,11 @@ extension SuiteCore {
 }
 
 extension SuiteCore {
-    /// Runs `body` alone among the writers of the suite, after catching up with the others.
-    // Not generic, and with nothing to return: what is made of types that are known at run time only costs more than a commit.
-    func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+    /// Waits for the caller's turn among the writers of all processes, and processes external changes.
+    ///
+    /// Balance each call that returns with ``endWrite()``.
+    func beginWrite() throws(DefaultsError) {
         try checkDepth()
-        // Whatever comes of it, there may be news of others.
-        defer { deliver() }
-        var failure: DefaultsError? = .noWriteAccess
         do throws(TurnLock.Refusal) {
             try beginTurn(patience: patience)
         } catch {
@@ -343,23 +343,45 @@ extension SuiteCore {
                 throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(patience)")
             }
         }
-        do {
-            defer { endTurn() }
-            try backend.withWriteAccess {
-                failure = nil
-                do throws(DefaultsError) {
-                    let hasGeneration = try catchUpInTurn()
-                    announceNews(hasGeneration: hasGeneration)
-                    defer { announceNews(hasGeneration: hasGeneration) }
-                    try body()
-                } catch {
-                    failure = error
-                }
+        do throws(DefaultsError) {
+            try backend.beginWrite()
+            do throws(DefaultsError) {
+                announceNews(hasGeneration: try catchUpInTurn())
+            } catch {
+                backend.endWrite()
+                throw error
             }
+        } catch {
+            endTurn()
+            throw error
         }
-        if let failure { throw failure }
-        // After the turn, so that several writers share one flush.
+    }
+
+    /// Ends the caller's turn.
+    func endWrite() {
+        // For a backend without a generation, any key may have changed since the turn began.
+        announceNews(hasGeneration: backend.generation != nil)
+        backend.endWrite()
+        endTurn()
+    }
+
+    /// Flushes what was written if the suite wants each change to survive a power failure.
+    ///
+    /// Called after the turn, so that several writers share one flush.
+    func flushIfImmediate() throws(DefaultsError) {
         if backend.synchronizationDelay == .zero { try backend.synchronize() }
+    }
+
+    /// Runs `body` alone among the writers of the suite, then flushes if the suite is immediate, and notifies observers.
+    func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+        // Even after a failure there may be external changes.
+        defer { deliver() }
+        try beginWrite()
+        do {
+            defer { endWrite() }
+            try body()
+        }
+        try flushIfImmediate()
     }
 
     func beginTurn(patience: Duration) throws(TurnLock.Refusal) {
@@ -373,7 +395,7 @@ extension SuiteCore {
         HeldTurns.end()
     }
 
-    /// Commits edits, inside ``withWriteAccess(_:)``.
+    /// Commits edits, between ``beginWrite()`` and ``endWrite()``.
     ///
     /// The slots of the keys forget before and are settled after: in between every reader asks the backend, for which the commit is
     /// one event.

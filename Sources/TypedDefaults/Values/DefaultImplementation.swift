@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// Finds out whether a type's `init?(_:)` and `serialize()` are the default ones, and then calls the coder directly.
 ///
 /// The default implementations go through `Any` like hand-written ones, which takes three times as long and loses the reason

@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -159,27 +161,4 @@ extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvert
     }
 
     public var description: String { isNegative ? Int64(bitPattern: bits).description : bits.description }
-}
-
-extension String {
-    /// Whether both strings are the same UTF-8 bytes; `==` would call the composed and the decomposed "é" equal.
-    func hasSameBytes(as other: String) -> Bool {
-        // Copies of a string share its storage, and a short string is stored in the variable itself.
-        if withUnsafeBytes(of: self, { one in withUnsafeBytes(of: other) { areEqual(one, $0) } }) { return true }
-        var (one, other) = (self, other)
-        return one.withUTF8 { one in
-            other.withUTF8 { areEqual(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
-        }
-    }
-}
-
-/// A string that is compared by its bytes: the form in which keys are looked up.
-struct ByteString: Hashable {
-    let string: String
-    init(_ string: String) { self.string = string }
-    static func == (lhs: ByteString, rhs: ByteString) -> Bool { lhs.string.hasSameBytes(as: rhs.string) }
-    func hash(into hasher: inout Hasher) {
-        var string = string
-        string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
 }

@@ -2,6 +2,8 @@
 //
 // Nothing may trap, hang or leak, and what is checked here with `precondition` must hold for any bytes.
 
+@testable import SettingsFile
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

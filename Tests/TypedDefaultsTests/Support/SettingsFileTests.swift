@@ -12,7 +12,7 @@ extension SettingsFileTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
-    func open(_ file: URL, _ durability: FileBackend.Durability = .process) -> DefaultsSuite {
+    func open(_ file: URL, _ durability: DefaultsSuite.Durability = .process) -> DefaultsSuite {
         DefaultsSuite(backend: FileBackend(path: file.path, durability: durability))
     }
 

@@ -68,8 +68,6 @@ final class SpyBackend: DefaultsBackend {
         return state.withLock { Array($0.contents.keys) }
     }
 
-    func withWriteAccess(_ body: () -> Void) { body() }
-
     func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
         if let failure = state.withLock({ $0.failure }) { throw failure }
         interrupted(.commit)

@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(Combine)
     import Combine
 

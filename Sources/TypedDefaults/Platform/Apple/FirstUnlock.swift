@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(Darwin) || canImport(AppleFoundation)
     #if canImport(AppleFoundation)
         import AppleFoundation
@@ -67,7 +69,7 @@
                 if defaults.object(forKey: Self.sentinel) == nil { defaults.set(true, forKey: Self.sentinel) }
             } catch {
                 writeToLog(
-                    .unavailable,
+                    DefaultsError.Kind.unavailable.description,
                     line: "TypedDefaults: settings before the first unlock will look empty, since no file can be made")
             }
         }

@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(Darwin) || canImport(AppleFoundation)
     #if canImport(AppleFoundation)
         import AppleFoundation
@@ -67,8 +69,6 @@
         public func keys() -> [String] { state.withLock { _ in Array(store.dictionaryRepresentation.keys) } }
 
         /// Runs `body`; what other devices write has no turns.
-        public func withWriteAccess(_ body: () -> Void) { body() }
-
         public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
             try state.withLock { state throws(DefaultsError) in
                 try check(edits)

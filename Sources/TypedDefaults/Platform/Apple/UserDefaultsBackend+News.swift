@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(Darwin) || canImport(AppleFoundation)
     #if canImport(AppleFoundation)
         import AppleFoundation

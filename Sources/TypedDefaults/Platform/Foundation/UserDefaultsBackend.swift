@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
     #if canImport(AppleFoundation)
         public import AppleFoundation
@@ -155,8 +157,6 @@
         }
 
         /// Runs `body`; there is no way to keep other processes from writing `UserDefaults`.
-        public func withWriteAccess(_ body: () -> Void) { body() }
-
         public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
             try checkAccess()
             for edit in edits {

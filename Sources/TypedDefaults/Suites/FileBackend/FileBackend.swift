@@ -1,362 +1,118 @@
-/// Settings in a file of this library's own format, which any number of processes and threads may use at once.
-///
-/// The file is a log: each commit is one record behind the last one, whole or not there. Reading needs no lock and, as long as nobody
-/// has written, no system call. Writers take turns by a lock on the file, which the system releases if one of them dies.
-///
-/// - Important: Replace such a file by renaming another one over it. To write over it in place, or to cut it short, may end the
-///   processes that have it open.
-public final class FileBackend: DefaultsBackend {
-    /// When a change is safe from a loss of power. From a kill it is safe as soon as it is made.
-    public enum Durability: Sendable {
-        /// Within a second, at a normal exit, and once ``DefaultsSuite/synchronize()`` has returned.
-        case process
-        /// As soon as it is made: a `set` or `save` takes as long as the disk does. One that throws since the disk could not be flushed
-        /// has changed the value all the same, for every reader, but not for good.
-        case immediate
+import SettingsFile
+
+/// Property lists in a settings file. `SettingsFile` does the work with bytes.
+package final class FileBackend: DefaultsBackend {
+    package let location: String?
+    let file: SettingsFile
+    private let isImmediate: Bool
+
+    /// - Parameter path: An absolute path. Missing folders are made, for the user alone.
+    package convenience init(path: String, durability: DefaultsSuite.Durability = .process) {
+        self.init(SettingsFile(path: path), location: path, durability: durability)
     }
 
-    public let location: String?
-    let place: FilePlace
-    /// What else one can do where the user's own folder cannot be used.
-    private let waysOut: String
-    let durability: Durability
-    let state = Locked(State())
-    private let glance = Locked(Glance())
-    /// The flush that is under way.
-    let flushing = Locked<Flush?>(nil)
-    private let locks: Locks
-
-    struct State {
-        var log: FileLog?
-        /// How often others were seen to have changed something.
-        var generation: UInt64 = 1
-        /// The keys that they changed, by generation; nil for all.
-        private var news: [(generation: UInt64, keys: [String]?)] = []
-        /// The number of entries in `news` and of keys in them.
-        private var newsCount = 0
-        private static let newsLimit = 4_096
-        /// Whether the name may mean another file by now, other than after a seal.
-        var doubtsName = false
-        /// Whether a writer of this process has the file's lock.
-        var isLocked = false
-        /// What was found damaged and is to be told when no lock is held.
-        var reports: [DefaultsError] = []
-        var report: @Sendable (DefaultsError) -> Void = { _ in }
-        var watch: FileWatch?
-        var hasReportedRefusal = false
-        /// How often records that were known here were found to be gone.
-        var losses = 0
-
-        /// Notes that others have changed those keys, or any if they are nil.
-        mutating func announce(_ keys: [String]?) {
-            generation &+= 1
-            news.append((generation, keys))
-            newsCount += 1 + (keys?.count ?? 0)
-            // Only `changes(since:)` takes entries out, and a process need not call it. Beyond the limit any key may have changed.
-            if newsCount > Self.newsLimit { (news, newsCount) = ([(generation, nil)], 1) }
-        }
-
-        /// The keys that may have changed after that generation, or `nil` if any key may have.
-        mutating func takeChanges(since generation: UInt64) -> [String]? {
-            news.removeAll { $0.generation <= generation }
-            newsCount = news.reduce(0) { $0 + 1 + ($1.keys?.count ?? 0) }
-            return news.contains { $0.keys == nil } ? nil : news.flatMap { $0.keys ?? [] }
-        }
-
-        /// Runs `body`, which may find out that records are gone that were known here.
-        mutating func noticingLoss<Result>(
-            of log: FileLog, _ body: () throws(FileFailure) -> Result
-        ) throws(FileFailure) -> Result {
-            let end = log.end
-            do throws(FileFailure) { return try body() } catch {
-                if log.end != end {
-                    losses += 1
-                    announce(nil)
-                }
-                throw error
-            }
-        }
-
-        var glance: Glance {
-            Glance(end: log?.glance, generation: generation, doubtsName: doubtsName, isLocked: isLocked)
-        }
-
-        /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
-        mutating func leaveParent() {
-            guard let process = log?.file.process, process != Forks.count else { return }
-            log = nil
-            isLocked = false
-            announce(nil)
-        }
-    }
-
-    /// What a `get` looks at. Its lock is its own, since that of the state is held during system calls.
-    struct Glance {
-        var end: FileLog.Glance?
-        var generation: UInt64 = 1
-        var doubtsName = false
-        var isLocked = false
-    }
-
-    /// Creates a backend on a file, which is made when it is first written.
-    ///
-    /// - Parameters:
-    ///   - path: An absolute path. Missing folders are made, for the user alone.
-    ///   - durability: When a change is safe from a loss of power.
-    public convenience init(path: String, durability: Durability = .process) {
-        self.init(path: path, durability: durability, patience: .seconds(2))
-    }
-
-    /// A backend on a file in the user's own folder; a missing path if there is none, and all is unavailable.
+    /// A backend on a file in the user's own folder. Without a path, everything is unavailable.
     convenience init(namedPath path: String?) {
-        self.init(
-            path: path, durability: .process, patience: .seconds(2),
-            waysOut: "; set XDG_CONFIG_HOME to a folder, or use DefaultsSuite(file:) or DefaultsSuite.inMemory()")
+        self.init(SettingsFile(namedPath: path), location: path, durability: .process)
     }
 
-    /// - Parameter sizeLimit: The same in all processes that use the file.
-    init(
-        path: String?, durability: Durability, patience: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
-        waysOut: String = ""
-    ) {
-        place = FilePlace(path: path ?? "", sizeLimit: sizeLimit, patience: patience)
-        location = path
-        self.durability = durability
-        self.waysOut = waysOut
-        locks = Locks(flushing: flushing, state: state, glance: glance)
-        Forks.hold(locks, .backend)
+    init(_ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability) {
+        (self.file, self.location) = (file, location)
+        isImmediate = durability == .immediate
     }
 
-    deinit { Forks.release(locks) }
-
-    /// The backend's locks while the process is forked, in the order in which they are taken.
-    private final class Locks: ForkLock {
-        let flushing: Locked<Flush?>
-        let state: Locked<State>
-        let glance: Locked<Glance>
-
-        init(flushing: Locked<Flush?>, state: Locked<State>, glance: Locked<Glance>) {
-            (self.flushing, self.state, self.glance) = (flushing, state, glance)
-        }
-
-        func lock() {
-            flushing.lock()
-            state.lock()
-            glance.lock()
-        }
-
-        func unlock() {
-            glance.unlock()
-            state.unlock()
-            flushing.unlock()
-        }
-
-        /// Makes the next `get` of the child open the file again. The parent's writer is no reason any more to keep to what was read.
-        func unlockInChild() {
-            glance.withHeldLock { glance in
-                glance.isLocked = false
-                glance.doubtsName = true
-            }
-            unlock()
-        }
-    }
-}
-
-// Reading.
-extension FileBackend {
-    public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        let bytes = try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
+    package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        let bytes = try translating { () throws(SettingsFileError) in try file.bytes(forKey: key) }
         guard let bytes else { return nil }
         guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else {
-            throw DefaultsError(.unreadable, key: key, reason: "what is stored is no value that this version knows")
+            throw DefaultsError(
+                .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
         }
         return value
     }
 
-    public func keys() throws(DefaultsError) -> [String] {
-        try withLog { state throws(FileFailure) in
-            try catchUp(&state)
-            return state.log?.index.keys ?? []
-        }
+    package func keys() throws(DefaultsError) -> [String] {
+        try translating { () throws(SettingsFileError) in try file.keys() }
     }
 
-    public var generation: UInt64? {
-        glance.withLock { glance in
-            guard let end = glance.end else { return nil }
-            // Whoever has the lock has caught up, and what else stands there is nobody's news.
-            let isNews = (end.hasMore || glance.doubtsName) && !glance.isLocked
-            return isNews ? glance.generation &+ 1 : glance.generation
-        }
+    package var generation: UInt64? { file.generation }
+
+    package func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
+        try translating { () throws(SettingsFileError) in try file.changes(since: generation) }
     }
 
-    /// Runs `body`, and lets whoever gets a value see what it has changed.
-    func withState<Result, Failure: Error>(
-        _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try state.withLock { state throws(Failure) in
-            defer { glance.withLock { $0 = state.glance } }
-            return try body(&state)
-        }
+    package func beginWrite() throws(DefaultsError) {
+        try translating { () throws(SettingsFileError) in try file.beginWrite() }
     }
 
-    public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
-        try withLog { state throws(FileFailure) in
-            try catchUp(&state)
-            return (state.takeChanges(since: generation), state.generation)
+    package func endWrite() { file.endWrite() }
+
+    package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        guard !edits.isEmpty else { return }
+        var record = RecordWriter()
+        for (key, value) in edits {
+            guard key.utf8.count <= SettingsFile.keyLimit else {
+                throw DefaultsError(.refused, reason: "a key is at most \(SettingsFile.keyLimit) bytes")
+            }
+            guard let value else {
+                record.append(removalOf: key)
+                continue
+            }
+            guard let length = record.append(key, { $0.append(value) }) else {
+                throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+            }
+            guard length <= SettingsFile.valueLimit else {
+                throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
+            }
         }
+        do throws(SettingsFileError) { try file.commit(&record) } catch { throw DefaultsError(error) }
     }
 
-    /// Runs `body` with the log opened, if there is a file or one shall and can be made.
-    func withLog<Result>(
-        making: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
+    package func synchronize() throws(DefaultsError) {
+        try translating { () throws(SettingsFileError) in try file.synchronize() }
+    }
+
+    package var synchronizationDelay: Duration? { isImmediate ? .zero : .milliseconds(300) }
+
+    package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+        file.attach { report(DefaultsError($0)) }
+    }
+
+    package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) { file.watch(onChange) }
+
+    private func translating<Result>(
+        _ body: () throws(SettingsFileError) -> Result
     ) throws(DefaultsError) -> Result {
-        var hasReports = false
-        defer { if hasReports { deliverReports() } }
-        do throws(FileFailure) {
-            return try withState { state throws(FileFailure) in
-                defer { hasReports = !state.reports.isEmpty }
-                state.leaveParent()
-                if state.log == nil {
-                    state.log = try place.open(making: making, reports: &state.reports)
-                    // What it holds is news to whoever has asked before.
-                    if let end = state.log?.end, end > RecordFormat.headerLength { state.announce(nil) }
-                }
-                return try body(&state)
-            }
+        do throws(SettingsFileError) { return try body() } catch { throw DefaultsError(error) }
+    }
+}
+
+extension FileBackend: RawValueCopying {
+    package func copyRawValue(
+        forKey key: String, to first: String, else second: String
+    ) throws(DefaultsError) -> String {
+        do throws(SettingsFileError) {
+            return try file.copyValue(forKey: key, to: first, else: second)
         } catch {
-            throw unavailable(error)
+            throw DefaultsError(error).about(key: key)
         }
     }
+}
 
-    /// Reads what others have written, in this file and in one that has taken its place.
-    func catchUp(_ state: inout State) throws(FileFailure) {
-        if state.log?.hasMore == true { try readOn(&state) }
-        // A writer stays with the file that it has the lock of.
-        guard let log = state.log, log.isSealed || state.doubtsName, !state.isLocked else { return }
-        if try place.isElsewhere(log) { try reopen(&state, making: false) }
-        state.doubtsName = false
-    }
-
-    /// Opens the file that the name has come to mean. If that fails, whoever comes next tries again.
-    func reopen(_ state: inout State, making: Bool) throws(FileFailure) {
-        state.doubtsName = true
-        state.log = try place.open(making: making, reports: &state.reports)
-        state.doubtsName = false
-        state.announce(nil)
-    }
-
-    private func readOn(_ state: inout State) throws(FileFailure) {
-        try repair(&state) { state throws(FileFailure) in try readOnce(&state, isLookedAt: true) }
-    }
-
-    /// Replaces the file if that is due, also when it is asked again with the lock, and no other process has that: it is writing what is
-    /// only half there, or will do this in its turn.
-    func repair(
-        _ state: inout State, if isDue: (inout State) throws(FileFailure) -> Bool
-    ) throws(FileFailure) {
-        guard try isDue(&state) else { return }
-        let file = state.log!.file
-        if !state.isLocked {
-            guard try file.tryLock() else { return }
-        }
-        defer {
-            if !state.isLocked {
-                file.unlock()
-                // A successor comes with its lock.
-                state.log?.file.unlock()
+extension DefaultsError {
+    init(_ error: SettingsFileError) {
+        let kind: Kind =
+            switch error.kind {
+            case .unreadable: .unreadable
+            case .unavailable: .unavailable
+            case .refused: .refused
+            case .timedOut: .timedOut
             }
-        }
-        guard try isDue(&state), state.log!.isWritable, try !place.isElsewhere(state.log!) else { return }
-        do throws(FileFailure) {
-            try repair(&state)
-        } catch {
-            // What is good can be read; a writer cannot go on.
-            if state.isLocked { throw error }
-        }
-    }
-
-    /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
-    ///
-    /// - Parameter isLookedAt: Whether something was just seen to be there, through the window.
-    func readOnce(_ state: inout State, isLookedAt: Bool = false) throws(FileFailure) -> Bool {
-        let log = state.log!
-        let end = log.end
-        let progress: FileLog.Progress
-        do throws(FileFailure) {
-            progress = try log.readOn(isLookedAt: isLookedAt)
-        } catch {
-            if log.end != end { state.announce(nil) }
-            throw error
-        }
-        if !progress.changed.isEmpty { state.announce(progress.changed) }
-        return progress.isStopped
-    }
-
-    /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
-    func repair(_ state: inout State) throws(FileFailure) {
-        let log = state.log!
-        var reports = state.reports
-        defer { state.reports = reports }
-        state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
-            do throws(FileFailure) { return try place.repair(log, reports: &reports) } catch {
-                // Room may appear at any moment, and the file must not fill it before it shrinks.
-                if !error.isDiskFull { log.noteFailedReplacement() }
-                throw error
-            }
-        }
-    }
-
-    public func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {
-        let watch = news.map { news in
-            place.watch { [weak self] isName in
-                if isName { self?.withState { $0.doubtsName = true } }
-                news(nil)
-            }
-        }
-        // Out of the lock, since the end of the one before waits for nobody but may run code of others.
-        var before: FileWatch?
-        state.withLock { state in
-            (before, state.watch) = (state.watch, watch)
-            guard let refusal = watch?.refusal, !state.hasReportedRefusal else { return }
-            state.hasReportedRefusal = true
-            state.reports.append(
-                DefaultsError(
-                    .unavailable,
-                    reason:
-                        "the system does not tell of changes by other processes, so they are looked for ten times a second:"
-                        + " \(refusal.reason)"))
-        }
-        withExtendedLifetime(before) { deliverReports() }
-    }
-
-    public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
-        // Release the old closure after unlocking: it may hold objects of the program.
-        let old = state.withLock { state in
-            defer { state.report = report }
-            return state.report
-        }
-        withExtendedLifetime(old) {}
-    }
-
-    func deliverReports() {
-        let (reports, report) = state.withLock { state -> ([DefaultsError], @Sendable (DefaultsError) -> Void) in
-            // Not while others wait for this process: whoever comes next delivers them.
-            guard !state.isLocked else { return ([], state.report) }
-            defer { state.reports = [] }
-            return (state.reports, state.report)
-        }
-        for error in reports { report(error) }
-    }
-
-    func unavailable(_ failure: FileFailure) -> DefaultsError {
-        let subject = location.map { "the settings file \($0) cannot be used" } ?? "there is no place for settings"
-        return failure.isLimit
-            ? DefaultsError(.refused, reason: "\(subject): \(failure.reason)")
-            : DefaultsError(.unavailable, reason: "\(subject): \(failure.reason)\(waysOut)")
+        self.init(kind, reason: error.reason)
     }
 }
 
 extension FileBackend: CustomReflectable {
-    /// Empty: what is stored never shows in a `dump`.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    /// Empty, so that a `dump` shows no stored value.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

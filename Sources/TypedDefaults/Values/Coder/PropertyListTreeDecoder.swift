@@ -1,3 +1,5 @@
+import SettingsFile
+
 extension PropertyList {
     /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type also accepts.
     ///

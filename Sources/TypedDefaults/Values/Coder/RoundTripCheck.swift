@@ -1,3 +1,5 @@
+import SettingsFile
+
 // How a save makes sure that the value comes back as it was stored.
 //
 // A type that tries several types in its `init(from:)` can read another value than the one it

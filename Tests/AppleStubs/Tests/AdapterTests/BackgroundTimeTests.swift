@@ -12,7 +12,6 @@ struct BackgroundTimeTests {
         init(_ flush: @escaping @Sendable () -> Void) { self.flush = flush }
         func value(forKey key: String) -> PropertyList? { contents.now[key] }
         func keys() -> [String] { Array(contents.now.keys) }
-        func withWriteAccess(_ body: () -> Void) { body() }
         func commit(_ edits: [(key: String, value: PropertyList?)]) {
             contents.withLock { contents in for edit in edits { contents[edit.key] = edit.value } }
         }

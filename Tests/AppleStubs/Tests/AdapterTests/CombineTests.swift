@@ -2,7 +2,8 @@ import AppleFoundation
 import Combine
 import Observation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 struct CombineTests {
     /// Takes as much as it is told to, and notes it.

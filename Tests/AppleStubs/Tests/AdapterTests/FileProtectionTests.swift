@@ -1,6 +1,7 @@
 import AppleFoundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
 /// Settings files on a device that protects files.

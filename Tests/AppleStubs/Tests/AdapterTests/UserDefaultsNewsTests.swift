@@ -252,7 +252,6 @@ struct UserDefaultsNewsTests {
         init(_ defaults: UserDefaults) { self.defaults = UserDefaultsBackend(defaults) }
         func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try defaults.value(forKey: key) }
         func keys() throws(DefaultsError) -> [String] { try defaults.keys() }
-        func withWriteAccess(_ body: () -> Void) { body() }
         func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try defaults.commit(edits) }
         var generation: UInt64? { 0 }
     }

@@ -34,36 +34,31 @@ enum PairWriting: String {
 
 /// Two keys with the same number, one higher each time, beside others who do the same. With them comes a filler, so that the file is
 /// replaced every few commits. Ends after so many seconds and says how many pairs it has written, and how often it got no turn.
-func writePairs(_ backend: FileBackend, _ acknowledged: SharedNumber, _ writing: PairWriting, seconds: Int) throws {
+func writePairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, _ writing: PairWriting, seconds: Int) throws {
     let end = ContinuousClock.now + .seconds(seconds)
     var (count, timeouts) = (0, 0)
     while ContinuousClock.now < end {
-        var outcome: Result<Int, any Error>?
-        func commit() {
-            outcome = Result {
-                let next = try number(backend.value(forKey: "left")) + 1
+        do {
+            let next = try suite.update { contents in
+                let next = number(contents["left"]) + 1
                 if writing == .early { acknowledged.raise(to: next) }
-                let left = (key: "left", value: PropertyList?.some(.integer(.init(next))))
-                let right = (key: "right", value: left.value)
-                let text = filler(next * 2_654_435_761 % 72_000)
-                let filler = (key: "filler", value: PropertyList?.some(.string(text)))
-                for edits in writing == .apart ? [[left], [right, filler]] : [[left, right, filler]] {
-                    try backend.commit(edits)
-                }
+                contents["left"] = .integer(.init(next))
+                if writing != .apart { setRight(&contents, next) }
                 return next
             }
-        }
-        do {
-            try backend.withWriteAccess(commit)
-        } catch {
-            guard error.kind == .timedOut else { throw error }
+            if writing == .apart { try suite.update { setRight(&$0, next) } }
+            acknowledged.raise(to: next)
+            count += 1
+        } catch let error as DefaultsError where error.kind == .timedOut {
             timeouts += 1
         }
-        guard let number = try outcome?.get() else { continue }
-        acknowledged.raise(to: number)
-        count += 1
     }
     say("\(count) \(timeouts)")
+}
+
+private func setRight(_ contents: inout SuiteContents, _ number: Int) {
+    contents["right"] = .integer(.init(number))
+    contents["filler"] = .string(filler(number * 2_654_435_761 % 72_000))
 }
 
 private func number(_ value: PropertyList?) -> Int {

@@ -27,7 +27,7 @@ guard arguments.count >= 3 else {
         """)
 }
 let path = arguments[2]
-let durability: FileBackend.Durability = ["sync", "flushers"].contains(arguments[1]) ? .immediate : .process
+let durability: DefaultsSuite.Durability = ["sync", "flushers"].contains(arguments[1]) ? .immediate : .process
 let number = arguments.count > 3 ? Int(arguments[3]) ?? .max / 2 : .max / 2
 do {
     if arguments[1] == "session" {
@@ -53,7 +53,7 @@ do {
     case "turns": takeTurns(suite, threads: 64, seconds: number)
     case let command:
         guard let writing = PairWriting(rawValue: command) else { fail("unknown command") }
-        try writePairs(FileBackend(path: path), SharedNumber(path + ".acknowledged"), writing, seconds: number)
+        try writePairs(suite, SharedNumber(path + ".acknowledged"), writing, seconds: number)
     }
 } catch {
     fail("ERROR \(error)")

@@ -10,7 +10,7 @@
     #elseif canImport(Android)
         import Android
     #else
-        #error("TypedDefaults needs inotify on Linux")
+        #error("SettingsFile needs inotify on Linux")
     #endif
 
     /// Events of a file and of its name, by `inotify`.

@@ -7,11 +7,11 @@
 #elseif canImport(Android)
     import Android
 #else
-    #error("TypedDefaults needs POSIX files")
+    #error("SettingsFile needs POSIX files")
 #endif
 
 /// Whether both are the same bytes.
-func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+package func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
     guard one.count == other.count else { return false }
     guard let start = one.baseAddress, let otherStart = other.baseAddress else { return true }
     return memcmp(start, otherStart, one.count) == 0
@@ -294,8 +294,8 @@ extension File {
     private func flushData(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
 #endif
 
-enum SystemClock {
-    static func sleep(microseconds: UInt32) { usleep(microseconds) }
+package enum SystemClock {
+    package static func sleep(microseconds: UInt32) { usleep(microseconds) }
 
     static func sleep(seconds: Double) {
         let end = MonotonicTime.now + .seconds(seconds)

@@ -7,11 +7,12 @@
 #elseif canImport(Android)
     import Android
 #else
-    #error("TypedDefaults needs pthread_atfork")
+    #error("SettingsFile needs pthread_atfork")
 #endif
 
 /// A lock that stays locked while the process is forked: a child inherits it as it is, but not the thread that would unlock it.
-protocol ForkLock: AnyObject, Sendable {
+@usableFromInline
+package protocol ForkLock: AnyObject, Sendable {
     func lock()
     func unlock()
     /// Unlocks in the child, where the thread that forked is the only one, after undoing what other threads had begun.
@@ -19,11 +20,12 @@ protocol ForkLock: AnyObject, Sendable {
 }
 
 extension ForkLock {
-    func unlockInChild() { unlock() }
+    @usableFromInline
+    package func unlockInChild() { unlock() }
 }
 
 /// When a lock is taken before a fork: before those of later cases, as everywhere else.
-enum ForkOrder: Int, CaseIterable {
+package enum ForkOrder: Int, CaseIterable {
     /// The table of suites, under which suites may be made.
     case suites
     /// The locks of one suite.
@@ -48,7 +50,7 @@ enum ForkOrder: Int, CaseIterable {
 /// `_Fork` and `clone` run no handlers. On Linux a page that the system empties in every child shows
 /// that there was a fork. It is looked at wherever a file is used, and the descriptors are closed then.
 /// Locks that other threads of the parent held stay locked in such a child, as the C library's own do.
-enum Forks {
+package enum Forks {
     private struct Registry {
         var locks: [ObjectIdentifier: (order: ForkOrder, lock: any ForkLock)] = [:]
         /// How often something was registered or released.
@@ -140,7 +142,7 @@ enum Forks {
     }
 
     /// Has a lock held while the process is forked, until it is released.
-    static func hold(_ lock: any ForkLock, _ order: ForkOrder) {
+    package static func hold(_ lock: any ForkLock, _ order: ForkOrder) {
         _ = watches
         registry.withLock { registry in
             registry.locks[ObjectIdentifier(lock)] = (order, lock)
@@ -149,12 +151,12 @@ enum Forks {
     }
 
     /// The same for a lock that lives as long as the process.
-    static func holding<Lock: ForkLock>(_ lock: Lock, _ order: ForkOrder = .leaf) -> Lock {
+    package static func holding<Lock: ForkLock>(_ lock: Lock, _ order: ForkOrder = .leaf) -> Lock {
         hold(lock, order)
         return lock
     }
 
-    static func release(_ lock: any ForkLock) {
+    package static func release(_ lock: any ForkLock) {
         // The last reference goes after the lock: what it guards may be the last one to something else that is registered.
         let released = registry.withLock { registry in
             registry.version += 1
@@ -164,7 +166,7 @@ enum Forks {
     }
 
     /// How often this process, or one that it comes from, was forked into another one.
-    static var count: Int {
+    package static var count: Int {
         _ = watches
         notice()
         return counter.pointee

@@ -1,8 +1,6 @@
 import Dispatch
 
-extension FileBackend {
-    public var synchronizationDelay: Duration? { durability == .immediate ? .zero : .milliseconds(300) }
-
+extension SettingsFile {
     /// A flush that is under way.
     struct Flush {
         /// In which of the processes that came from each other by a fork.
@@ -18,7 +16,7 @@ extension FileBackend {
         let losses: Int
     }
 
-    public func synchronize() throws(DefaultsError) {
+    package func synchronize() throws(SettingsFileError) {
         let target = try withLog { state throws(FileFailure) in
             if let log = state.log, try place.isReplaced(log) {
                 state.doubtsName = true
@@ -191,7 +189,7 @@ extension FileBackend {
 
     /// Replaces a file that has grown while much was written, unless a thread is writing, which will flush it in its turn. What cannot be
     /// made smaller holds no less.
-    private func shrink() throws(DefaultsError) {
+    private func shrink() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
             try repair(&state) { state throws(FileFailure) in

@@ -208,11 +208,11 @@ struct RecordEdit {
 }
 
 /// A record on its way to the file, in one buffer.
-struct RecordWriter: ~Copyable {
+package struct RecordWriter: ~Copyable {
     private var writer = ByteWriter(capacity: 256)
 
     // Room for the length and the checksum.
-    init() { writer.append(word: 0) }
+    package init() { writer.append(word: 0) }
 
     /// A record of just those bytes.
     init(payload: UnsafeRawBufferPointer) {
@@ -245,11 +245,22 @@ struct RecordWriter: ~Copyable {
         value.withUnsafeBytes { writer.append(counted: $0) }
     }
 
-    /// Appends an edit and returns how many bytes its value takes; nil if that is nested too deeply.
-    mutating func append(_ key: String, _ value: PropertyList?) -> Int? {
-        writer.append(byte: value == nil ? 2 : 1)
+    /// Appends the removal of a key.
+    package mutating func append(removalOf key: String) {
+        writer.append(byte: 2)
         writer.append(key)
-        return if let value { writer.append(counted: value) } else { 0 }
+    }
+
+    /// Appends a key with a value that `body` writes, and returns the length of that value in bytes; `nil` if `body` returns false.
+    package mutating func append(_ key: String, _ body: (inout ByteWriter) -> Bool) -> Int? {
+        writer.append(byte: 1)
+        writer.append(key)
+        let start = writer.count
+        guard body(&writer) else { return nil }
+        let count = writer.count - start
+        // The count goes in front of what it counts. To know it beforehand would take a second pass over the value.
+        writer.insert(count: count, at: start)
+        return count
     }
 
     /// Fills in the length, the padding and the checksum, which the next record continues from.

@@ -1,32 +1,26 @@
-extension FileBackend {
-    public func withWriteAccess(_ body: () -> Void) throws(DefaultsError) {
+extension SettingsFile {
+    /// Waits for the lock of the file and reads what other processes wrote before.
+    ///
+    /// Balance each call that returns with ``endWrite()``. A file that this process may only read takes no lock: the commit says why.
+    package func beginWrite() throws(SettingsFileError) {
         var deadline: ContinuousClock.Instant?
         var pause: UInt32 = 20
-        while true {
-            switch try lock() {
-            case .locked:
-                defer { unlock() }
-                return body()
-            case .readOnly:
-                // A commit will say why.
-                return body()
-            case .busy:
-                let now = ContinuousClock.now
-                guard now < deadline ?? now + place.patience else {
-                    throw DefaultsError(
-                        .timedOut, reason: "other processes left no turn to write \(place.path) for \(place.patience)")
-                }
-                deadline = deadline ?? now + place.patience
-                SystemClock.sleep(microseconds: pause)
-                // Short, since a busy process gives its turn away for some microseconds only.
-                pause = min(pause * 2, 200)
+        while try lock() == .busy {
+            let now = ContinuousClock.now
+            guard now < deadline ?? now + place.patience else {
+                throw SettingsFileError(
+                    .timedOut, reason: "other processes left no turn to write \(place.path) for \(place.patience)")
             }
+            deadline = deadline ?? now + place.patience
+            SystemClock.sleep(microseconds: pause)
+            // Short, because a busy process gives its turn away for some microseconds only.
+            pause = min(pause * 2, 200)
         }
     }
 
     private enum Turn { case locked, busy, readOnly }
 
-    private func lock() throws(DefaultsError) -> Turn {
+    private func lock() throws(SettingsFileError) -> Turn {
         try withLog(making: true) { state throws(FileFailure) in
             for _ in 0..<100 {
                 guard let log = state.log, log.isWritable else { return .readOnly }
@@ -70,29 +64,18 @@ extension FileBackend {
         state.isLocked = false
     }
 
-    private func unlock() {
+    /// Releases the lock of the file.
+    package func endWrite() {
         let hasReports = withState { state in
-            state.log?.file.unlock()
+            if state.isLocked { state.log?.file.unlock() }
             state.isLocked = false
             return !state.reports.isEmpty
         }
         if hasReports { deliverReports() }
     }
 
-    public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        guard !edits.isEmpty else { return }
-        var record = RecordWriter()
-        for (key, value) in edits {
-            guard key.utf8.count <= RecordFormat.keyLimit else {
-                throw DefaultsError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
-            }
-            guard let length = record.append(key, value) else {
-                throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
-            }
-            guard length <= RecordFormat.valueLimit else {
-                throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
-            }
-        }
+    /// Appends a commit, whole or not at all. The caller has write access.
+    package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             try prepare(&state, for: record.length)
             try state.log?.append(&record)
@@ -118,12 +101,15 @@ extension FileBackend {
             guard isSound, log.hasRoom(for: count), try !place.isElsewhere(log) else { throw error }
         }
     }
-}
 
-extension FileBackend: RawValueCopying {
-    func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String {
+    /// Copies the bytes of a value as a commit of its own, between ``beginWrite()`` and ``endWrite()``.
+    ///
+    /// - Returns: The key that holds the copy: `first` or, if another value is stored there, `second`.
+    package func copyValue(
+        forKey key: String, to first: String, else second: String
+    ) throws(SettingsFileError) -> String {
         guard max(first.utf8.count, second.utf8.count) <= RecordFormat.keyLimit else {
-            throw DefaultsError(.refused, key: key, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
+            throw SettingsFileError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
         }
         return try withLog { state throws(FileFailure) in
             guard let bytes = try state.log?.bytes(forKey: key) else { return first }
@@ -134,7 +120,7 @@ extension FileBackend: RawValueCopying {
             record.append(copy, raw: bytes)
             try prepare(&state, for: record.length)
             try state.log?.append(&record)
-            // The suite did not commit this, so it must hear of it.
+            // The caller did not commit this, so it counts as an external change.
             state.announce([copy])
             return copy
         }

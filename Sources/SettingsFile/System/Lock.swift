@@ -1,26 +1,29 @@
 #if canImport(Darwin)
-    import Darwin
+    public import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+    public import Glibc
 #elseif canImport(Musl)
-    import Musl
+    public import Musl
 #elseif canImport(Android)
-    import Android
+    public import Android
 #else
-    #error("TypedDefaults needs POSIX threads")
+    #error("SettingsFile needs POSIX threads")
 #endif
 
 /// A state that is reached only while holding its lock.
 ///
 /// A POSIX mutex rather than `Synchronization.Mutex`, which needs macOS 15 and on Linux collapses when threads outnumber
 /// cores. Replace with `Mutex` when neither is true any more.
-final class Locked<State>: ForkLock {
+@usableFromInline
+package final class Locked<State>: ForkLock {
     // Safe: the pointers never change, and what they point to is touched only inside `withLock`, between lock and unlock.
     // Behind a pointer because the compiler would check each access to a variable for exclusivity, which the lock ensures.
-    private nonisolated(unsafe) let state: UnsafeMutablePointer<State>
-    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline
+    nonisolated(unsafe) let state: UnsafeMutablePointer<State>
+    @usableFromInline
+    nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = .allocate(capacity: 1)
         self.state.initialize(to: state)
         mutex = .allocate(capacity: 1)
@@ -35,24 +38,29 @@ final class Locked<State>: ForkLock {
     }
 
     // For forks; everything else uses `withLock`.
-    func lock() { pthread_mutex_lock(mutex) }
-    func unlock() { pthread_mutex_unlock(mutex) }
+    @usableFromInline
+    package func lock() { pthread_mutex_lock(mutex) }
+    @usableFromInline
+    package func unlock() { pthread_mutex_unlock(mutex) }
 
     /// Runs `body` if the lock is free, and returns `nil` if not.
     ///
     /// For locks that are not registered with ``Forks``: in a child, such a lock may stay locked by a thread of the parent.
     @discardableResult
-    func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
+    package func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
         defer { pthread_mutex_unlock(mutex) }
         return body(&state.pointee)
     }
 
     /// The state, for a caller between `lock()` and `unlock()`.
-    func withHeldLock<Result>(_ body: (inout State) -> Result) -> Result { body(&state.pointee) }
+    package func withHeldLock<Result>(_ body: (inout State) -> Result) -> Result { body(&state.pointee) }
 
+    @inlinable
     @inline(__always)
-    func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state.pointee)
@@ -61,7 +69,8 @@ final class Locked<State>: ForkLock {
 
 extension Locked: CustomReflectable {
     /// Empty: what is stored never shows in a `dump`.
-    var customMirror: Mirror { Mirror(self, children: []) }
+    @usableFromInline
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A lock that is held while code of others runs, and so tells its holder apart and waits only so long.
@@ -69,8 +78,8 @@ extension Locked: CustomReflectable {
 /// Threads get their turn in the order in which they asked: `release()` hands the lock to the oldest
 /// waiter, and no other thread can take it in between. The thread that holds it and asks again is told
 /// so instead of waiting for itself.
-final class TurnLock: ForkLock {
-    enum Refusal: Error { case heldByCaller, timedOut }
+package final class TurnLock: ForkLock {
+    package enum Refusal: Error { case heldByCaller, timedOut }
 
     /// A thread that waits for its turn, with a condition of its own so that only this thread wakes.
     private final class Waiter {
@@ -104,7 +113,7 @@ final class TurnLock: ForkLock {
     /// How often a thread has asked.
     private nonisolated(unsafe) var tickets: UInt64 = 0
 
-    init() {
+    package init() {
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
@@ -118,7 +127,7 @@ final class TurnLock: ForkLock {
     ///
     /// - Returns: A number that is larger for each call that asked later.
     @discardableResult
-    func acquire(patience: Duration) throws(Refusal) -> UInt64 {
+    package func acquire(patience: Duration) throws(Refusal) -> UInt64 {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         tickets &+= 1
@@ -140,14 +149,14 @@ final class TurnLock: ForkLock {
         return ticket
     }
 
-    var isHeld: Bool {
+    package var isHeld: Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return holder != nil
     }
 
     /// Ends the caller's turn.
-    func release() {
+    package func release() {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         guard !waiters.isEmpty else {
@@ -161,11 +170,11 @@ final class TurnLock: ForkLock {
     }
 
     // For forks; everything else uses `acquire` and `release`.
-    func lock() { pthread_mutex_lock(mutex) }
-    func unlock() { pthread_mutex_unlock(mutex) }
+    package func lock() { pthread_mutex_lock(mutex) }
+    package func unlock() { pthread_mutex_unlock(mutex) }
 
     /// Ends the turns of threads that are not in the child. Their waiters stay allocated: the stacks of those threads refer to them.
-    func unlockInChild() {
+    package func unlockInChild() {
         for waiter in waiters { _ = Unmanaged.passRetained(waiter) }
         waiters = []
         if let current = holder, pthread_equal(current, pthread_self()) == 0 { holder = nil }
@@ -239,7 +248,7 @@ struct MonotonicTime {
 #endif
 
 /// The turns that a thread has, and what it does when it has given the last one away.
-final class HeldTurns {
+package final class HeldTurns {
     private var count = 0
     private var postponed: [@Sendable () -> Void] = []
 
@@ -261,11 +270,11 @@ final class HeldTurns {
         return own
     }
 
-    static var hasOne: Bool { own.count > 0 }
+    package static var hasOne: Bool { own.count > 0 }
 
-    static func begin() { own.count += 1 }
+    package static func begin() { own.count += 1 }
 
-    static func end() {
+    package static func end() {
         let own = own
         own.count -= 1
         guard own.count == 0, !own.postponed.isEmpty else { return }
@@ -275,5 +284,5 @@ final class HeldTurns {
     }
 
     /// Has the work done when this thread has no turn any more. It must have one now.
-    static func postpone(_ work: @escaping @Sendable () -> Void) { own.postponed.append(work) }
+    package static func postpone(_ work: @escaping @Sendable () -> Void) { own.postponed.append(work) }
 }

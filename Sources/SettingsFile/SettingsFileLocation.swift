@@ -1,5 +1,5 @@
 /// Where a settings file is: its folder and its name, which may come to mean another file. No place, if the path is empty.
-struct FilePlace {
+struct SettingsFileLocation {
     let path: String
     private let folder: String
     private let name: String
@@ -64,7 +64,7 @@ struct FilePlace {
 
     /// Opens the file; nil if it is missing, and shall not or cannot be made. Its folder is made in any case, for whoever cannot do
     /// that has no place for settings.
-    func open(making: Bool, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog? {
+    func open(making: Bool, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + patience
         while true {
             let directory = try directory()
@@ -97,7 +97,7 @@ struct FilePlace {
 
     /// Opens a file that has the name, and repairs it if need be; nil if nothing was written to it yet.
     private func open(
-        _ file: File, in directory: File, isWritable: Bool, reports: inout [DefaultsError]
+        _ file: File, in directory: File, isWritable: Bool, reports: inout [SettingsFileError]
     ) throws(FileFailure) -> FileLog? {
         let opened = try FileLog.opening(
             file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
@@ -228,7 +228,7 @@ struct FilePlace {
     /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
     ///
     /// In a folder that cannot be written, erases a record that was never finished, and keeps the file.
-    func repair(_ log: FileLog, reports: inout [DefaultsError]) throws(FileFailure) -> FileLog {
+    func repair(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog {
         let rest = try log.rest()
         do throws(FileFailure) {
             return try rest.isEmpty ? replace(log) : replace(log, keeping: rest, reports: &reports)
@@ -243,7 +243,7 @@ struct FilePlace {
             }
             guard count > 0 else { return log }
             reports.append(
-                DefaultsError(
+                SettingsFileError(
                     .unreadable,
                     reason:
                         "the last write to \(path) was never finished; its \(count) bytes are erased, because no copy"
@@ -253,7 +253,7 @@ struct FilePlace {
     }
 
     private func replace(
-        _ log: FileLog, keeping rest: [UInt8], reports: inout [DefaultsError]
+        _ log: FileLog, keeping rest: [UInt8], reports: inout [SettingsFileError]
     ) throws(FileFailure) -> FileLog {
         let directory = try directory()
         let crc = rest.withUnsafeBytes { CRC32C.checksum(of: $0) }
@@ -276,7 +276,7 @@ struct FilePlace {
         try directory.flushNames()
         let successor = try replace(log)
         reports.append(
-            DefaultsError(
+            SettingsFileError(
                 .unreadable,
                 reason:
                     "the last \(rest.count) bytes of \(path) were damaged or never finished; they are kept in \(copyName)"

@@ -1,55 +1,35 @@
-/// What a settings file looks like from outside, and what could still be saved from one that is damaged.
-///
-/// ```swift
-/// let inspection = try FileBackend.inspect(path: "/home/me/.config/com.example.camera.defaults")
-/// for problem in inspection.problems { print(problem) }
-/// ```
-public struct FileInspection: Sendable {
-    /// What is wrong, in sentences that follow the file's name and hold no stored value; empty if nothing is.
-    public fileprivate(set) var problems: [String] = []
-    /// The version of the format; nil if the file has no header that one could read.
-    public fileprivate(set) var version: Int?
-    /// How often the file was replaced; nil if the file has no header that one could read.
-    public fileprivate(set) var epoch: UInt64?
-    /// How many bytes the file has.
-    public fileprivate(set) var size = 0
-    /// Where the last good record ends.
-    public fileprivate(set) var end = 0
-    public fileprivate(set) var records = 0
-    /// How many bytes of these, about, say what the settings are now; the rest is superseded.
-    public fileprivate(set) var liveBytes = 0
-    /// The keys that are stored, sorted.
-    public fileprivate(set) var keys: [String] = []
-    /// What whole records behind the damage say last of each key, sorted; nil for a removal.
-    ///
-    /// These values are not part of the suite any more: something between them and it is lost, and newer ones may have been written
-    /// since. In a form that ``DefaultsBackend/commit(_:)`` takes.
-    public fileprivate(set) var salvageable: [(key: String, value: PropertyList?)] = []
-}
+/// What a settings file looks like from outside, and what could be saved from one that is damaged.
+package struct FileInspection: Sendable {
+    /// What is wrong, in sentences that follow the file's name; empty if nothing is.
+    package private(set) var problems: [String] = []
+    package private(set) var version: Int?
+    package private(set) var epoch: UInt64?
+    package private(set) var size = 0
+    package private(set) var end = 0
+    package private(set) var records = 0
+    package private(set) var liveBytes = 0
+    package private(set) var keys: [String] = []
+    /// The last edit of each key in whole records behind the damage, sorted; `nil` for a removal.
+    package private(set) var salvageable: [(key: String, value: [UInt8]?)] = []
 
-extension FileBackend {
-    /// Looks into a settings file without its lock, and leaves it as it is.
+    /// Reads a settings file without its lock and leaves it unchanged.
     ///
-    /// What a process is about to write at that moment looks like damage: ask again if something is wrong. Of a copy kept aside,
-    /// `<name>.damaged-<crc>`, it says that it is no settings file, and what could be saved from it.
-    ///
-    /// - Parameter path: An absolute path.
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if there is no file or it cannot be read.
-    public static func inspect(path: String) throws(DefaultsError) -> FileInspection {
-        var inspection = FileInspection()
+    /// - Parameter isValue: Whether the bytes are a value that this version can read.
+    package init(
+        path: String, isValue: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) throws(SettingsFileError) {
         do throws(FileFailure) {
-            let bytes = try inspection.read(path)
-            if let bytes { bytes.withUnsafeBytes { inspection.look(into: $0) } }
+            let bytes = try read(path)
+            if let bytes { bytes.withUnsafeBytes { inspect($0, isValue: isValue) } }
         } catch {
-            throw DefaultsError(.unavailable, reason: "the file \(path) cannot be looked into: \(error.reason)")
+            throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
         }
-        return inspection
     }
 }
 
 extension FileInspection {
     /// The bytes of the file; nil if it is not one to read.
-    fileprivate mutating func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+    private mutating func read(_ path: String) throws(FileFailure) -> [UInt8]? {
         // By bytes: a slash and a combining mark behind it are one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.flatMap { String(path.utf8[...$0]) } ?? "."
@@ -70,25 +50,29 @@ extension FileInspection {
         return try directory.file(name, .readOnly).read(at: 0, count: min(size, limit))
     }
 
-    fileprivate mutating func look(into bytes: UnsafeRawBufferPointer) {
+    private mutating func inspect(_ bytes: UnsafeRawBufferPointer, isValue: @escaping (UnsafeRawBufferPointer) -> Bool)
+    {
         let used = RecordFormat.countBeforeZeros(bytes)
         // Nothing has been written to it yet.
         guard used > 0 else { return }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))
             (version, epoch) = (Int(bytes[8]), fields.epoch)
-            readRecords(bytes, used: used, after: fields.crc)
+            readRecords(bytes, used: used, after: fields.crc, isValue)
         } catch {
             problems.append("is not one that can be read: \(error.reason)")
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
             let header = UnsafeRawBufferPointer(rebasing: bytes.prefix(RecordFormat.headerLength - 4))
             // One that is newer is whole.
             guard CRC32C.checksum(of: header) != crc else { return }
-            salvage(bytes, used: used, from: nil, after: crc)
+            salvage(bytes, used: used, from: nil, after: crc, isValue)
         }
     }
 
-    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32) {
+    private mutating func readRecords(
+        _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32,
+        _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) {
         var (index, changed) = (FileIndex(crc: crc), [String]?.none)
         let all = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
         let stop = index.readOn(all, changed: &changed)
@@ -102,7 +86,7 @@ extension FileInspection {
         }
         for key in keys {
             let value = index.place(ofKey: key).map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
-            if value.flatMap(ByteReader.wholeValue) == nil {
+            if value.map(isValue) != true {
                 problems.append("holds no value that this version knows: “\(key)”")
             }
         }
@@ -112,18 +96,21 @@ extension FileInspection {
             )
         } else if used > end {
             problems.append("has no good record at byte \(end), and \(used - end) bytes from there on")
-            salvage(bytes, used: used, from: end, after: index.crc)
+            salvage(bytes, used: used, from: end, after: index.crc, isValue)
         } else if stop != .nothing {
             problems.append("was cut off at byte \(bytes.count), behind its last record or some that are lost")
         }
     }
 
-    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {
+    private mutating func salvage(
+        _ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32,
+        _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) {
         // In a copy kept aside the zeros that a record ends with are cut off.
         var padded = [UInt8](repeating: 0, count: used + RecordFormat.valueLimit + RecordFormat.step)
         padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used])) }
         padded.withUnsafeBytes { padded in
-            var salvage = Salvage(bytes: padded, used: used)
+            var salvage = Salvage(bytes: padded, used: used, isValue: isValue)
             salvage.run(from: start, after: crc)
             salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
             if salvage.work <= 0 {

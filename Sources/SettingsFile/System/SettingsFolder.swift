@@ -6,16 +6,16 @@
     #elseif canImport(Android)
         import Android
     #else
-        #error("TypedDefaults needs getenv and readlink")
+        #error("SettingsFile needs getenv and readlink")
     #endif
 
     /// Where programs keep their settings off Apple platforms, by the XDG Base Directory Specification, and under which name.
-    enum SettingsFolder {
+    package enum SettingsFolder {
         /// `$XDG_CONFIG_HOME`, else `~/.config`; `nil` if neither is an absolute path in UTF-8.
         ///
         /// A program that runs with more rights than its caller (setuid) does not follow the caller's variables: its home folder is the
         /// one that the user database has for its effective user.
-        static var path: String? {
+        package static var path: String? {
             let folders = [(variable("XDG_CONFIG_HOME"), ""), (variable("HOME") ?? trustedHome, "/.config")]
             guard let (folder, suffix) = folders.first(where: { $0.0?.first == UInt8(ascii: "/") }), let folder,
                 // Repaired, another folder would take its place without a word.
@@ -44,7 +44,7 @@
 
         /// The file name of the running executable, which a link or the name that it was started by does not change. Not always UTF-8.
         /// Without `/proc`, the name that it was started by; empty if that is unknown as well.
-        static let executableName: [UInt8] = {
+        package static let executableName: [UInt8] = {
             var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
             let count = buffer.withUnsafeMutableBytes {
                 readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)

@@ -9,13 +9,13 @@ import Dispatch
 #elseif canImport(Android)
     import Android
 #else
-    #error("TypedDefaults needs atexit")
+    #error("SettingsFile needs atexit")
 #endif
 
 /// Work that is done a little later in the background, once for all that asked meanwhile, and at the latest at exit.
 ///
 /// Nothing runs and nothing wakes up while no work is waiting.
-enum DeferredWork {
+package enum DeferredWork {
     /// The waiting work of one process. A child drops what its parent has scheduled: the parent does it.
     private struct Waiting {
         var process = 0
@@ -28,7 +28,9 @@ enum DeferredWork {
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 
     /// Runs the work after the delay, unless work for that object is waiting already.
-    static func schedule(for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    package static func schedule(
+        for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
+    ) {
         _ = runsAtExit
         let process = Forks.count
         let (isFirst, inherited) = waiting.withLock { waiting in

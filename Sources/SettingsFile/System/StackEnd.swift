@@ -7,11 +7,11 @@
 #elseif canImport(Android)
     import Android
 #else
-    #error("TypedDefaults needs POSIX threads")
+    #error("SettingsFile needs POSIX threads")
 #endif
 
 /// The end of a thread's stack, to stop a recursion before it overflows.
-struct StackEnd: Sendable {
+package struct StackEnd: Sendable {
     /// Enough for the calls between two checks.
     private static let reserve: UInt = 32 << 10
 
@@ -24,7 +24,7 @@ struct StackEnd: Sendable {
     }
 
     /// Whether so little of the stack is left that a recursion has to stop.
-    var isNear: Bool { address != 0 && Self.place < address + Self.reserve }
+    package var isNear: Bool { address != 0 && Self.place < address + Self.reserve }
 
     /// An address at the end of the part of the stack that is in use.
     @inline(never)
@@ -36,7 +36,7 @@ struct StackEnd: Sendable {
 
 #if canImport(Darwin)
     extension StackEnd {
-        static var current: StackEnd {
+        package static var current: StackEnd {
             let thread = pthread_self()
             let size = UInt(pthread_get_stacksize_np(thread))
             return StackEnd(address: UInt(bitPattern: pthread_get_stackaddr_np(thread)) - size, size: size)
@@ -52,15 +52,18 @@ struct StackEnd: Sendable {
         }
 
         /// Reads a file of the system for the main thread.
-        static var current: StackEnd {
-            var attributes = pthread_attr_t()
-            guard let getAttributes, getAttributes(pthread_self(), &attributes) == 0 else {
-                return StackEnd(address: 0, size: 0)
+        package static var current: StackEnd {
+            // Not made by its initializer, which the compiler takes to be Dispatch's.
+            withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { room in
+                let attributes = room.baseAddress!
+                guard let getAttributes, getAttributes(pthread_self(), attributes) == 0 else {
+                    return StackEnd(address: 0, size: 0)
+                }
+                defer { pthread_attr_destroy(attributes) }
+                var (start, size) = (UnsafeMutableRawPointer?.none, 0)
+                pthread_attr_getstack(attributes, &start, &size)
+                return StackEnd(address: UInt(bitPattern: start), size: UInt(size))
             }
-            defer { pthread_attr_destroy(&attributes) }
-            var (start, size) = (UnsafeMutableRawPointer?.none, 0)
-            pthread_attr_getstack(&attributes, &start, &size)
-            return StackEnd(address: UInt(bitPattern: start), size: UInt(size))
         }
     }
 #endif

@@ -7,15 +7,19 @@ struct Salvage {
     /// Where the zeros begin that the bytes end with.
     let used: Int
     /// What the records that were found say last of each key.
-    private(set) var found: [ByteString: PropertyList?] = [:]
+    private(set) var found: [ByteString: [UInt8]?] = [:]
     /// How many bytes may still be summed: there are bytes for which all of this would take days.
     private(set) var work = 8 * RecordFormat.sizeLimit
     /// Whether any record was found.
     private var hasRecords = false
 
-    init(bytes: UnsafeRawBufferPointer, used: Int) {
+    private let isValue: (UnsafeRawBufferPointer) -> Bool
+
+    /// - Parameter isValue: Whether the bytes are a value that this version can read.
+    init(bytes: UnsafeRawBufferPointer, used: Int, isValue: @escaping (UnsafeRawBufferPointer) -> Bool) {
         self.bytes = bytes
         self.used = used
+        self.isValue = isValue
     }
 
     private typealias Record = (payload: Range<Int>, end: Int, crc: UInt32)
@@ -101,9 +105,8 @@ struct Salvage {
             let key = ByteString(String(decoding: bytes[edit.key], as: UTF8.self))
             if let place = edit.value {
                 // What this version does not know stays where it is.
-                if let value = ByteReader.wholeValue(UnsafeRawBufferPointer(rebasing: bytes[place])) {
-                    found[key] = value
-                }
+                let value = UnsafeRawBufferPointer(rebasing: bytes[place])
+                if isValue(value) { found[key] = Array(value) }
             } else {
                 found[key] = .some(nil)
             }
@@ -129,7 +132,7 @@ extension Salvage {
     ///   - crc: The checksum of the last good record.
     static func isTornRecord(_ bytes: UnsafeRawBufferPointer, at place: Int, after crc: UInt32) -> Bool {
         let used = RecordFormat.countBeforeZeros(bytes)
-        var salvage = Salvage(bytes: bytes, used: used)
+        var salvage = Salvage(bytes: bytes, used: used) { _ in true }
         salvage.run(from: 0, after: crc)
         guard !salvage.hasRecords, salvage.work > 0 else { return false }
         // No more than a length and a checksum.

@@ -1,0 +1,48 @@
+/// Reads what ``ByteWriter`` wrote, and nil from anything else.
+package struct ByteReader {
+    package let bytes: UnsafeRawBufferPointer
+    private(set) var position: Int
+
+    package init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    package var isAtEnd: Bool { position == bytes.count }
+
+    package mutating func byte() -> UInt8? {
+        guard position < bytes.count else { return nil }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    /// A count of things that take at least a byte each, so that a wrong one cannot ask for more room than there are bytes.
+    package mutating func count() -> Int? {
+        var count: UInt64 = 0
+        for shift in stride(from: 0, to: 63, by: 7) {
+            guard let byte = byte() else { return nil }
+            count |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte & 0x80 == 0 { return count <= UInt64(bytes.count - position) ? Int(count) : nil }
+        }
+        return nil
+    }
+
+    package mutating func word() -> UInt64? {
+        guard bytes.count - position >= 8 else { return nil }
+        defer { position += 8 }
+        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+    }
+
+    /// A count and so many bytes: where these stand.
+    package mutating func counted() -> Range<Int>? {
+        guard let count = count() else { return nil }
+        defer { position += count }
+        return position..<(position + count)
+    }
+
+    /// The same of bytes that are UTF-8: a string.
+    package mutating func string() -> String? {
+        guard let range = counted() else { return nil }
+        return String(utf8: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+}

@@ -1,0 +1,353 @@
+/// Settings in a file of this library's own format, which any number of processes and threads may use at once.
+///
+/// The file is a log: each commit is one record behind the last one, whole or not there. Reading needs no lock and, as long as nobody
+/// has written, no system call. Writers take turns by a lock on the file, which the system releases if one of them dies.
+///
+/// - Important: Replace such a file by renaming another one over it. To write over it in place, or to cut it short, may end the
+///   processes that have it open.
+package final class SettingsFile: Sendable {
+    package let location: String?
+    let place: SettingsFileLocation
+    /// What else one can do where the user's own folder cannot be used.
+    private let waysOut: String
+    let state = Locked(State())
+    private let glance = Locked(Glance())
+    /// The flush that is under way.
+    let flushing = Locked<Flush?>(nil)
+    private let locks: Locks
+
+    struct State {
+        var log: FileLog?
+        /// How often others were seen to have changed something.
+        var generation: UInt64 = 1
+        /// The keys that they changed, by generation; nil for all.
+        private var news: [(generation: UInt64, keys: [String]?)] = []
+        /// The number of entries in `news` and of keys in them.
+        private var newsCount = 0
+        private static let newsLimit = 4_096
+        /// Whether the name may mean another file by now, other than after a seal.
+        var doubtsName = false
+        /// Whether a writer of this process has the file's lock.
+        var isLocked = false
+        /// What was found damaged and is to be told when no lock is held.
+        var reports: [SettingsFileError] = []
+        var report: @Sendable (SettingsFileError) -> Void = { _ in }
+        var watch: FileWatch?
+        var hasReportedRefusal = false
+        /// How often records that were known here were found to be gone.
+        var losses = 0
+
+        /// Notes that others have changed those keys, or any if they are nil.
+        mutating func announce(_ keys: [String]?) {
+            generation &+= 1
+            news.append((generation, keys))
+            newsCount += 1 + (keys?.count ?? 0)
+            // Only `changes(since:)` takes entries out, and a process need not call it. Beyond the limit any key may have changed.
+            if newsCount > Self.newsLimit { (news, newsCount) = ([(generation, nil)], 1) }
+        }
+
+        /// The keys that may have changed after that generation, or `nil` if any key may have.
+        mutating func takeChanges(since generation: UInt64) -> [String]? {
+            news.removeAll { $0.generation <= generation }
+            newsCount = news.reduce(0) { $0 + 1 + ($1.keys?.count ?? 0) }
+            return news.contains { $0.keys == nil } ? nil : news.flatMap { $0.keys ?? [] }
+        }
+
+        /// Runs `body`, which may find out that records are gone that were known here.
+        mutating func noticingLoss<Result>(
+            of log: FileLog, _ body: () throws(FileFailure) -> Result
+        ) throws(FileFailure) -> Result {
+            let end = log.end
+            do throws(FileFailure) { return try body() } catch {
+                if log.end != end {
+                    losses += 1
+                    announce(nil)
+                }
+                throw error
+            }
+        }
+
+        var glance: Glance {
+            Glance(end: log?.glance, generation: generation, doubtsName: doubtsName, isLocked: isLocked)
+        }
+
+        /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
+        mutating func leaveParent() {
+            guard let process = log?.file.process, process != Forks.count else { return }
+            log = nil
+            isLocked = false
+            announce(nil)
+        }
+    }
+
+    /// What a `get` looks at. Its lock is its own, since that of the state is held during system calls.
+    struct Glance {
+        var end: FileLog.Glance?
+        var generation: UInt64 = 1
+        var doubtsName = false
+        var isLocked = false
+    }
+
+    /// Creates a backend on a file, which is made when it is first written.
+    ///
+    /// - Parameters:
+    ///   - path: An absolute path. Missing folders are made, for the user alone.
+    package convenience init(path: String) {
+        self.init(path: path, patience: .seconds(2))
+    }
+
+    /// A backend on a file in the user's own folder; a missing path if there is none, and all is unavailable.
+    package convenience init(namedPath path: String?) {
+        self.init(
+            path: path, patience: .seconds(2),
+            waysOut: "; set XDG_CONFIG_HOME to a folder, or use DefaultsSuite(file:) or DefaultsSuite.inMemory()")
+    }
+
+    /// The limits of the format, in bytes.
+    package static var keyLimit: Int { RecordFormat.keyLimit }
+    package static var valueLimit: Int { RecordFormat.valueLimit }
+
+    /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
+    package static func problem(ofName name: String) -> String? { SettingsFileLocation.problem(ofName: name) }
+
+    /// - Parameter sizeLimit: The same in all processes that use the file.
+    init(
+        path: String?, patience: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
+        waysOut: String = ""
+    ) {
+        place = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, patience: patience)
+        location = path
+        self.waysOut = waysOut
+        locks = Locks(flushing: flushing, state: state, glance: glance)
+        Forks.hold(locks, .backend)
+    }
+
+    deinit { Forks.release(locks) }
+
+    /// The backend's locks while the process is forked, in the order in which they are taken.
+    private final class Locks: ForkLock {
+        let flushing: Locked<Flush?>
+        let state: Locked<State>
+        let glance: Locked<Glance>
+
+        init(flushing: Locked<Flush?>, state: Locked<State>, glance: Locked<Glance>) {
+            (self.flushing, self.state, self.glance) = (flushing, state, glance)
+        }
+
+        func lock() {
+            flushing.lock()
+            state.lock()
+            glance.lock()
+        }
+
+        func unlock() {
+            glance.unlock()
+            state.unlock()
+            flushing.unlock()
+        }
+
+        /// Makes the next `get` of the child open the file again. The parent's writer is no reason any more to keep to what was read.
+        func unlockInChild() {
+            glance.withHeldLock { glance in
+                glance.isLocked = false
+                glance.doubtsName = true
+            }
+            unlock()
+        }
+    }
+}
+
+// Reading.
+extension SettingsFile {
+    package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
+        try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
+    }
+
+    package func keys() throws(SettingsFileError) -> [String] {
+        try withLog { state throws(FileFailure) in
+            try catchUp(&state)
+            return state.log?.index.keys ?? []
+        }
+    }
+
+    package var generation: UInt64? {
+        glance.withLock { glance in
+            guard let end = glance.end else { return nil }
+            // Whoever has the lock has caught up, and what else stands there is nobody's news.
+            let isNews = (end.hasMore || glance.doubtsName) && !glance.isLocked
+            return isNews ? glance.generation &+ 1 : glance.generation
+        }
+    }
+
+    /// Runs `body`, and lets whoever gets a value see what it has changed.
+    func withState<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try state.withLock { state throws(Failure) in
+            defer { glance.withLock { $0 = state.glance } }
+            return try body(&state)
+        }
+    }
+
+    package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {
+        try withLog { state throws(FileFailure) in
+            try catchUp(&state)
+            return (state.takeChanges(since: generation), state.generation)
+        }
+    }
+
+    /// Runs `body` with the log opened, if there is a file or one shall and can be made.
+    func withLog<Result>(
+        making: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
+    ) throws(SettingsFileError) -> Result {
+        var hasReports = false
+        defer { if hasReports { deliverReports() } }
+        do throws(FileFailure) {
+            return try withState { state throws(FileFailure) in
+                defer { hasReports = !state.reports.isEmpty }
+                state.leaveParent()
+                if state.log == nil {
+                    state.log = try place.open(making: making, reports: &state.reports)
+                    // What it holds is news to whoever has asked before.
+                    if let end = state.log?.end, end > RecordFormat.headerLength { state.announce(nil) }
+                }
+                return try body(&state)
+            }
+        } catch {
+            throw unavailable(error)
+        }
+    }
+
+    /// Reads what others have written, in this file and in one that has taken its place.
+    func catchUp(_ state: inout State) throws(FileFailure) {
+        if state.log?.hasMore == true { try readOn(&state) }
+        // A writer stays with the file that it has the lock of.
+        guard let log = state.log, log.isSealed || state.doubtsName, !state.isLocked else { return }
+        if try place.isElsewhere(log) { try reopen(&state, making: false) }
+        state.doubtsName = false
+    }
+
+    /// Opens the file that the name has come to mean. If that fails, whoever comes next tries again.
+    func reopen(_ state: inout State, making: Bool) throws(FileFailure) {
+        state.doubtsName = true
+        state.log = try place.open(making: making, reports: &state.reports)
+        state.doubtsName = false
+        state.announce(nil)
+    }
+
+    private func readOn(_ state: inout State) throws(FileFailure) {
+        try repair(&state) { state throws(FileFailure) in try readOnce(&state, isLookedAt: true) }
+    }
+
+    /// Replaces the file if that is due, also when it is asked again with the lock, and no other process has that: it is writing what is
+    /// only half there, or will do this in its turn.
+    func repair(
+        _ state: inout State, if isDue: (inout State) throws(FileFailure) -> Bool
+    ) throws(FileFailure) {
+        guard try isDue(&state) else { return }
+        let file = state.log!.file
+        if !state.isLocked {
+            guard try file.tryLock() else { return }
+        }
+        defer {
+            if !state.isLocked {
+                file.unlock()
+                // A successor comes with its lock.
+                state.log?.file.unlock()
+            }
+        }
+        guard try isDue(&state), state.log!.isWritable, try !place.isElsewhere(state.log!) else { return }
+        do throws(FileFailure) {
+            try repair(&state)
+        } catch {
+            // What is good can be read; a writer cannot go on.
+            if state.isLocked { throw error }
+        }
+    }
+
+    /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
+    ///
+    /// - Parameter isLookedAt: Whether something was just seen to be there, through the window.
+    func readOnce(_ state: inout State, isLookedAt: Bool = false) throws(FileFailure) -> Bool {
+        let log = state.log!
+        let end = log.end
+        let progress: FileLog.Progress
+        do throws(FileFailure) {
+            progress = try log.readOn(isLookedAt: isLookedAt)
+        } catch {
+            if log.end != end { state.announce(nil) }
+            throw error
+        }
+        if !progress.changed.isEmpty { state.announce(progress.changed) }
+        return progress.isStopped
+    }
+
+    /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
+    func repair(_ state: inout State) throws(FileFailure) {
+        let log = state.log!
+        var reports = state.reports
+        defer { state.reports = reports }
+        state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
+            do throws(FileFailure) { return try place.repair(log, reports: &reports) } catch {
+                // Room may appear at any moment, and the file must not fill it before it shrinks.
+                if !error.isDiskFull { log.noteFailedReplacement() }
+                throw error
+            }
+        }
+    }
+
+    package func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {
+        let watch = news.map { news in
+            place.watch { [weak self] isName in
+                if isName { self?.withState { $0.doubtsName = true } }
+                news(nil)
+            }
+        }
+        // Out of the lock, since the end of the one before waits for nobody but may run code of others.
+        var before: FileWatch?
+        state.withLock { state in
+            (before, state.watch) = (state.watch, watch)
+            guard let refusal = watch?.refusal, !state.hasReportedRefusal else { return }
+            state.hasReportedRefusal = true
+            state.reports.append(
+                SettingsFileError(
+                    .unavailable,
+                    reason:
+                        "the system does not tell of changes by other processes, so they are looked for ten times a second:"
+                        + " \(refusal.reason)"))
+        }
+        withExtendedLifetime(before) { deliverReports() }
+    }
+
+    package func attach(report: @escaping @Sendable (SettingsFileError) -> Void) {
+        // Release the old closure after unlocking: it may hold objects of the program.
+        let old = state.withLock { state in
+            defer { state.report = report }
+            return state.report
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    func deliverReports() {
+        let (reports, report) = state.withLock {
+            state -> ([SettingsFileError], @Sendable (SettingsFileError) -> Void) in
+            // Not while others wait for this process: whoever comes next delivers them.
+            guard !state.isLocked else { return ([], state.report) }
+            defer { state.reports = [] }
+            return (state.reports, state.report)
+        }
+        for error in reports { report(error) }
+    }
+
+    func unavailable(_ failure: FileFailure) -> SettingsFileError {
+        let subject = location.map { "the settings file \($0) cannot be used" } ?? "there is no place for settings"
+        return failure.isLimit
+            ? SettingsFileError(.refused, reason: "\(subject): \(failure.reason)")
+            : SettingsFileError(.unavailable, reason: "\(subject): \(failure.reason)\(waysOut)")
+    }
+}
+
+extension SettingsFile: CustomReflectable {
+    /// Empty: what is stored never shows in a `dump`.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

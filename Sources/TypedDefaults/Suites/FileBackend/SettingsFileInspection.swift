@@ -1,0 +1,56 @@
+import SettingsFile
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The state of a settings file, and what can be saved from a damaged one.
+///
+/// ```swift
+/// let inspection = try SettingsFileInspection(file: URL(filePath: "/home/me/.config/com.example.camera.defaults"))
+/// for problem in inspection.problems { print(problem) }
+/// ```
+public struct SettingsFileInspection: Sendable {
+    private let file: FileInspection
+    /// What is wrong, in phrases that follow the file's name and contain no stored value; empty if nothing is.
+    public var problems: [String] { file.problems }
+    /// The version of the file format; `nil` if the header cannot be read.
+    public var version: Int? { file.version }
+    /// The number of times that the file was replaced; `nil` if the header cannot be read.
+    public var epoch: UInt64? { file.epoch }
+    /// The size of the file in bytes.
+    public var size: Int { file.size }
+    /// The offset at which the last valid record ends, in bytes.
+    public var end: Int { file.end }
+    /// The number of valid records.
+    public var records: Int { file.records }
+    /// The approximate number of bytes that the current values take. Other records are superseded.
+    public var liveBytes: Int { file.liveBytes }
+    /// The stored keys, sorted.
+    public var keys: [String] { file.keys }
+    /// The last edit of each key in valid records behind the damage, sorted by key; `nil` for a removal.
+    ///
+    /// These values are no longer part of the suite: something between them and the suite is lost, and newer values may have been
+    /// written since.
+    public let salvageable: [(key: String, value: PropertyList?)]
+
+    /// Reads a settings file without its lock and leaves it unchanged.
+    ///
+    /// A record that another process is writing at this moment looks like damage. Inspect the file again if something is wrong.
+    /// A copy of damage, `<name>.damaged-<crc>`, is reported as not a settings file, together with what can be saved from it.
+    ///
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if there is no file or it cannot be read.
+    public init(file: URL) throws {
+        guard file.isFileURL, !file.hasDirectoryPath else {
+            throw DefaultsError(.unavailable, reason: "a settings file needs the URL of a file")
+        }
+        do throws(SettingsFileError) {
+            self.file = try FileInspection(path: file.path) { ByteReader.wholeValue($0) != nil }
+        } catch {
+            throw DefaultsError(error)
+        }
+        salvageable = self.file.salvageable.map { ($0.key, $0.value?.withUnsafeBytes(ByteReader.wholeValue)) }
+    }
+}

@@ -1,0 +1,230 @@
+import SettingsFile
+
+/// The stored values of a suite as one value: what ``DefaultsSuite/update(_:)`` edits, and what a backup or a migration works on.
+///
+/// ```swift
+/// try suite.update { contents in
+///     contents[.quality] = 0.5
+///     contents["window"] = ["x": 12, "y": 40]
+///     contents.remove(.launchCount)
+/// }
+/// let backup = try suite.contents()
+/// ```
+///
+/// A value of this type is independent of the suite: changing a copy changes nothing else. Keys are compared by their UTF-8 bytes.
+///
+/// Subscripts cannot throw. The first failure, such as a value that cannot be stored, is kept and thrown by the call that stores the
+/// contents, which then stores nothing.
+public struct SuiteContents: Sendable {
+    var base: Base
+    private(set) var edits: [ByteString: PropertyList?] = [:]
+    /// The first failure of a subscript.
+    private(set) var failure: DefaultsError?
+
+    init(base: Base) { self.base = base }
+
+    /// Creates contents without any value.
+    public init() { base = Base([:]) }
+}
+
+extension SuiteContents {
+    /// The value that is stored under a key, as it is stored; `nil` if there is none. Assigning `nil` removes the key.
+    public subscript(name: String) -> PropertyList? {
+        get {
+            if let edit = edits[ByteString(name)] { return edit }
+            return base.value(name, includesFallback: false)
+        }
+        set { edits[ByteString(name)] = .some(newValue) }
+    }
+
+    /// The value of a key. Returns the key's default if no value is stored, or none that can be read.
+    ///
+    /// Assigning a value over one that cannot be read keeps a copy of the old one under `<key>.unreadable`.
+    public subscript<Value>(key: DefaultKey<Value>) -> Value {
+        get { read(key.name, key.declaration) ?? key.defaultValue }
+        set { write(newValue, key.name, key.declaration) }
+    }
+
+    /// The stored value of a type that names its own key; `nil` if none is stored, or none that can be read.
+    ///
+    /// Assigning `nil` removes the key.
+    public subscript<Config: DefaultConvertible>(stored type: Config.Type) -> Config? {
+        get { read(Config.key, Declaration<Config>(.convertible, default: nil)) }
+        set { write(newValue, Config.key, Declaration<Config?>(Conversion<Config>.convertible.optional, default: nil)) }
+    }
+
+    /// Removes the values of one or more keys.
+    // The first one apart: a pack may be empty, and `remove()` would do nothing.
+    public mutating func remove<First, each Other>(
+        _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
+    ) {
+        remove(key.name)
+        repeat remove((each others).name)
+    }
+
+    private mutating func remove(_ name: String) { edits[ByteString(name)] = .some(nil) }
+
+    /// Removes all values.
+    public mutating func removeAll() { (base, edits) = (Base([:]), [:]) }
+
+    /// Returns whether a value is stored under the key, readable or not.
+    public func contains<Value>(_ key: DefaultKey<Value>) -> Bool { storedValue(key.name, key.declaration) != nil }
+
+    /// The stored keys, sorted by their UTF-8 bytes.
+    public var keys: [String] { map(\.key) }
+
+    private func storedValue<Value>(_ name: String, _ declaration: Declaration<Value>) -> PropertyList? {
+        if let edit = edits[ByteString(name)] { return edit }
+        for name in [name] + declaration.formerNames {
+            if let value = self[name] { return value }
+        }
+        return nil
+    }
+
+    private func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
+        var stored = storedValue(name, declaration)
+        if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
+        guard let stored else { return nil }
+        do throws(DefaultsError) {
+            return try declaration.conversion.decode(stored, false)
+        } catch {
+            base.note(error.about(key: name))
+            return nil
+        }
+    }
+
+    private mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
+        do throws(DefaultsError) {
+            let new = try declaration.conversion.encode(value)
+            if let new { try declaration.conversion.checkOnce(new) }
+            let old = storedValue(name, declaration)
+            if let old, old != new { try keep(old, of: name, unlessReadableAs: declaration) }
+            for name in declaration.formerNames where self[name] != nil { self[name] = nil }
+            self[name] = new
+        } catch {
+            failure = failure ?? error.about(key: name)
+        }
+    }
+
+    /// Copies a value that cannot be read before it is overwritten.
+    private mutating func keep<Value>(
+        _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
+    ) throws(DefaultsError) {
+        do throws(DefaultsError) {
+            _ = try declaration.conversion.decode(old, false)
+        } catch {
+            let first = "\(name).unreadable"
+            let copy = self[first] == nil || self[first] == old ? first : "\(name).unreadable-2"
+            self[copy] = old
+            var error = error.about(key: name)
+            error.reason += "; it is kept under “\(copy)”"
+            base.note(error)
+        }
+    }
+
+    /// All values after the edits.
+    var values: [ByteString: PropertyList] {
+        var values = base.values
+        for (key, value) in edits { values[key] = value }
+        return values
+    }
+}
+
+extension SuiteContents: Equatable {
+    /// Returns whether both hold equal values under the same keys.
+    public static func == (lhs: SuiteContents, rhs: SuiteContents) -> Bool { lhs.values == rhs.values }
+}
+
+extension SuiteContents: ExpressibleByDictionaryLiteral {
+    /// Creates contents from keys and values. If a key occurs more than once, its last value is used.
+    public init(dictionaryLiteral elements: (String, PropertyList)...) {
+        base = Base(Dictionary(elements.map { (ByteString($0.0), $0.1) }) { _, last in last })
+    }
+}
+
+extension SuiteContents: Sequence {
+    /// Returns an iterator over keys and values, sorted by the UTF-8 bytes of the keys.
+    public func makeIterator() -> some IteratorProtocol<(key: String, value: PropertyList)> {
+        values.map { (key: $0.key.string, value: $0.value) }
+            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.makeIterator()
+    }
+}
+
+extension SuiteContents: DiscreetlyDescribed {
+    /// The number of keys, and no key or value.
+    public var description: String { "SuiteContents(\(values.count) keys)" }
+}
+
+extension SuiteContents {
+    /// The values before the edits: read from the suite on demand during an update, and complete in every other case.
+    final class Base: Sendable {
+        private enum Source {
+            case suite(SuiteCore)
+            case values([ByteString: PropertyList])
+        }
+        private struct State {
+            var source: Source
+            /// Why the suite could not be read.
+            var failure: DefaultsError?
+            /// Values that could not be decoded.
+            var unreadable: [DefaultsError] = []
+            /// Keys whose values the backend itself cannot read.
+            var unknownKeys: Set<ByteString> = []
+        }
+        private let state: Locked<State>
+
+        init(_ values: [ByteString: PropertyList]) { state = Locked(State(source: .values(values))) }
+
+        /// Creates a base that reads from a suite until ``complete()`` is called. The caller has the turn of the suite's writers.
+        init(reading core: SuiteCore) { state = Locked(State(source: .suite(core))) }
+
+        /// Returns the value of a key.
+        ///
+        /// - Parameter includesFallback: Whether a value counts that is not stored but that the backend returns, such as one
+        ///   that was registered with `UserDefaults`.
+        func value(_ name: String, includesFallback: Bool) -> PropertyList? {
+            switch state.withLock({ $0.source }) {
+            case .values(let values): return values[ByteString(name)]
+            case .suite(let core):
+                do throws(DefaultsError) {
+                    if !includesFallback, core.backend.hasFallbackValues, try !core.backend.isStored(name) {
+                        return nil
+                    }
+                    return try core.backend.value(forKey: name)
+                } catch {
+                    if error.kind == .unreadable {
+                        state.withLock { _ = $0.unknownKeys.insert(ByteString(name)) }
+                    } else {
+                        fail(error.about(key: name))
+                    }
+                    return nil
+                }
+            }
+        }
+
+        var values: [ByteString: PropertyList] {
+            switch state.withLock({ $0.source }) {
+            case .values(let values): return values
+            case .suite(let core):
+                do throws(DefaultsError) { return try core.values() } catch {
+                    fail(error)
+                    return [:]
+                }
+            }
+        }
+
+        /// Reads everything, so that copies of the contents stay as they are now.
+        func complete() {
+            let values = values
+            state.withLock { $0.source = .values(values) }
+        }
+
+        func note(_ error: DefaultsError) { state.withLock { $0.unreadable.append(error) } }
+
+        private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }
+
+        var failure: DefaultsError? { state.withLock { $0.failure } }
+        var unreadable: [DefaultsError] { state.withLock { $0.unreadable } }
+        var unknownKeys: Set<ByteString> { state.withLock { $0.unknownKeys } }
+    }
+}

@@ -1,0 +1,187 @@
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+private let number = DefaultKey("number", default: 7)
+private let text = DefaultKey<String?>("text")
+private struct Stop: Error {}
+
+struct SuiteContentsTests {
+    @Test(arguments: Backend.allCases) func anUpdateStoresAllItsEditsAsOneChange(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            let changes = Guarded<[SuiteChange]>([])
+            let token = suite.observe(prefix: "") { change in changes.withLock { $0.append(change) } }
+            defer { token.cancel() }
+            let result = try suite.update { contents in
+                contents[number] += 1
+                contents[text] = "new"
+                contents["raw"] = [1, 2]
+                return contents[number]
+            }
+            #expect(result == 2)
+            #expect(suite[number] == 2)
+            #expect(suite[text] == "new")
+            #expect(changes.withLock { $0 }.map(\.keys) == [["number", "raw", "text"]])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func anUpdateThatThrowsStoresNothing(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            #expect(throws: Stop.self) {
+                try suite.update { contents in
+                    contents[number] = 2
+                    contents["raw"] = 3
+                    throw Stop()
+                }
+            }
+            let contents = try suite.contents()
+            #expect(contents == ["number": 1])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func aValueThatCannotBeStoredRefusesTheWholeUpdate(backend: Backend) throws {
+        struct Unstorable: Codable, Sendable {
+            init() {}
+            init(from decoder: any Decoder) throws {}
+            func encode(to encoder: any Encoder) throws { throw Stop() }
+        }
+        try backend.withSuite { suite in
+            do {
+                try suite.update { contents in
+                    contents[number] = 2
+                    contents[DefaultKey("bad", default: Unstorable())] = Unstorable()
+                }
+                Issue.record("the update was not refused")
+            } catch let error as DefaultsError {
+                #expect(error.key == "bad")
+            }
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func anUpdateWithoutAnEffectIsNoChange(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            let changes = Guarded(0)
+            let token = suite.observe(prefix: "") { _ in changes.withLock { $0 += 1 } }
+            defer { token.cancel() }
+            try suite.update { contents in
+                contents[number] = 1
+                contents["missing"] = nil
+            }
+            #expect(changes.withLock { $0 } == 0)
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func theContentsReadTheirOwnEdits(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            suite[text] = "old"
+            try suite.update { contents in
+                contents.remove(number, text)
+                #expect(contents[number] == 7)
+                #expect(contents[text] == nil)
+                #expect(!contents.contains(number))
+                #expect(contents.keys == [])
+                contents[number] = 3
+                #expect(contents.contains(number))
+                #expect(Array(contents).map(\.key) == ["number"])
+            }
+            #expect(try suite.contents() == ["number": 3])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func aCopyThatIsKeptStaysAsItWas(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            var kept: SuiteContents?
+            try suite.update { contents in
+                contents[text] = "edited"
+                kept = contents
+            }
+            suite[number] = 2
+            var copy = try #require(kept)
+            #expect(copy[number] == 1)
+            #expect(copy == ["number": 1, "text": "edited"])
+            copy[number] = 3
+            #expect(suite[number] == 2)
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func replacingTheContentsRemovesOtherKeys(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            let backup = try suite.contents()
+            try suite.update { contents in
+                contents[number] = 2
+                contents["other"] = "text"
+            }
+            #expect(try suite.contents() != backup)
+            try suite.replaceContents(with: backup)
+            #expect(try suite.contents() == backup)
+            #expect(try suite.keys() == ["number"])
+            try suite.update { $0.removeAll() }
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func anUnreadableValueIsKeptWhenItIsOverwritten(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[DefaultKey<PropertyList?>("number")] = "no number"
+            let failures = Guarded<[DefaultsError]>([])
+            suite.onFailure = { error in failures.withLock { $0.append(error) } }
+            try suite.update { contents in
+                #expect(contents[number] == 7)
+                contents[number] = 1
+            }
+            #expect(try suite.contents() == ["number": 1, "number.unreadable": "no number"])
+            #expect(failures.withLock { $0.allSatisfy { $0.kind == .unreadable && $0.key == "number" } })
+            #expect(!failures.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test func writingTheSuiteInsideAnUpdateIsAnError() throws {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { contents in
+            #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).update { $0 = 2 } }
+            #expect(suite[number] == 7)
+            contents[number] = 3
+        }
+        #expect(suite[number] == 3)
+    }
+
+    @Test func updatesOfManyThreadsAreExact() async throws {
+        let suite = DefaultsSuite.inMemory()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<200 {
+                        try suite.update { contents in
+                            contents[DefaultKey("one", default: 0)] += 1
+                            contents[DefaultKey("two", default: 0)] += 1
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try suite.contents() == ["one": 1_600, "two": 1_600])
+    }
+
+    @Test func contentsAreEqualByTheirBytesAndPrintNoValue() {
+        let composed: SuiteContents = ["\u{E9}": 1]
+        let decomposed: SuiteContents = ["e\u{301}": 1]
+        #expect(composed != decomposed)
+        #expect("\(composed)" == "SuiteContents(1 keys)")
+        var dumped = ""
+        dump(SuiteContents(dictionaryLiteral: ("name", "secret")), to: &dumped)
+        #expect(!dumped.contains("secret") && !dumped.contains("name"))
+    }
+}

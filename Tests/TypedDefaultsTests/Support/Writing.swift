@@ -1,0 +1,22 @@
+@testable import SettingsFile
+@testable import TypedDefaults
+
+extension DefaultsBackend {
+    /// Runs `body` between `beginWrite()` and `endWrite()`.
+    func writing<Result>(_ body: () throws -> Result) throws -> Result {
+        try beginWrite()
+        defer { endWrite() }
+        return try body()
+    }
+}
+
+extension FileBackend {
+    /// A backend with limits of the test's own.
+    convenience init(
+        path: String, durability: DefaultsSuite.Durability = .process, patience: Duration,
+        sizeLimit: Int = RecordFormat.sizeLimit
+    ) {
+        self.init(
+            SettingsFile(path: path, patience: patience, sizeLimit: sizeLimit), location: path, durability: durability)
+    }
+}
