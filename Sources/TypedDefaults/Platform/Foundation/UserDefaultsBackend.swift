@@ -42,7 +42,7 @@ import SettingsFile
     /// ## On both
     ///
     /// On Apple platforms this is what ``DefaultsSuite/standard`` stands on (*not run on Apple platforms*). On Linux, where a
-    /// ``FileBackend`` takes its place, it needs the package trait `UserDefaults`, saves in the background within a second and at exit, and refuses every value that
+    /// a settings file takes its place, it needs the package trait `UserDefaults`, saves in the background within a second and at exit, and refuses every value that
     /// Foundation would not give back the same. What it cannot mend there, since it lies below: the file is rewritten in place,
     /// so that a kill or a full disk at that moment leaves it empty; and of two processes that write at the same time, one
     /// loses updates, different keys or not.
