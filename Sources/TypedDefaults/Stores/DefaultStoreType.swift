@@ -1,5 +1,3 @@
-import SettingsFile
-
 /// A place for one value: what a view model holds, and what a test swaps.
 ///
 /// ``PersistentStore`` and ``InMemoryStore`` conform; ``AnyStore`` hides which one it is. A type of your own needs `get`, `set`
@@ -119,42 +117,5 @@ extension DefaultStoreType {
             queue.cancel()
             token.cancel()
         }
-    }
-}
-
-/// Changes on their way to the main actor: one task at a time, so that they arrive in order.
-private final class MainActorQueue<Value: Sendable>: Sendable {
-    private let waiting = Locked<[(change: DefaultChange<Value>, depth: Int)]?>([])
-    private let handler: @MainActor (DefaultChange<Value>) -> Void
-
-    init(_ handler: @escaping @MainActor (DefaultChange<Value>) -> Void) { self.handler = handler }
-
-    func append(_ change: DefaultChange<Value>) {
-        let isFirst = waiting.withLock { waiting in
-            waiting?.append((change, ChangeRow.depth))
-            return waiting?.count == 1
-        }
-        guard isFirst else { return }
-        Task { @MainActor in
-            // The first one stays until it was handed over, so that nobody begins a second task.
-            while let (change, depth) = waiting.withLock({ $0?.first }) {
-                ChangeRow.calling(at: depth) { handler(change) }
-                waiting.withLock { waiting in
-                    if waiting?.isEmpty == false { waiting?.removeFirst() }
-                }
-                // Others want the main actor as well.
-                await Task.yield()
-            }
-        }
-    }
-
-    /// Nothing is handed over any more.
-    func cancel() {
-        // Release the waiting changes after unlocking: the deinit of a value may use the suite.
-        let dropped = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        withExtendedLifetime(dropped) {}
     }
 }

@@ -20,7 +20,7 @@ extension AnyStore: DiscreetlyDescribed {
     public var description: String { "AnyStore(\(describe(base)))" }
 }
 
-extension PartStore: DiscreetlyDescribed {
+extension MappedStore: DiscreetlyDescribed {
     var description: String { "\(describe(base)).map(\(Part.self))" }
 }
 

@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// One part of what another store holds.
-struct PartStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
+struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
     let base: Base
     let part: any WritableKeyPath<Base.Default, Part> & Sendable
     let defaultWhole: Base.Default?
@@ -72,45 +72,6 @@ extension DefaultStoreType {
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
     ) -> AnyStore<Part> {
-        AnyStore(PartStore(base: self, part: part, defaultWhole: defaultWhole))
-    }
-
-    /// Hands a failure that no caller can be told of to the failure handler of the store's suite, or to the log if there is none.
-    func fail(with error: any Error) {
-        // Of an error of somebody else's the type only: its text may hold a value.
-        let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
-        guard let store = self as? any FailureReporting else {
-            return writeToLog(error.kind.description, line: "TypedDefaults: \(error)")
-        }
-        store.report(error)
-    }
-}
-
-/// A store whose suite has a failure handler.
-protocol FailureReporting {
-    func report(_ error: DefaultsError)
-    /// Whether `observe` needs no help of a box around the store.
-    var notifiesObservers: Bool { get }
-}
-
-extension FailureReporting {
-    var notifiesObservers: Bool { true }
-}
-
-extension PartStore: FailureReporting {
-    func report(_ error: DefaultsError) { base.fail(with: error) }
-    var notifiesObservers: Bool { (base as? any FailureReporting)?.notifiesObservers ?? false }
-}
-extension PersistentStore: FailureReporting {}
-extension InMemoryStore: FailureReporting {}
-extension AnyStore: FailureReporting {}
-
-/// Whether both are stored as the same bits, where that can be seen from the values; else whether they are equal.
-func areSame<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
-    guard let one, let other else { return one == nil && other == nil }
-    do throws(DefaultsError) {
-        return try PropertyList(one) == PropertyList(other)
-    } catch {
-        return one == other
+        AnyStore(MappedStore(base: self, part: part, defaultWhole: defaultWhole))
     }
 }

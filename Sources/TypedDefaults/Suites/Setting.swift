@@ -3,10 +3,6 @@ struct Setting<Value: Sendable>: Sendable {
     private let core: SuiteCore
     private let slot: Slot
 
-    init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>, isDeclaring: Bool = true) {
-        self.init(suite, key: key.name, declaredBy: key.declaration, isDeclaring: isDeclaring)
-    }
-
     /// The setting that a declaration speaks of, under that key.
     init(
         _ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>, isDeclaring: Bool = true

@@ -1,7 +1,7 @@
 import Testing
 import TypedDefaults
 
-struct PartStoreTests {
+struct MappedStoreTests {
     private let suite = DefaultsSuite.inMemory()
     private var store: PersistentStore<CameraConfig> { PersistentStore(suite: suite) }
 

@@ -1,0 +1,32 @@
+import SettingsFile
+
+extension DefaultStoreType {
+    /// Hands a failure that no caller can be told of to the failure handler of the store's suite, or to the log if there is none.
+    func fail(with error: any Error) {
+        // Of an error of somebody else's the type only: its text may hold a value.
+        let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
+        guard let store = self as? any FailureReporting else {
+            return writeToLog(error.kind.description, line: "TypedDefaults: \(error)")
+        }
+        store.report(error)
+    }
+}
+
+/// A store whose suite has a failure handler.
+protocol FailureReporting {
+    func report(_ error: DefaultsError)
+    /// Whether `observe` needs no help of a box around the store.
+    var notifiesObservers: Bool { get }
+}
+
+extension FailureReporting {
+    var notifiesObservers: Bool { true }
+}
+
+extension MappedStore: FailureReporting {
+    func report(_ error: DefaultsError) { base.fail(with: error) }
+    var notifiesObservers: Bool { (base as? any FailureReporting)?.notifiesObservers ?? false }
+}
+extension PersistentStore: FailureReporting {}
+extension InMemoryStore: FailureReporting {}
+extension AnyStore: FailureReporting {}
