@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Run under ThreadSanitizer by `Tests/thread-sanitizer`.
+/// Run under ThreadSanitizer by `Scripts/thread-sanitizer`.
 struct ConcurrencyTests {
     @Test(arguments: Backend.allCases)
     func readersAndWritersOnManyThreadsSeeWholeValues(backend: Backend) throws {
