@@ -1,0 +1,31 @@
+"""Runs the compiler's frontend on the modules of the library, without building them."""
+import pathlib, re, subprocess, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODULES = ["SettingsFile", "TypedDefaults"]
+TOOLCHAIN = pathlib.Path(
+    subprocess.run(
+        ["xcrun", "--find", "swiftc"] if sys.platform == "darwin" else ["which", "swiftc"],
+        check=True, capture_output=True, text=True).stdout.strip()).resolve().parent.parent
+
+
+def sources(root, module):
+    return sorted((root / "Sources" / module).rglob("*.swift"))
+
+
+def frontend(folder, module, *arguments):
+    """Runs the frontend for a module, which finds the modules that it imports in `folder`."""
+    features = re.findall(r'enableUpcomingFeature\("(\w+)"\)', (ROOT / "Package.swift").read_text())
+    flags = ["-swift-version", "6", "-package-name", "typeddefaults", "-parse-as-library", "-I", folder]
+    flags += ["-plugin-path", TOOLCHAIN / "lib/swift/host/plugins"]
+    for feature in features:
+        flags += ["-enable-upcoming-feature", feature]
+    if subprocess.run(["swiftc", "-frontend", "-module-name", module, *flags, *arguments]).returncode:
+        sys.exit(f"{module} does not compile")
+
+
+def emit_module(root, folder, module, *arguments):
+    """Writes the interface of a module, whose sources are below `root`, to `folder`."""
+    frontend(
+        folder, module, "-emit-module", "-o", f"{folder}/{module}.swiftmodule", *arguments,
+        *sources(root, module))
