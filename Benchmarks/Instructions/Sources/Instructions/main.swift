@@ -1,0 +1,54 @@
+// Makes one call many times, for `Benchmarks/instructions` to count its instructions.
+// usage: Instructions CALL memory|FILE ROUNDS
+import Foundation
+import TypedDefaults
+
+struct Config: DefaultConvertible, Codable {
+    static let key = "Config"
+    enum Size: String, Codable { case large, medium, small }
+    var savesToCameraRoll = true
+    var size = Size.medium
+    var count = 0
+    var ratio = 0.5
+    var name = "name"
+}
+
+extension DefaultKey<Int> { static let count = DefaultKey("count", default: 1) }
+
+final class Account: StorableConfig { @Stored var userName = "" }
+
+struct Settings {
+    @UserDefault("number") var number = 9
+
+    init(in suite: DefaultsSuite) { _number = UserDefault("number", default: 9, in: suite) }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 4, let rounds = Int(arguments[3]) else {
+    fatalError("usage: Instructions CALL memory|FILE ROUNDS")
+}
+let suite = arguments[2] == "memory" ? DefaultsSuite.inMemory() : try DefaultsSuite(file: URL(filePath: arguments[2]))
+let store = PersistentStore<Config>(suite: suite)
+let settings = Settings(in: suite)
+let account = Account(suite: suite, identifier: "app")
+store.set(Config())
+settings.$number.value = 3
+account.userName = "a"
+suite[.count] = 2
+
+/// Instructions are counted in this function and what it calls.
+@MainActor @inline(never) func run() throws -> Int {
+    var sum = 0
+    switch arguments[1] {
+    case "get": for _ in 0..<rounds { sum += store.get()?.count ?? 1 }
+    case "wrapper": for _ in 0..<rounds { sum += settings.number }
+    case "stored": for _ in 0..<rounds { sum += account.userName.utf8.count }
+    case "suite": for _ in 0..<rounds { sum += suite[.count] }
+    case "set": for round in 0..<rounds { store.set(Config(count: round + 1)) }
+    case "equal-set": for _ in 0..<rounds { store.set(Config()) }
+    case "update": for _ in 0..<rounds { try settings.$number.update { $0 += 1 } }
+    default: fatalError("no such call: \(arguments[1])")
+    }
+    return sum
+}
+print(try run())
