@@ -9,7 +9,7 @@ final class FileLog {
     let epoch: UInt64
     /// How large the file may be: as large as the window into it.
     private let sizeLimit: Int
-    private let window: FileWindow
+    let window: FileWindow
     // Not checked at each access whether another one is under way, which takes as long as one of a commit's system calls: the lock
     // sees to it.
     @exclusivity(unchecked)
@@ -21,7 +21,7 @@ final class FileLog {
     private static let pageSize = 4 << 10
     /// How far the file reaches at least; from the end of the records on it holds zeros.
     @exclusivity(unchecked)
-    private var size: Int
+    private(set) var size: Int
 
     // Kept here, with the file: what was flushed of another file says nothing of this one.
     /// How far the file was flushed, and whether its name was.
@@ -58,18 +58,8 @@ final class FileLog {
     var end: Int { index.end }
     var isSealed: Bool { index.isSealed }
 
-    /// Where the next record goes, for whoever wants to know whether one has come.
-    struct Glance {
-        fileprivate let window: FileWindow
-        fileprivate let end: Int
-        fileprivate let size: Int
-
-        /// Whether something stands there. A file that was cut off there is one to look at as well.
-        var hasMore: Bool { end + 8 > size || window.word(at: end) != 0 }
-    }
-
-    var glance: Glance { Glance(window: window, end: end, size: size) }
-    var hasMore: Bool { glance.hasMore }
+    /// Whether something stands behind the last record.
+    var hasMore: Bool { window.hasRecord(at: end, size: size) }
 
     /// Whether the file still holds the checksum of the last record. Copying another file over this one changes it.
     var holdsLastChecksum: Bool {

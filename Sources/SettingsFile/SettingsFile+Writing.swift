@@ -2,10 +2,18 @@ extension SettingsFile {
     /// Waits for the lock of the file and reads what other processes wrote before.
     ///
     /// Balance each call that returns with ``endWrite()``. A file that this process may only read takes no lock: the commit says why.
-    package func beginWrite() throws(SettingsFileError) {
+    ///
+    /// - Returns: The generation. Until the write ends, no other process changes it.
+    @discardableResult
+    package func beginWrite() throws(SettingsFileError) -> UInt64? {
         var deadline: ContinuousClock.Instant?
         var pause: UInt32 = 20
-        while try lock() == .busy {
+        while true {
+            switch try lock() {
+            case .locked(let generation): return generation
+            case .readOnly: return generation
+            case .busy: break
+            }
             let now = ContinuousClock.now
             guard now < deadline ?? now + place.patience else {
                 throw SettingsFileError(
@@ -18,9 +26,12 @@ extension SettingsFile {
         }
     }
 
-    private enum Turn { case locked, busy, readOnly }
+    private enum LockResult {
+        case locked(generation: UInt64)
+        case busy, readOnly
+    }
 
-    private func lock() throws(SettingsFileError) -> Turn {
+    private func lock() throws(SettingsFileError) -> LockResult {
         try withLog(making: true) { state throws(FileFailure) in
             for _ in 0..<100 {
                 guard let log = state.log, log.isWritable else { return .readOnly }
@@ -44,7 +55,7 @@ extension SettingsFile {
                                 try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
                             }
                         }
-                        return .locked
+                        return .locked(generation: state.generation)
                     }
                 } catch {
                     unlock(&state, log.file)

@@ -11,7 +11,7 @@ package final class SettingsFile: Sendable {
     /// What else one can do where the user's own folder cannot be used.
     private let waysOut: String
     let state = Locked(State())
-    private let glance = Locked(Glance())
+    private let snapshot = Locked(ReadSnapshot())
     /// The flush that is under way.
     let flushing = Locked<Flush?>(nil)
     private let locks: Locks
@@ -36,6 +36,8 @@ package final class SettingsFile: Sendable {
         var hasReportedRefusal = false
         /// How often records that were known here were found to be gone.
         var losses = 0
+        /// The snapshot that readers see; `nil` to publish it in any case.
+        fileprivate var published: ReadSnapshot? = ReadSnapshot()
 
         /// Notes that others have changed those keys, or any if they are nil.
         mutating func announce(_ keys: [String]?) {
@@ -67,10 +69,6 @@ package final class SettingsFile: Sendable {
             }
         }
 
-        var glance: Glance {
-            Glance(end: log?.glance, generation: generation, doubtsName: doubtsName, isLocked: isLocked)
-        }
-
         /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
         mutating func leaveParent() {
             guard let process = log?.file.process, process != Forks.count else { return }
@@ -78,14 +76,6 @@ package final class SettingsFile: Sendable {
             isLocked = false
             announce(nil)
         }
-    }
-
-    /// What a `get` looks at. Its lock is its own, since that of the state is held during system calls.
-    struct Glance {
-        var end: FileLog.Glance?
-        var generation: UInt64 = 1
-        var doubtsName = false
-        var isLocked = false
     }
 
     /// Creates a backend on a file, which is made when it is first written.
@@ -118,7 +108,7 @@ package final class SettingsFile: Sendable {
         place = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, patience: patience)
         location = path
         self.waysOut = waysOut
-        locks = Locks(flushing: flushing, state: state, glance: glance)
+        locks = Locks(flushing: flushing, state: state, snapshot: snapshot)
         Forks.hold(locks, .backend)
     }
 
@@ -128,30 +118,28 @@ package final class SettingsFile: Sendable {
     private final class Locks: ForkLock {
         let flushing: Locked<Flush?>
         let state: Locked<State>
-        let glance: Locked<Glance>
+        let snapshot: Locked<ReadSnapshot>
 
-        init(flushing: Locked<Flush?>, state: Locked<State>, glance: Locked<Glance>) {
-            (self.flushing, self.state, self.glance) = (flushing, state, glance)
+        init(flushing: Locked<Flush?>, state: Locked<State>, snapshot: Locked<ReadSnapshot>) {
+            (self.flushing, self.state, self.snapshot) = (flushing, state, snapshot)
         }
 
         func lock() {
             flushing.lock()
             state.lock()
-            glance.lock()
+            snapshot.lock()
         }
 
         func unlock() {
-            glance.unlock()
+            snapshot.unlock()
             state.unlock()
             flushing.unlock()
         }
 
-        /// Makes the next `get` of the child open the file again. The parent's writer is no reason any more to keep to what was read.
+        /// Makes the next `get` of the child open the file again.
         func unlockInChild() {
-            glance.withHeldLock { glance in
-                glance.isLocked = false
-                glance.doubtsName = true
-            }
+            snapshot.withHeldLock { $0.nameMayHaveMoved = true }
+            state.withHeldLock { $0.published = nil }
             unlock()
         }
     }
@@ -170,23 +158,29 @@ extension SettingsFile {
         }
     }
 
-    package var generation: UInt64? {
-        glance.withLock { glance in
-            guard let end = glance.end else { return nil }
-            // Whoever has the lock has caught up, and what else stands there is nobody's news.
-            let isNews = (end.hasMore || glance.doubtsName) && !glance.isLocked
-            return isNews ? glance.generation &+ 1 : glance.generation
-        }
-    }
+    package var generation: UInt64? { snapshot.withLock { $0.currentGeneration } }
 
-    /// Runs `body`, and lets whoever gets a value see what it has changed.
+    /// Runs `body`, and publishes the snapshot for readers if it has changed.
     func withState<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try state.withLock { state throws(Failure) in
-            defer { glance.withLock { $0 = state.glance } }
+            defer { publishSnapshot(of: &state) }
             return try body(&state)
         }
+    }
+
+    /// A commit changes the snapshot once. The rest of a write mostly leaves it as it is.
+    private func publishSnapshot(of state: inout State) {
+        let new = ReadSnapshot(of: state.log, generation: state.generation, nameMayHaveMoved: state.doubtsName)
+        guard state.published != new else { return }
+        state.published = new
+        // The old snapshot may hold the last reference to a mapping of a file that was replaced.
+        let old = snapshot.withLock { snapshot in
+            defer { snapshot = new }
+            return snapshot
+        }
+        withExtendedLifetime(old) {}
     }
 
     package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {

@@ -112,6 +112,8 @@ package final class TurnLock: ForkLock {
     private nonisolated(unsafe) var waiters: [Waiter] = []
     /// How often a thread has asked.
     private nonisolated(unsafe) var tickets: UInt64 = 0
+    /// Whether a thread that could not wait left something to do.
+    private nonisolated(unsafe) var hasRequest = false
 
     package init() {
         mutex = .allocate(capacity: 1)
@@ -149,24 +151,38 @@ package final class TurnLock: ForkLock {
         return ticket
     }
 
-    package var isHeld: Bool {
+    /// Acquires the lock if it is free. Otherwise ``release()`` tells its holder that there is something to do.
+    ///
+    /// - Returns: Whether the lock was free.
+    package func acquireOrRequest() -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return holder != nil
+        guard holder == nil else {
+            hasRequest = true
+            return false
+        }
+        tickets &+= 1
+        holder = pthread_self()
+        return true
     }
 
-    /// Ends the caller's turn.
-    package func release() {
+    /// Hands the lock to the oldest waiter, or unlocks it.
+    ///
+    /// - Returns: Whether the caller must do what was requested, because no other thread took the lock.
+    @discardableResult
+    package func release() -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         guard !waiters.isEmpty else {
             holder = nil
-            return
+            defer { hasRequest = false }
+            return hasRequest
         }
         let next = waiters.removeFirst()
         holder = next.thread
         next.hasTurn = true
         next.signal()
+        return false
     }
 
     // For forks; everything else uses `acquire` and `release`.

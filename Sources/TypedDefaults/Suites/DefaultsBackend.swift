@@ -109,8 +109,11 @@ extension DefaultsBackend {
     public var location: String? { nil }
 }
 
-/// A backend that can copy a value that it cannot read, as one that a newer version wrote.
-package protocol RawValueCopying: DefaultsBackend {
+/// A backend on a settings file.
+package protocol SettingsFileBackend: DefaultsBackend {
+    /// Calls ``beginWrite()`` and returns the generation. Until ``endWrite()``, only this process changes it.
+    func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64?
+
     /// Copies what is stored under `key`, as it is, between ``beginWrite()`` and ``endWrite()``.
     ///
     /// - Returns: The key that holds the copy: `first` or, if something else is stored there, `second`.

@@ -116,15 +116,18 @@ extension Setting {
 
     func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
         // Even after a failure there may be external changes.
-        defer { core.deliver() }
+        var isDeliveryDue = true
+        defer { if isDeliveryDue { core.deliver() } }
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
         let result: Result
         let unreadable: DefaultsError?
         do {
-            defer { core.endWrite() }
+            defer { isDeliveryDue = core.endWrite() }
             // What is stored, never the launch argument: writing that back would make it permanent.
             var value = try value(of: core.stored(slot))
             result = try body(&value)
+            // A flush may have found a loss while `body` ran.
+            try core.catchUpIfNeeded()
             unreadable = try replace(with: try value.map { try slot.encode($0) } ?? nil)
         }
         try flushIfImmediate()
@@ -133,11 +136,12 @@ extension Setting {
     }
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
-        defer { core.deliver() }
+        var isDeliveryDue = true
+        defer { if isDeliveryDue { core.deliver() } }
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
         let unreadable: DefaultsError?
         do {
-            defer { core.endWrite() }
+            defer { isDeliveryDue = core.endWrite() }
             unreadable = try replace(with: new, keepsUnreadable: keepsUnreadable)
         }
         try flushIfImmediate()

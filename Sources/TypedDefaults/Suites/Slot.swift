@@ -134,9 +134,7 @@ final class Slot: ForkLock {
         // Safe: a slot is found by its type.
         let encoding = unsafeDowncast(encoding, to: SlotEncoding<Value>.self)
         do throws(DefaultsError) {
-            guard let new = try encoding.encode(value).get() else { return nil }
-            if !isOwn || encoding.isHandWritten() { try encoding.check(new).get() }
-            return new
+            return try encoding.encode(value, self).get()
         } catch {
             throw error.about(key: key)
         }
@@ -147,14 +145,22 @@ final class Slot: ForkLock {
 ///
 /// Functions in an object, because generic code would look up the type of a ``Conversion`` at each call.
 private final class SlotEncoding<Value: Sendable>: Sendable {
-    let encode: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
-    let isHandWritten: @Sendable () -> Bool
-    let check: @Sendable (PropertyList) -> Result<Void, DefaultsError>
+    let encode: @Sendable (Value, Slot) -> Result<PropertyList?, DefaultsError>
 
     init(_ conversion: Conversion<Value>) {
-        encode = conversion.encoding
-        isHandWritten = conversion.isHandWritten
-        check = { written in Result { () throws(DefaultsError) in try conversion.checkOnce(written) } }
+        let check: @Sendable (PropertyList) -> Result<Void, DefaultsError> = { written in
+            Result { () throws(DefaultsError) in try conversion.checkOnce(written) }
+        }
+        if let encode = conversion.checkedEncoding {
+            self.encode = { value, _ in encode(value, check) }
+            return
+        }
+        let (encode, isHandWritten) = (conversion.encoding, conversion.isHandWritten)
+        self.encode = { value, slot in
+            let encoded = encode(value)
+            guard case .success(let new?) = encoded, !slot.isOwn || isHandWritten() else { return encoded }
+            return check(new).map { new }
+        }
     }
 }
 
@@ -177,9 +183,24 @@ extension Slot {
         }
     }
 
+    /// Returns what is known, and begins a commit of this key unless nothing is known or the value stays equal.
+    ///
+    /// Balance a begun commit with ``keepOwn(_:at:)`` or ``settle()``.
+    func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Knowledge, hasBegun: Bool) {
+        knowledge.withLock { knowledge in
+            if generation == nil { knowledge.isKnown = false }
+            knowledge.generation = generation
+            let old = knowledge
+            guard knowledge.isKnown, knowledge.stored != new else { return (old, false) }
+            knowledge.forget()
+            knowledge.isUnsettled = true
+            return (old, true)
+        }
+    }
+
     /// Takes over what a look found, unless something happened since it began.
     func keep(_ look: Knowledge) {
-        let old = knowledge.withLock { knowledge -> (PropertyList?, Content)? in
+        let old = knowledge.withLock { knowledge -> Replaced? in
             guard knowledge.version == look.version, !knowledge.isUnsettled else { return nil }
             let old = (knowledge.stored, knowledge.content)
             // The failure may have been reported while this look was under way.
@@ -199,23 +220,28 @@ extension Slot {
     /// Whether what is stored was written through this slot, by a type that was seen to read what it writes.
     var isOwn: Bool { knowledge.withLock { $0.isOwn } }
 
-    /// Takes over what was just committed through this slot.
-    func keepOwn(_ stored: PropertyList?, at generation: UInt64?) {
-        let old = knowledge.withLock { knowledge in
+    /// A value to release after unlocking.
+    typealias Replaced = (stored: PropertyList?, content: Content)
+
+    /// Takes over what was just committed through this slot, and ends the commit.
+    ///
+    /// - Returns: What to pass to ``release(_:)`` when no lock is held.
+    func keepOwn(_ stored: PropertyList?, at generation: UInt64?) -> Replaced {
+        knowledge.withLock { knowledge in
             let old = (knowledge.stored, knowledge.content)
             knowledge.version &+= 1
             knowledge.learn(stored, isOwn: true)
             knowledge.reported = nil
             knowledge.isKnown = true
+            knowledge.isUnsettled = false
             knowledge.generation = generation
             return old
         }
-        release(old)
     }
 
     /// Releases a replaced value after the slot's lock and, if this thread is writing, after its write: the value may hold an
     /// object whose deinit uses the suite.
-    private func release(_ old: (stored: PropertyList?, content: Content)?) {
+    func release(_ old: Replaced?) {
         guard holdsObjects, case .value(let box)? = old?.content, HeldTurns.hasOne else { return }
         HeldTurns.postpone { withExtendedLifetime(box) {} }
     }

@@ -80,10 +80,23 @@ extension SuiteCore {
     func replace(
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
-        let old: Slot.Knowledge
-        do throws(DefaultsError) { old = try look(at: slot) } catch {
-            return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
+        var (old, hasBegun) = slot.beginCommit(of: new, at: write.generation)
+        if !old.isKnown {
+            do throws(DefaultsError) { old = try look(at: slot) } catch {
+                return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
+            }
         }
+        do throws(DefaultsError) {
+            return try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
+        } catch {
+            if hasBegun { slot.settle() }
+            throw error
+        }
+    }
+
+    private func replace(
+        _ slot: Slot, _ old: Slot.Knowledge, with new: PropertyList?, keepsUnreadable: Bool, hasBegun: Bool
+    ) throws(DefaultsError) -> DefaultsError? {
         let isEqual = old.stored == new
         var formerEdits: [(key: String, value: PropertyList?)] = []
         // A removal must not leave a former value that this or another declaration of the key would read.
@@ -102,7 +115,7 @@ extension SuiteCore {
             error.reason += "; it is kept under “\(name)”"
             unreadable = error
         }
-        slot.keepOwn(new, at: try commit(edits))
+        try commit(edits, by: slot, hasBegun: hasBegun)
         return unreadable
     }
 
@@ -115,7 +128,7 @@ extension SuiteCore {
         if keepsUnreadable { unreadable = try setAsideUnknownValue(of: key, as: slot.key, failure) }
         var edits = [(key: slot.key, value: new)]
         for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
-        slot.keepOwn(new, at: try commit(edits))
+        try commit(edits, by: slot)
         return unreadable
     }
 
@@ -130,10 +143,10 @@ extension SuiteCore {
             failure
             ?? DefaultsError(
                 .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
-        guard let backend = backend as? any RawValueCopying else { throw failure }
+        guard let settingsFile else { throw failure }
         let name = name ?? key
-        let copy = try backend.copyRawValue(forKey: key, to: "\(name).unreadable", else: "\(name).unreadable-2")
-        _ = try catchUp()
+        let copy = try settingsFile.copyRawValue(forKey: key, to: "\(name).unreadable", else: "\(name).unreadable-2")
+        write.generation = try catchUp()
         failure.reason += "; it is kept under “\(copy)”"
         return failure
     }

@@ -7,6 +7,19 @@ final class SuiteCore: Sendable {
     private let id: CoreID?
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
     private let patience: Duration
+    /// The backend, if it is a settings file.
+    let settingsFile: (any SettingsFileBackend)?
+
+    /// What a write keeps from its begin to its end.
+    struct Write {
+        /// The generation of the backend, which the suite has caught up with.
+        var generation: UInt64?
+        /// Whether there is anything to deliver.
+        var isDeliveryDue = false
+    }
+    // Safe: touched only by the thread that holds `turns`.
+    @exclusivity(unchecked)
+    nonisolated(unsafe) var write = Write()
 
     /// What is known of one key. An object, because to copy its parts at each use costs more than the rest. Touched only with the
     /// lock of the state held.
@@ -58,6 +71,9 @@ final class SuiteCore: Sendable {
         /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by ``Forks/count``.
         var synchronizingProcess: Int?
         var onFailure: @Sendable (DefaultsError) -> Void
+        var observers = Observers()
+
+        init(onFailure: @escaping @Sendable (DefaultsError) -> Void) { self.onFailure = onFailure }
 
         func slot(_ key: String, _ form: ConversionForm, formerKeys: [String]) -> Slot? {
             keys[ByteString(key)]?.slots.first { $0.form == form && $0.formerKeys == formerKeys }
@@ -74,6 +90,41 @@ final class SuiteCore: Sendable {
                 for slot in key.successors where !slots.contains(where: { $0 === slot }) { slots.append(slot) }
             }
             return slots
+        }
+
+        /// Records a commit of this process for the observers.
+        ///
+        /// - Parameter readable: What readers get by now; `nil` if there were no observers when the commit began.
+        mutating func record(
+            _ edits: [(key: String, value: PropertyList?)], of slots: [Slot], _ readable: ReadableValues?,
+            hasFallbackValues: Bool
+        ) {
+            let depth = ChangeRow.depth + 1
+            observers.noteChange(of: slots, depth: depth)
+            guard !observers.isEmpty else { return }
+            let values = readable?.values ?? edits
+            for slot in slots {
+                // There are few, mostly one.
+                let edit = values.first { $0.key.hasSameBytes(as: slot.key) }
+                let former = readable?.former.first { $0.slot === slot }
+                if former == nil, !slot.formerKeys.isEmpty || (hasFallbackValues && readable == nil) {
+                    // It could not be read, or the first observer came during the commit.
+                    observers.doubt([slot])
+                    observers.doubt([slot.key])
+                }
+                guard let value = former.map(\.value) ?? edit.map(\.value) else { continue }
+                observers.announce(slot, value, isForeign: false, depth: depth)
+            }
+            guard observers.hasSuiteObservers else { return }
+            // A value under a former key is reported under the present one.
+            let former = readable?.former ?? []
+            var reported = values.filter { edit in !former.contains { $0.slot.key.hasSameBytes(as: edit.key) } }
+            for (slot, value) in former where !reported.contains(where: { $0.key.hasSameBytes(as: slot.key) }) {
+                reported.append((slot.key, value))
+            }
+            let names = reported.lazy.map { ByteString($0.key) }
+            let declared = Set(names.filter { [keys] name in keys[name]?.isDeclared == true })
+            observers.announce(reported, declared: declared, origin: .thisProcess, depth: depth)
         }
 
         /// Removes unused slots if there are many. They are made again when their key is used.
@@ -123,7 +174,6 @@ final class SuiteCore: Sendable {
         }
     }
     private let state: Locked<State>
-    let observers = Locked(Observers())
     private let writeOncePerKind: @Sendable (DefaultsError) -> Void
     private let locks: Locks
 
@@ -136,15 +186,16 @@ final class SuiteCore: Sendable {
     private init(_ backend: any DefaultsBackend, patience: Duration, id: CoreID?) {
         self.id = id
         self.backend = backend
+        settingsFile = backend as? any SettingsFileBackend
         self.patience = patience
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
-        locks = Locks(turns: turns, state: state, observers: observers)
+        locks = Locks(turns: turns, state: state)
         Forks.hold(locks, .suite)
         backend.attach { [weak self] error in
             // The core in use, which is another one if two threads made a core for this backend at the same time.
             let core = id.flatMap(Self.inUse) ?? self
-            core?.observers.withLock { $0.note(error) }
+            core?.withObservers { $0.note(error) }
             core?.deliver()
         }
     }
@@ -153,8 +204,13 @@ final class SuiteCore: Sendable {
     // have begun one meanwhile.
     deinit {
         Forks.release(locks)
-        for slot in observers.withLock({ $0.allTracked }) { followKeys(of: slot, false) }
+        for slot in withObservers({ $0.allTracked }) { followKeys(of: slot, false) }
         if let id { coresInUse.withLock { $0.remove(self, id) } }
+    }
+
+    /// Runs `body` with the lock of the state held.
+    func withObservers<Result>(_ body: (inout Observers) -> Result) -> Result {
+        state.withLock { body(&$0.observers) }
     }
 
     var onFailure: @Sendable (DefaultsError) -> Void {
@@ -278,11 +334,6 @@ extension SuiteCore {
     /// The keys that stores, wrappers and the like were made for.
     var declaredKeys: [String] { state.withLock { $0.keys.filter(\.value.isDeclared).map(\.key.string) } }
 
-    /// Those of the keys that are declared.
-    func declaredNames(among keys: some Sequence<String>) -> Set<ByteString> {
-        state.withLock { state in Set(keys.map(ByteString.init).filter { state.keys[$0]?.isDeclared == true }) }
-    }
-
     /// Returns the former names of those keys in all declarations.
     func formerKeys(of keys: some Sequence<String>) -> [String] {
         state.withLock { state in
@@ -313,12 +364,10 @@ extension SuiteCore {
                 state.generation = generation
                 let changed = if let keys { state.slots(of: keys) } else { state.keys.values.flatMap(\.slots) }
                 for slot in changed { slot.forget() }
-                // At once, so that nobody finds the generation new and the slots undoubted.
-                observers.withLock { observers in
-                    observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
-                    observers.doubt(changed)
-                    observers.doubt(keys)
-                }
+                // Under the same lock, so that no thread finds the generation new and the slots undoubted.
+                state.observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
+                state.observers.doubt(changed)
+                state.observers.doubt(keys)
                 return true
             }
             if isCaughtUp { return generation }
@@ -334,7 +383,7 @@ extension SuiteCore {
     func beginWrite() throws(DefaultsError) {
         try checkDepth()
         do throws(TurnLock.Refusal) {
-            try beginTurn(patience: patience)
+            try turns.acquire(patience: patience)
         } catch {
             switch error {
             case .heldByCaller:
@@ -343,10 +392,13 @@ extension SuiteCore {
                 throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(patience)")
             }
         }
+        HeldTurns.begin()
         do throws(DefaultsError) {
-            try backend.beginWrite()
+            let generation = try beginBackendWrite()
+            // Mostly no other process has written in between.
+            if let generation, generation == write.generation { return }
             do throws(DefaultsError) {
-                announceNews(hasGeneration: try catchUpInTurn())
+                try catchUpInWrite()
             } catch {
                 backend.endWrite()
                 throw error
@@ -357,12 +409,32 @@ extension SuiteCore {
         }
     }
 
+    private func beginBackendWrite() throws(DefaultsError) -> UInt64? {
+        if let settingsFile { return try settingsFile.beginWriteReturningGeneration() }
+        try backend.beginWrite()
+        return backend.generation
+    }
+
+    /// Processes external changes, between ``beginWrite()`` and ``endWrite()``.
+    func catchUpInWrite() throws(DefaultsError) {
+        write.generation = try catchUpInTurn()
+        write.isDeliveryDue = true
+        announceNews(hasGeneration: write.generation != nil)
+    }
+
+    /// Processes external changes if there are any, between ``beginWrite()`` and ``endWrite()``.
+    func catchUpIfNeeded() throws(DefaultsError) {
+        guard let generation = backend.generation, generation != write.generation else { return }
+        try catchUpInWrite()
+    }
+
     /// Ends the caller's turn.
-    func endWrite() {
-        // For a backend without a generation, any key may have changed since the turn began.
-        announceNews(hasGeneration: backend.generation != nil)
+    ///
+    /// - Returns: Whether the caller must call ``deliver()``.
+    @discardableResult
+    func endWrite() -> Bool {
         backend.endWrite()
-        endTurn()
+        return endTurn()
     }
 
     /// Flushes what was written if the suite wants each change to survive a power failure.
@@ -370,6 +442,30 @@ extension SuiteCore {
     /// Called after the turn, so that several writers share one flush.
     func flushIfImmediate() throws(DefaultsError) {
         if backend.synchronizationDelay == .zero { try backend.synchronize() }
+    }
+
+    /// What readers get after a commit, where only the backend can tell.
+    struct ReadableValues {
+        var values: [(key: String, value: PropertyList?)]
+        /// The values of slots with former keys, unless they cannot be read.
+        var former: [(slot: Slot, value: PropertyList?)] = []
+    }
+
+    private func readableValues(
+        after edits: [(key: String, value: PropertyList?)], _ slots: [Slot]
+    ) -> ReadableValues {
+        var readable = ReadableValues(values: edits)
+        if backend.hasFallbackValues {
+            // The value of a key that was removed may be a fallback value. Its readers report why it cannot be read.
+            for index in edits.indices where edits[index].value == nil {
+                readable.values[index].value = (try? backend.value(forKey: edits[index].key)) ?? nil
+            }
+        }
+        for slot in slots where !slot.formerKeys.isEmpty {
+            // If this fails, the slot is read again later.
+            if let value = try? storedValue(of: slot).value { readable.former.append((slot, value)) }
+        }
+        return readable
     }
 
     /// Runs `body` alone among the writers of the suite, then flushes if the suite is immediate, and notifies observers.
@@ -384,15 +480,17 @@ extension SuiteCore {
         try flushIfImmediate()
     }
 
-    func beginTurn(patience: Duration) throws(TurnLock.Refusal) {
-        try turns.acquire(patience: patience)
-        HeldTurns.begin()
-    }
-
-    func endTurn() {
-        turns.release()
-        lookIfDue()
+    /// Releases the lock of the writers and does what was requested meanwhile.
+    ///
+    /// - Returns: Whether the caller must call ``deliver()``.
+    @discardableResult
+    func endTurn() -> Bool {
+        let isDeliveryDue = write.isDeliveryDue
+        write.isDeliveryDue = false
+        let isLookDue = turns.release()
+        if isLookDue { look() }
         HeldTurns.end()
+        return isDeliveryDue || isLookDue
     }
 
     /// Commits edits, between ``beginWrite()`` and ``endWrite()``.
@@ -400,29 +498,47 @@ extension SuiteCore {
     /// The slots of the keys forget before and are settled after: in between every reader asks the backend, for which the commit is
     /// one event.
     ///
-    /// - Returns: The generation that the commit belongs to.
-    @discardableResult
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) -> UInt64? {
-        state.withLock { state in
-            state.commit = (edits, state.slots(of: edits.lazy.map(\.key)))
-            for slot in state.commit.slots { slot.unsettle() }
+    /// - Parameters:
+    ///   - writer: The slot that the first edit was made through, which keeps the new value.
+    ///   - hasBegun: Whether the commit has begun for this slot; see ``Slot/beginCommit(of:at:)``.
+    func commit(
+        _ edits: [(key: String, value: PropertyList?)], by writer: Slot? = nil, hasBegun: Bool = false
+    ) throws(DefaultsError) {
+        let observed = state.withLock { state -> [Slot]? in
+            let slots = state.slots(of: edits.lazy.map(\.key))
+            for slot in slots where slot !== writer || !hasBegun { slot.unsettle() }
+            state.commit = (edits, slots)
+            return state.observers.isEmpty ? nil : slots
         }
         var failure: DefaultsError?
         do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
-        let generation = backend.generation
         let delay = failure == nil ? backend.synchronizationDelay : nil
         let process = Forks.count
-        let (slots, isDue) = state.withLock { state in
-            if failure == nil { state.generation = generation }
+        if failure == nil, settingsFile == nil { write.generation = backend.generation }
+        // Read outside the lock, and before another thread can write.
+        let readable = failure == nil ? observed.map { readableValues(after: edits, $0) } : nil
+        let (isDue, isStale, old) = state.withLock { state -> (Bool, Bool, Slot.Replaced?) in
             let slots = state.commit.slots
-            for slot in slots { slot.settle() }
             state.commit = ([], [])
+            var old: Slot.Replaced?
+            for slot in slots {
+                if slot === writer, failure == nil {
+                    old = slot.keepOwn(edits[0].value, at: write.generation)
+                } else {
+                    slot.settle()
+                }
+            }
+            guard failure == nil else { return (false, false, old) }
+            if settingsFile == nil { state.generation = write.generation }
+            state.record(edits, of: slots, readable, hasFallbackValues: backend.hasFallbackValues)
+            if state.observers.hasDeliveries { write.isDeliveryDue = true }
             let isDue = state.synchronizingProcess != process && delay ?? .zero > .zero
             if isDue { state.synchronizingProcess = process }
-            return (slots, isDue)
+            return (isDue, state.observers.hasDoubt, old)
         }
+        writer?.release(old)
         if let failure { throw failure }
-        announceOwn(edits, slots)
+        if isStale { announceNews(hasGeneration: write.generation != nil) }
         if isDue, let delay {
             // The work holds the suite: what was set is saved even if nobody holds the suite any more.
             DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
@@ -430,7 +546,6 @@ extension SuiteCore {
                 do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
             }
         }
-        return generation
     }
 }
 
@@ -499,11 +614,8 @@ extension SuiteCore {
     private final class Locks: ForkLock {
         let turns: TurnLock
         let state: Locked<State>
-        let observers: Locked<Observers>
 
-        init(turns: TurnLock, state: Locked<State>, observers: Locked<Observers>) {
-            (self.turns, self.state, self.observers) = (turns, state, observers)
-        }
+        init(turns: TurnLock, state: Locked<State>) { (self.turns, self.state) = (turns, state) }
 
         /// No slot is added or removed while the state is locked.
         private func forEachSlot(_ body: (Slot) -> Void) {
@@ -516,11 +628,9 @@ extension SuiteCore {
             turns.lock()
             state.lock()
             forEachSlot { $0.lock() }
-            observers.lock()
         }
 
         func unlock() {
-            observers.unlock()
             forEachSlot { $0.unlock() }
             state.unlock()
             turns.unlock()
@@ -528,10 +638,9 @@ extension SuiteCore {
 
         /// Ends what other threads of the parent were at: commits, deliveries, and the background work.
         func unlockInChild() {
-            observers.withHeldLock { $0.leaveParent() }
-            observers.unlock()
             forEachSlot { $0.unlockInChild() }
             state.withHeldLock { state in
+                state.observers.leaveParent()
                 state.commit = ([], [])
                 state.synchronizingProcess = nil
             }

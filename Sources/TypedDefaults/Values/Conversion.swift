@@ -20,6 +20,13 @@ struct Conversion<Value: Sendable>: Sendable {
     /// Whether the type converts itself, so that each shape of what it writes has to be checked.
     let isHandWritten: @Sendable () -> Bool
 
+    /// Encodes a value to save it, and calls the check if one is needed; `nil` if the caller must find out whether it is.
+    typealias CheckedEncoding =
+        @Sendable (Value, _ check: (PropertyList) -> Result<Void, DefaultsError>) -> Result<
+            PropertyList?, DefaultsError
+        >
+    let checkedEncoding: CheckedEncoding?
+
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
         decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value,
@@ -31,9 +38,10 @@ struct Conversion<Value: Sendable>: Sendable {
     fileprivate init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
         decodeBox: @escaping @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>,
-        isHandWritten: @escaping @Sendable () -> Bool
+        isHandWritten: @escaping @Sendable () -> Bool, checkedEncoding: CheckedEncoding? = nil
     ) {
         self.kind = kind
+        self.checkedEncoding = checkedEncoding
         self.isHandWritten = isHandWritten
         encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
         self.decodeBox = decodeBox
@@ -265,7 +273,10 @@ extension Conversion where Value: DefaultConvertible {
         return Conversion(
             kind: .convertible,
             encode: { value throws(DefaultsError) in try shortcut.encode(value) },
-            decodeBox: shortcut.decodeBox, isHandWritten: { shortcut.isHandWritten })
+            decodeBox: shortcut.decodeBox, isHandWritten: { shortcut.isHandWritten },
+            checkedEncoding: { value, check in
+                Result { () throws(DefaultsError) in try shortcut.encodeChecked(value, check) }
+            })
     }
 }
 

@@ -13,10 +13,18 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     // passes it on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
         let isHandWritten: Bool
+        /// Whether a value was seen to read back the same. One value proves nothing about a hand-written conversion.
+        let isChecked: Bool
         private let result: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
         init(isHandWritten: Bool = false, _ encode: @escaping Encode) {
             self.isHandWritten = isHandWritten
+            isChecked = false
             result = { value in Result { () throws(DefaultsError) in try encode(value) } }
+        }
+        init(checked encoding: Encoding) {
+            isHandWritten = encoding.isHandWritten
+            isChecked = !isHandWritten
+            result = encoding.result
         }
         func call(_ value: Value) throws(DefaultsError) -> PropertyList? { try result(value).get() }
     }
@@ -47,6 +55,23 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
             ?? Encoding(isHandWritten: true) { value throws(DefaultsError) in try PropertyList(value.serialize()) }
         known.withLockIfFree { $0.encoding = encoding }
         return try PropertyList(object)
+    }
+
+    /// Encodes a value to save it, and calls `check` with what it comes to unless that needs no check any more.
+    func encodeChecked(
+        _ value: Value, _ check: (PropertyList) -> Result<Void, DefaultsError>
+    ) throws(DefaultsError) -> PropertyList? {
+        if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
+            let encoding = unsafeDowncast(encoding, to: Encoding.self)
+            if encoding.isChecked { return try encoding.call(value) }
+        }
+        guard let encoded = try encode(value) else { return nil }
+        try check(encoded).get()
+        known.withLockIfFree { known in
+            guard let encoding = known.encoding else { return }
+            known.encoding = Encoding(checked: unsafeDowncast(encoding, to: Encoding.self))
+        }
+        return encoded
     }
 
     @Sendable

@@ -41,9 +41,7 @@ package final class FileBackend: DefaultsBackend {
         try translating { () throws(SettingsFileError) in try file.changes(since: generation) }
     }
 
-    package func beginWrite() throws(DefaultsError) {
-        try translating { () throws(SettingsFileError) in try file.beginWrite() }
-    }
+    package func beginWrite() throws(DefaultsError) { _ = try beginWriteReturningGeneration() }
 
     package func endWrite() { file.endWrite() }
 
@@ -87,7 +85,11 @@ package final class FileBackend: DefaultsBackend {
     }
 }
 
-extension FileBackend: RawValueCopying {
+extension FileBackend: SettingsFileBackend {
+    package func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64? {
+        try translating { () throws(SettingsFileError) in try file.beginWrite() }
+    }
+
     package func copyRawValue(
         forKey key: String, to first: String, else second: String
     ) throws(DefaultsError) -> String {

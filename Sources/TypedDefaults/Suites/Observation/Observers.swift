@@ -77,8 +77,6 @@ struct Observers {
     private var changed: [(slot: Slot, depth: Int)] = []
     /// Failures that were met while others waited for this thread.
     private var failures: [DefaultsError] = []
-    /// Whether somebody could not look for news, since another thread had its turn.
-    private var isLookDue = false
     private var isDelivering = false
     private var isWatching = false
     private var isSwitching = false
@@ -198,18 +196,11 @@ struct Observers {
 
     mutating func note(_ failure: DefaultsError) { failures.append(failure) }
 
-    mutating func requestLook() { isLookDue = true }
-
-    /// Whether a look is due; from now on it is not.
-    mutating func takeLook() -> Bool {
-        defer { isLookDue = false }
-        return isLookDue
-    }
+    var hasDeliveries: Bool { !(events.isEmpty && suiteEvents.isEmpty && changed.isEmpty && failures.isEmpty) }
 
     /// All that is to be told, for the one thread that tells; nil if there is nothing, or another one is at it.
     mutating func beginDelivery() -> Delivery? {
-        let isEmpty = events.isEmpty && suiteEvents.isEmpty && changed.isEmpty && failures.isEmpty
-        guard !isDelivering, !isEmpty else { return nil }
+        guard !isDelivering, hasDeliveries else { return nil }
         isDelivering = true
         defer { (events, suiteEvents, changed, failures) = ([], [], [], []) }
         return (events, suiteEvents, changed, failures)

@@ -12,15 +12,15 @@ extension SuiteCore {
         }
         var keys = stored.map(\.key)
         keys += formerKeys(of: keys)
-        observers.withLock { $0.add(observer, stored) }
+        withObservers { $0.add(observer, stored) }
         for key in keys { backend.follow(key, true) }
         switchWatch()
         // Once more, since something may have happened before it was added.
         look()
-        observers.withLock { _ in observer.state.isPending = false }
+        withObservers { _ in observer.state.isPending = false }
         deliver()
         return ObservationToken { [self, keys] in
-            observers.withLock { $0.remove(observer) }
+            withObservers { $0.remove(observer) }
             for key in keys { backend.follow(key, false) }
             switchWatch()
         }
@@ -28,30 +28,30 @@ extension SuiteCore {
 
     /// Notes what is there already, for those who observe what is declared.
     func noteDeclaration(of key: String) {
-        guard observers.withLock({ $0.hasSuiteObservers }) else { return }
+        guard withObservers({ $0.hasSuiteObservers }) else { return }
         // What cannot be read now is news when it can be.
         guard let (stored, isUnderFormerKey) = try? storedValue(of: key) else { return }
-        observers.withLock { $0.noteDeclaration(of: key, stored, isUnderFormerKey: isUnderFormerKey) }
+        withObservers { $0.noteDeclaration(of: key, stored, isUnderFormerKey: isUnderFormerKey) }
     }
 
     /// Notes what others have changed; inside the turn.
     func announceSuiteNews() {
-        guard let doubted = observers.withLock({ $0.takeDoubt() }) else { return }
+        guard let doubted = withObservers({ $0.takeDoubt() }) else { return }
         do throws(DefaultsError) {
             let declared = declaredKeys
             var keys = doubted.map(withSuccessors)
             if keys == nil {
-                let known = observers.withLock { $0.announcedKeys }.map(\.string)
+                let known = withObservers { $0.announcedKeys }.map(\.string)
                 keys = known + declared + withSuccessors(try backend.keys())
             }
             let stored = try values(of: keys ?? [])
-            observers.withLock {
+            withObservers {
                 $0.announce(
                     stored, declared: Set(declared.map(ByteString.init)), origin: .another, depth: ChangeRow.depth + 1)
             }
         } catch {
             // It stays in doubt; whoever reads it is told why.
-            observers.withLock { $0.doubt(doubted) }
+            withObservers { $0.doubt(doubted) }
         }
     }
 

@@ -37,13 +37,23 @@ struct TurnLockTests {
             #expect(refusal == .timedOut)
         }
         lock.release()
-        #expect(!lock.isHeld)
         onThreads(4) { _ in
             guard (try? lock.acquire(patience: .seconds(60))) != nil else { return }
             record.tickets.append(0)
             lock.release()
         }
         #expect(record.tickets.count == 4)
+    }
+
+    @Test func theLastHolderIsToldOfARequest() throws {
+        let lock = TurnLock()
+        #expect(lock.acquireOrRequest())
+        #expect(!lock.release())
+        try lock.acquire(patience: .zero)
+        #expect(!lock.acquireOrRequest())
+        #expect(lock.release())
+        #expect(lock.acquireOrRequest())
+        #expect(!lock.release())
     }
 
     @Test func theHolderIsToldThatItAsksAgain() throws {
