@@ -1,7 +1,7 @@
 import SwiftUI
 import TypedDefaults
 
-// A sample for the list in "Not run on Apple platforms". In Xcode: a new iOS app with a widget extension and an app group, App/ and
+// A sample for the list in Tests/AppleCheck/OnAMac.md. In Xcode: a new iOS app with a widget extension and an app group, App/ and
 // Shared/ in the app's target, Widget/ and Shared/ in the extension's, and this package in both.
 @main struct CameraApp: App {
     private let tokens: [ObservationToken]

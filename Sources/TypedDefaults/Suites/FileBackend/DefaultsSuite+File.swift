@@ -20,7 +20,7 @@ extension DefaultsSuite {
     ///
     /// The file is made when it is first written. One that cannot be read is *unavailable* when a setting is asked for, not here.
     ///
-    /// - Important: On iOS not for the folder of an app group, see <doc:NotRunOnApplePlatforms>.
+    /// - Important: On iOS not for the folder of an app group, see <doc:OnApplePlatforms>.
     ///
     /// - Parameters:
     ///   - file: Where the file is, or shall be.
