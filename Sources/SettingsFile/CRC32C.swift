@@ -1,11 +1,12 @@
 /// The checksum of records: CRC-32C (Castagnoli), by tables for eight bytes at a step.
 enum CRC32C {
+    static let polynomial: UInt32 = 0x82F6_3B78
     // Safe: written once, before anybody reads it.
     private nonisolated(unsafe) static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
         for byte in 0..<256 {
             var value = UInt32(byte)
-            for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : (value >> 1) ^ 0x82F6_3B78 }
+            for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : (value >> 1) ^ polynomial }
             tables[byte] = value
         }
         for index in 256..<(8 * 256) {

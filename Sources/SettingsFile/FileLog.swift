@@ -232,7 +232,7 @@ extension FileLog {
         index.noteSeal(false)
     }
 
-    /// Erases a record that was never finished, where no other file can take the place of this one.
+    /// Erases a record of which blocks are missing, where no other file can take the place of this one.
     ///
     /// - Returns: The number of bytes, or `nil` if anything else stands behind the last good record. That stays.
     func eraseTornRecord() throws(FileFailure) -> Int? {

@@ -121,35 +121,63 @@ struct Salvage {
 }
 
 extension Salvage {
-    /// Whether nothing stands there but one record whose writer, or the disk, never finished it.
+    /// Returns whether the bytes are nothing but one record of which blocks never reached the file.
     ///
-    /// A record is written by one call. A writer that is killed leaves its beginning, and a loss of power leaves some of its
-    /// blocks. A record that is there from its first byte to its last was finished and is damaged, so the answer is no.
+    /// One call writes a record. A writer that is killed leaves its beginning, up to the boundary of a
+    /// block, and a loss of power leaves some of its blocks. A finished record that is damaged must not
+    /// pass for such a one. So the answer is yes only if the length and the checksum are zeros, or if
+    /// all bytes from a block boundary to the record's end are. It is no if the checksum is right, or
+    /// would be if one bit were different: then the record was finished, and its zeros belong to a
+    /// value. A missing block between others looks like a value of zeros, so the answer is no as well.
     ///
     /// - Parameters:
     ///   - bytes: The file from the end of the last good record on.
-    ///   - place: Where in the file that is.
+    ///   - place: The offset of the bytes in the file.
     ///   - crc: The checksum of the last good record.
     static func isTornRecord(_ bytes: UnsafeRawBufferPointer, at place: Int, after crc: UInt32) -> Bool {
         let used = RecordFormat.countBeforeZeros(bytes)
+        guard used > 0 else { return true }
         var salvage = Salvage(bytes: bytes, used: used) { _ in true }
         salvage.run(from: 0, after: crc)
         guard !salvage.hasRecords, salvage.work > 0 else { return false }
-        // No more than a length and a checksum.
-        guard used > 8 else { return true }
         let stated = word(in: bytes, at: 0)
-        // The block with its beginning is missing. What follows may be whole records all the same.
+        // The block with the beginning is missing. Whole records may follow all the same.
         if stated == 0 { return word(in: bytes, at: 4) == 0 && !salvage.mayHoldRecord }
-        guard let count = RecordFormat.payloadCount(stated) else { return false }
-        let length = RecordFormat.length(ofPayload: count)
-        guard used <= length else { return false }
-        // A whole record may end with a number, whose eight bytes may be zeros.
-        if bytes.count < length || used < count { return true }
+        // The smallest unit that a disk writes.
         let block = 512
-        let first = (place + 8 + block - 1) / block * block - place
-        return stride(from: first, through: 8 + count - block, by: block).contains { start in
-            RecordFormat.countBeforeZeros(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + block)])) == 0
+        // The value at the end of a finished record may be a number, whose eight bytes may be zeros.
+        guard let count = RecordFormat.payloadCount(stated), (place + used) % block == 0, used < count else {
+            return false
         }
+        return !isWithinOneBitOfRecord(bytes, used: used, after: crc)
+    }
+
+    /// Returns whether a record with the right checksum begins there, or would if at most one bit were different.
+    private static func isWithinOneBitOfRecord(
+        _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32
+    ) -> Bool {
+        let (stated, stored) = (word(in: bytes, at: 0), word(in: bytes, at: 4))
+        /// The checksum that a record with a payload of that length would have.
+        func checksum(ofPayload stated: UInt32) -> UInt32? {
+            guard let count = RecordFormat.payloadCount(stated), count > 0, 8 + count >= used,
+                RecordFormat.length(ofPayload: count) <= bytes.count
+            else { return nil }
+            var record = RecordWriter(payload: UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + count)]))
+            return record.finish(after: crc)
+        }
+        // A bit of the length.
+        if (0..<32).contains(where: { checksum(ofPayload: stated ^ 1 << $0) == stored }) { return true }
+        guard let right = checksum(ofPayload: stated) else { return false }
+        let difference = right ^ stored
+        // No bit, or one of the checksum.
+        if difference.nonzeroBitCount <= 1 { return true }
+        // A bit of the payload or the padding changes the checksum in a way that depends on nothing but its distance from the end.
+        var change = CRC32C.polynomial
+        for _ in 0..<(8 * (RecordFormat.length(ofPayload: Int(stated)) - 8)) {
+            if change == difference { return true }
+            change = change & 1 == 0 ? change >> 1 : (change >> 1) ^ CRC32C.polynomial
+        }
+        return false
     }
 
     /// Whether the bytes of a whole record stand anywhere, whatever its checksum.

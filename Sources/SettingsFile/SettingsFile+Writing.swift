@@ -95,9 +95,16 @@ extension SettingsFile {
 
     /// Makes the log ready for a record of that length.
     private func prepare(_ state: inout State, for length: Int) throws(FileFailure) {
-        guard let log = state.log, log.isWritable else { throw FileFailure("it is read-only") }
-        // Not so in a child that was forked inside a write, and where the file came up only now.
-        guard state.isLocked else { throw FileFailure("its lock is not held") }
+        guard let log = state.log else {
+            throw FileFailure("it does not exist, and its folder cannot be written")
+        }
+        guard log.isWritable else { throw FileFailure("it is read-only") }
+        guard state.isLocked else {
+            throw FileFailure(
+                log.file.process > 0
+                    ? "the write began in the parent process, which has the lock; begin it again in the child"
+                    : "it was created after the write began; try again")
+        }
         // A flush may have found the loss since the lock was taken.
         if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: length, &state) }
     }

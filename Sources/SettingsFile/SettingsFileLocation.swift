@@ -227,7 +227,7 @@ struct SettingsFileLocation {
 
     /// Copies aside what stands behind the last good record, and replaces the file; with its lock.
     ///
-    /// In a folder that cannot be written, erases a record that was never finished, and keeps the file.
+    /// In a folder that cannot be written, erases a record of which blocks are missing, and keeps the file.
     func repair(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog {
         let rest = try log.rest()
         do throws(FileFailure) {

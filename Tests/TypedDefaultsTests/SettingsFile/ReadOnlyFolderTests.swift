@@ -3,6 +3,7 @@
     import Glibc
     import Testing
 
+    @testable import SettingsFile
     @testable import TypedDefaults
 
     /// A settings file in a folder that its user cannot write, so that it can be written but not replaced. Each test runs in a
@@ -52,8 +53,23 @@
             try handle.close()
         }
 
-        /// Appends a record of which only some bytes get there.
-        private static func tear(_ path: String, keeping kept: Range<Int>) throws {
+        /// Commits so much that the next record begins at a multiple of 4,096 and `remainder` bytes.
+        private static func fill(_ path: String, to remainder: Int) throws {
+            func commit(_ count: Int) throws { try Self.commit([("filler", .data(Data(count: count)))], to: path) }
+            let start = try end(path)
+            try commit(200)
+            let filled = try end(path)
+            let next = filled + (filled - start)
+            try commit(200 + (remainder + 8_192 - next % 4_096) % 4_096)
+            try #require(try end(path) % 4_096 == remainder)
+        }
+
+        /// Appends a record of which only some bytes reach the file.
+        ///
+        /// The record has 9,024 bytes. Unless another remainder is given, the first block boundary behind its beginning comes after
+        /// eight of them, and the first page boundary after 3,592.
+        private static func tear(_ path: String, keeping kept: Range<Int>, at remainder: Int = 504) throws {
+            try fill(path, to: remainder)
             let start = try end(path)
             try commit([("torn", .string(String(repeating: "x", count: 9_000)))], to: path)
             let count = try end(path) - start
@@ -62,8 +78,18 @@
             }
         }
 
-        /// A writer that was killed leaves the beginning of a record.
-        @Test(arguments: [8, 16, 4_000, 8_900], [false, true])
+        /// Expects that a write fails and changes nothing.
+        private static func expectDamageIsKept(in path: String, _ damage: String = "") {
+            let bytes = FileManager.default.contents(atPath: path)
+            let error = #expect(throws: DefaultsError.self, "\(damage)") { try commit([("number", 2)], to: path) }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.reason.contains("bytes are damaged, and no copy of them can be made") == true)
+            #expect(FileManager.default.contents(atPath: path) == bytes, "\(damage)")
+            #expect(open(path).store.get() == 1)
+        }
+
+        /// A writer that was killed leaves the beginning of a record, up to the boundary of a block.
+        @Test(arguments: [8, 520, 3_592, 8_712], [false, true])
         func anUnfinishedRecordIsErased(count: Int, isOpenBefore: Bool) async throws {
             let file = try makeClosedFile()
             await #expect(processExitsWith: .success) {
@@ -78,14 +104,14 @@
                 #expect(Self.open(path).store.get() == 3)
                 let inspection = try SettingsFileInspection(file: URL(filePath: path))
                 #expect(inspection.problems == [])
-                #expect(inspection.keys == ["number"])
+                #expect(inspection.keys == ["filler", "number"])
                 #expect(inspection.epoch == 0)
             }
             try remove(file)
         }
 
         /// A loss of power leaves some blocks of a record.
-        @Test(arguments: [512..<9_024, 4_096..<8_192, 0..<512])
+        @Test(arguments: [8..<9_024, 3_592..<7_688, 0..<520])
         func aRecordThatIsNotAllOnDiskIsErased(kept: Range<Int>) async throws {
             let file = try makeClosedFile()
             await #expect(processExitsWith: .success) { [path = file.path as String, kept = kept as Range<Int>] in
@@ -96,6 +122,106 @@
                 #expect(failures.kinds == [.unreadable])
                 let problems = try SettingsFileInspection(file: URL(filePath: path)).problems
                 #expect(problems == [])
+            }
+            try remove(file)
+        }
+
+        /// The zeros do not begin at the boundary of a block, or end behind the length, so no block is missing.
+        @Test(arguments: [0..<8, 0..<3_000, 0..<4_000, 4..<9_024])
+        func aRecordThatMayHaveBeenFinishedIsKept(kept: Range<Int>) async throws {
+            let file = try makeClosedFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String, kept = kept as Range<Int>] in
+                Self.giveUpRights()
+                try Self.tear(path, keeping: kept, at: 0)
+                Self.expectDamageIsKept(in: path)
+            }
+            try remove(file)
+        }
+
+        /// One flipped bit of the last record, each in turn.
+        ///
+        /// The zeros of the value begin at a block boundary, so that only the checksum tells that the record was finished.
+        @Test(arguments: [0, 600, 3_000])
+        func aFinishedRecordWithAFlippedBitIsKept(zeroCount: Int) async throws {
+            let file = try makeClosedFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String, zeroCount = zeroCount as Int] in
+                Self.giveUpRights()
+                // In front of the zeros there are 48 bytes.
+                try Self.fill(path, to: 4_096 - 48)
+                let start = try Self.end(path)
+                try Self.commit(
+                    [
+                        ("other", .data(Data(repeating: 7, count: zeroCount == 0 ? 21 : 18))),
+                        ("zeros", .data(Data(count: zeroCount))),
+                    ],
+                    to: path)
+                let bytes = [UInt8](try #require(FileManager.default.contents(atPath: path)))
+                let end = try Self.end(path)
+                let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
+                #expect(used == start + 48)
+                for offset in start..<min(used, end) {
+                    for bit in 0..<8 {
+                        try Self.write([bytes[offset] ^ 1 << bit], at: offset, of: path)
+                        Self.expectDamageIsKept(in: path, "byte \(offset - start), bit \(bit)")
+                        try Self.write(Array(bytes[start..<end]), at: start, of: path)
+                    }
+                }
+                // Other bytes of the record are zeros, and one bit among them moves their beginning.
+                for offset in stride(from: used, to: end, by: 97) {
+                    try Self.write([1], at: offset, of: path)
+                    Self.expectDamageIsKept(in: path, "byte \(offset - start)")
+                    try Self.write([0], at: offset, of: path)
+                }
+            }
+            try remove(file)
+        }
+
+        /// Damage of several bits in a record whose value is zeros.
+        @Test(arguments: [4, 12], [[], ["last"]])
+        func aFinishedRecordWithZerosIsKept(damagedByte: Int, otherKeys: [String]) async throws {
+            let file = try makeClosedFile()
+            await #expect(processExitsWith: .success) {
+                [path = file.path as String, damagedByte = damagedByte as Int, otherKeys = otherKeys as [String]] in
+                Self.giveUpRights()
+                let start = try Self.end(path)
+                try Self.commit(
+                    [("other", true), ("zeros", .data(Data(count: 3_000)))] + otherKeys.map { ($0, true) }, to: path)
+                try Self.write([0xFF, 0xFF], at: start + damagedByte, of: path)
+                Self.expectDamageIsKept(in: path)
+            }
+            try remove(file)
+        }
+
+        /// A record whose checksum is right is committed, even if this version does not know its operation.
+        @Test func aRecordWithAnUnknownOperationIsKept() async throws {
+            let file = try makeClosedFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                Self.giveUpRights()
+                try Self.fill(path, to: 504)
+                let bytes = try #require(FileManager.default.contents(atPath: path))
+                var index = FileIndex(crc: bytes.withUnsafeBytes { Salvage.word(in: $0, at: 60) })
+                var changed: [String]?
+                bytes.dropFirst(64).withUnsafeBytes { _ = index.readOn($0, changed: &changed) }
+                // Its zeros begin at a block boundary.
+                let payload = [UInt8](repeating: 9, count: 512) + [UInt8](repeating: 0, count: 2_000)
+                let record = payload.withUnsafeBytes { payload in
+                    var record = RecordWriter(payload: payload)
+                    _ = record.finish(after: index.crc)
+                    return record.withBytes { Array($0) }
+                }
+                try Self.write(record, at: index.end, of: path)
+                Self.expectDamageIsKept(in: path)
+            }
+            try remove(file)
+        }
+
+        @Test func aWriteWithoutAFileSaysThatTheFolderCannotBeWritten() async throws {
+            let file = try makeClosedFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                Self.giveUpRights()
+                let error = #expect(throws: DefaultsError.self) { try Self.open(path + "2").store.save(1) }
+                #expect(error?.kind == .unavailable)
+                #expect(error?.reason.contains("its folder cannot be written") == true)
             }
             try remove(file)
         }

@@ -50,7 +50,8 @@ package final class FileBackend: DefaultsBackend {
         var record = RecordWriter()
         for (key, value) in edits {
             guard key.utf8.count <= SettingsFile.keyLimit else {
-                throw DefaultsError(.refused, reason: "a key is at most \(SettingsFile.keyLimit) bytes")
+                throw DefaultsError(
+                    .refused, key: key, reason: "a key is at most \(SettingsFile.keyLimit) bytes")
             }
             guard let value else {
                 record.append(removalOf: key)

@@ -275,6 +275,33 @@
                 }
             }
 
+            /// The lock of the file belongs to the parent.
+            @Test func anUpdateThatBeganInTheParentFailsInTheChild() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let fork = try Self.fork("fork")
+                    let store = PersistentStore(
+                        DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                    try store.save(0)
+                    var child: pid_t = 1
+                    do {
+                        try store.update { number in
+                            child = fork()
+                            number = child == 0 ? 2 : 1
+                            if child == 0 { Self.endByAlarm(after: 20) }
+                        }
+                    } catch {
+                        let reason = (error as? DefaultsError)?.reason
+                        let isClear = reason?.contains("the write began in the parent process") == true
+                        _exit(child == 0 && isClear ? 0 : 1)
+                    }
+                    if child == 0 { _exit(2) }
+                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(store.get() == 1)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
             /// A child of `_Fork` shares the lock of the file, which its parent may be writing.
             @Test func theEndOfAnUpdateInAChildLeavesTheLockToItsParent() async throws {
                 let file = try makeFile()

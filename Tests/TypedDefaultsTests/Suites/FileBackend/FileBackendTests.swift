@@ -483,6 +483,9 @@ struct FileBackendTests: SettingsFileTests {
             let backend = FileBackend(path: file.path)
             let isRefused = fails(with: .refused) { try backend.commit([("deep", deep)]) }
             #expect(isRefused)
+            let longKey = String(repeating: "k", count: 4_097)
+            let error = #expect(throws: DefaultsError.self) { try backend.commit([("a", 1), (longKey, 1)]) }
+            #expect(error?.key == longKey)
             #expect(failures.kinds == [.refused, .refused])
             let none = try suite.keys()
             #expect(none == [])
