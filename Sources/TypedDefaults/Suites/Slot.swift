@@ -151,14 +151,14 @@ private final class SlotEncoding<Value: Sendable>: Sendable {
         let check: @Sendable (PropertyList) -> Result<Void, DefaultsError> = { written in
             Result { () throws(DefaultsError) in try conversion.checkOnce(written) }
         }
-        if let encode = conversion.checkedEncoding {
+        let encode = conversion.encoding
+        if conversion.kind == .convertible {
             self.encode = { value, _ in encode(value, check) }
             return
         }
-        let (encode, isHandWritten) = (conversion.encoding, conversion.isHandWritten)
         self.encode = { value, slot in
-            let encoded = encode(value)
-            guard case .success(let new?) = encoded, !slot.isOwn || isHandWritten() else { return encoded }
+            let encoded = encode(value, nil)
+            guard case .success(let new?) = encoded, !slot.isOwn else { return encoded }
             return check(new).map { new }
         }
     }

@@ -81,13 +81,15 @@ extension SuiteCore {
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
         var (old, hasBegun) = slot.beginCommit(of: new, at: write.generation)
+        var isEqual = !hasBegun
         if !old.isKnown {
             do throws(DefaultsError) { old = try look(at: slot) } catch {
                 return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
             }
+            isEqual = old.stored == new
         }
         do throws(DefaultsError) {
-            return try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
+            return try replace(slot, old, isEqual, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
         } catch {
             if hasBegun { slot.settle() }
             throw error
@@ -95,9 +97,9 @@ extension SuiteCore {
     }
 
     private func replace(
-        _ slot: Slot, _ old: Slot.Knowledge, with new: PropertyList?, keepsUnreadable: Bool, hasBegun: Bool
+        _ slot: Slot, _ old: Slot.Knowledge, _ isEqual: Bool, with new: PropertyList?, keepsUnreadable: Bool,
+        hasBegun: Bool
     ) throws(DefaultsError) -> DefaultsError? {
-        let isEqual = old.stored == new
         var formerEdits: [(key: String, value: PropertyList?)] = []
         // A removal must not leave a former value that this or another declaration of the key would read.
         if new == nil || old.isUnderFormerKey {

@@ -11,7 +11,9 @@ struct Conversion<Value: Sendable>: Sendable {
     let kind: ConversionKind
     // A stored closure with a typed `throws` needs the runtime of iOS 18: reflection over its type,
     // which SwiftUI does with each view, jumps to address 0 before.
-    let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    /// Encodes a value. A conversion of kind ``ConversionKind/convertible`` calls the check, if there is one and it is needed.
+    let encoding: @Sendable (Value, _ check: Check?) -> Result<PropertyList?, DefaultsError>
+    typealias Check = @Sendable (PropertyList) -> Result<Void, DefaultsError>
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
     /// A `Result` of the value itself would have generic code look up its type at each call.
@@ -20,35 +22,29 @@ struct Conversion<Value: Sendable>: Sendable {
     /// Whether the type converts itself, so that each shape of what it writes has to be checked.
     let isHandWritten: @Sendable () -> Bool
 
-    /// Encodes a value to save it, and calls the check if one is needed; `nil` if the caller must find out whether it is.
-    typealias CheckedEncoding =
-        @Sendable (Value, _ check: (PropertyList) -> Result<Void, DefaultsError>) -> Result<
-            PropertyList?, DefaultsError
-        >
-    let checkedEncoding: CheckedEncoding?
-
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value,
-        isHandWritten: @escaping @Sendable () -> Bool = { false }
+        decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
     ) {
-        self.init(kind: kind, encode: encode, decodeBox: Box.decoding(decode), isHandWritten: isHandWritten)
+        self.init(
+            kind: kind, encoding: { value, _ in Result { () throws(DefaultsError) in try encode(value) } },
+            decodeBox: Box.decoding(decode), isHandWritten: { false })
     }
 
     fileprivate init(
-        kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
+        kind: ConversionKind,
+        encoding: @escaping @Sendable (Value, Check?) -> Result<PropertyList?, DefaultsError>,
         decodeBox: @escaping @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>,
-        isHandWritten: @escaping @Sendable () -> Bool, checkedEncoding: CheckedEncoding? = nil
+        isHandWritten: @escaping @Sendable () -> Bool
     ) {
         self.kind = kind
-        self.checkedEncoding = checkedEncoding
+        self.encoding = encoding
         self.isHandWritten = isHandWritten
-        encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
         self.decodeBox = decodeBox
     }
 
     /// Returns what to store, or `nil` for an optional that holds nothing: the key is then removed.
-    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
+    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value, nil).get() }
 
     /// Returns the value of a stored property list.
     ///
@@ -64,8 +60,10 @@ struct Conversion<Value: Sendable>: Sendable {
     var optional: Conversion<Value?> {
         Conversion<Value?>(
             kind: kind,
-            encode: { value throws(DefaultsError) in if let value { try encode(value) } else { nil } },
-            decode: { stored, readsArguments throws(DefaultsError) in try decode(stored, readsArguments) },
+            encoding: { value, check in if let value { encoding(value, check) } else { .success(nil) } },
+            decodeBox: Box<Value?>.decoding { stored, readsArguments throws(DefaultsError) in
+                try decode(stored, readsArguments)
+            },
             isHandWritten: isHandWritten)
     }
 }
@@ -272,11 +270,10 @@ extension Conversion where Value: DefaultConvertible {
         let shortcut = DefaultImplementation<Value>()
         return Conversion(
             kind: .convertible,
-            encode: { value throws(DefaultsError) in try shortcut.encode(value) },
-            decodeBox: shortcut.decodeBox, isHandWritten: { shortcut.isHandWritten },
-            checkedEncoding: { value, check in
-                Result { () throws(DefaultsError) in try shortcut.encodeChecked(value, check) }
-            })
+            encoding: { value, check in
+                Result { () throws(DefaultsError) in try shortcut.encode(value, check) }
+            },
+            decodeBox: shortcut.decodeBox, isHandWritten: { shortcut.isHandWritten })
     }
 }
 

@@ -43,10 +43,18 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
             ?? false
     }
 
-    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
+    /// Encodes a value, and calls `check` with what it comes to unless that needs no check any more.
+    func encode(
+        _ value: Value, _ check: Conversion<Value>.Check? = nil
+    ) throws(DefaultsError) -> PropertyList? {
         // Safe, here and below: nothing else is put there.
         if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
-            return try unsafeDowncast(encoding, to: Encoding.self).call(value)
+            let encoding = unsafeDowncast(encoding, to: Encoding.self)
+            let encoded = try encoding.call(value)
+            guard let check, let encoded, !encoding.isChecked else { return encoded }
+            try check(encoded).get()
+            if !encoding.isHandWritten { known.withLockIfFree { $0.encoding = Encoding(checked: encoding) } }
+            return encoded
         }
         let probe = Probe()
         let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
@@ -54,23 +62,8 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
             probe.found.withLock { $0.encoding }
             ?? Encoding(isHandWritten: true) { value throws(DefaultsError) in try PropertyList(value.serialize()) }
         known.withLockIfFree { $0.encoding = encoding }
-        return try PropertyList(object)
-    }
-
-    /// Encodes a value to save it, and calls `check` with what it comes to unless that needs no check any more.
-    func encodeChecked(
-        _ value: Value, _ check: (PropertyList) -> Result<Void, DefaultsError>
-    ) throws(DefaultsError) -> PropertyList? {
-        if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
-            let encoding = unsafeDowncast(encoding, to: Encoding.self)
-            if encoding.isChecked { return try encoding.call(value) }
-        }
-        guard let encoded = try encode(value) else { return nil }
-        try check(encoded).get()
-        known.withLockIfFree { known in
-            guard let encoding = known.encoding else { return }
-            known.encoding = Encoding(checked: unsafeDowncast(encoding, to: Encoding.self))
-        }
+        let encoded = try PropertyList(object)
+        try check?(encoded).get()
         return encoded
     }
 
