@@ -1,3 +1,61 @@
+// The settings file
+// =================
+//
+// A settings file is a log. A header comes first, then one record for each commit, then zeros. Each
+// record has a checksum that covers the checksum of the record before it, so a record is valid only
+// in its place. RecordFormat.swift describes the bytes. `FileLog` is one open file, `FileIndex`
+// knows where the last value of each key is, and `SettingsFileLocation` finds, creates and replaces
+// files.
+//
+// Append
+// ------
+// `beginWrite` locks the file (`flock`), makes sure that the name still means this file, and reads
+// what other processes wrote. `commit` writes one record with one call. Zeros for the word behind
+// the record are there before the record is. A write that fails is erased. `endWrite` unlocks the
+// file.
+//
+// Read on
+// -------
+// The file is mapped, one page of it is touched: a reader looks at the word where the next record
+// goes. Zero means that nothing has changed, which takes no system call and no lock of the file.
+// `ReadSnapshot` holds what this needs. It is published after a commit, not after each access. If
+// something is there, `catchUp` reads the new records and applies them to the index. A record that
+// is not complete stays unread: its writer may be in the middle of the call.
+//
+// Compaction and the seal
+// -----------------------
+// When old values take more room than live ones, the process that writes makes a new file under a
+// temporary name, flushes it, appends a seal to the old file, and renames the new file into place.
+// The seal tells all processes that have the old file open to look at the name again. If the writer
+// dies between seal and rename, the next one that locks the file takes the seal back. Only the
+// process that has the temporary file locked may rename it, and only while it has the old file
+// locked, so no commit is lost between two files.
+//
+// Repair
+// ------
+// Bytes behind the last valid record are damage, or a write that never finished. A process that can
+// lock the file copies them aside under a name that ends in `.damaged-` and their checksum, and
+// replaces the file. Where the folder cannot be written, it erases an unfinished record and leaves
+// everything else as it is. Records that disappear after they were read are a loss: every value
+// counts as changed, and the error says so.
+//
+// Flushes
+// -------
+// One caller flushes for all that wait. The system reports a failed flush once to each open file
+// and then treats the lost pages as written. So a flush by a process that opened the file later
+// proves nothing about earlier records. Before such a flush counts, the records are read back from
+// the disk where the system allows that. Otherwise the file is replaced by a new one, whose flushes
+// this process has all seen. After a failed flush the file is replaced as well, or its records are
+// written again.
+//
+// Forks
+// -----
+// A lock of a file belongs to the open file description, which a child shares with its parent. So a
+// child closes inherited descriptors and opens the file when it needs it: `State.leaveParent`. The
+// locks of this class are held while the process is forked, so the child finds the state whole.
+//
+// The table of locks is in SuiteCore.swift. Here: `flushing`, then `state`, then `snapshot`.
+
 /// Settings in a file of this library's own format, which any number of processes and threads may use at once.
 ///
 /// The file is a log: each commit is one record behind the last one, whole or not there. Reading needs no lock and, as long as nobody

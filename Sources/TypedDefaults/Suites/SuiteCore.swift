@@ -1,6 +1,81 @@
 import SettingsFile
 
-/// What all handles on one suite share: the backend, the turns of its writers, and what is known of stored values.
+// The core of a suite
+// ===================
+//
+// All handles on one suite share a `SuiteCore`. It owns the backend, one `Slot` for each pair of
+// key and type, and the observers.
+//
+// A write
+// -------
+// `Setting.put` encodes the value first, under no lock. Then:
+//
+// 1. `beginWrite` acquires `turns`, the lock of the writers of this process, and calls the
+//    backend's `beginWrite`, which waits for other processes. If the generation of the backend is
+//    not the one of the last write, the core catches up with external changes and records them for
+//    observers.
+// 2. `replace` compares the new value with the stored one. An equal value ends the write here. A
+//    stored value that the type cannot read is kept under another key, in the same commit.
+// 3. `commit` makes the slots of all edited keys forget what they know. Until the commit has ended,
+//    they keep nothing that is read, so every reader asks the backend, for which the commit is one
+//    event. After the backend has committed, one access to the state ends the commit: the slot that
+//    was written keeps the new value, and the observers' events are recorded.
+// 4. `endWrite` lets other processes and threads write. It processes external changes if a thread
+//    requested that meanwhile.
+// 5. An immediate suite flushes, so that several writers share one flush, and `deliver` notifies.
+//
+// `update` does the same, and reads the stored value and calls its closure between 1 and 2.
+//
+// Slots and generations
+// ---------------------
+// A slot keeps the stored value and what it was decoded to. A read is right if the slot's
+// generation is the backend's. The generation of a backend grows when something may have changed
+// other than by a commit of this suite. `catchUp` then asks which keys changed, and makes their
+// slots forget. A backend without a generation is read each time. A read that was under way when
+// its slot forgot something does not keep its result, because the version of the slot has changed.
+//
+// Slots that only `suite[key]` uses are removed when there are many of them, and made again later.
+//
+// Launch arguments and former keys
+// --------------------------------
+// A launch argument is fixed when the slot is made. `get` returns it before what is stored, but
+// `update` works on what is stored, so that an argument never becomes permanent.
+//
+// A declaration can name former keys. Without a value under the key, the value under the first of
+// them counts. The first write moves it: the new value and the removals are one commit. Therefore
+// an edit of a former key concerns the slots of its successors as well (`Key.successors`).
+//
+// The locks
+// ---------
+// A thread that holds a lock acquires only locks below it in this table. Only the first four are
+// held while code of others runs, such as the closure of an `update`.
+//
+// | lock                    | protects                             | acquired while it is held    |
+// |-------------------------|--------------------------------------|------------------------------|
+// | `DeferredWork.turns`    | background flushes, until exit       | everything below             |
+// | `Relay.turns`           | writes through a box of a store      | everything below             |
+// | `SuiteCore.turns`       | writes of a suite, `SuiteCore.write` | all below, and other suites  |
+// | file lock (`flock`)     | the settings file among processes    | everything below             |
+// | `coresInUse`            | the suites in use                    | none                         |
+// | `SuiteCore.state`       | keys, declarations, observers        | `Slot.knowledge`             |
+// | `Slot.knowledge`        | what is known of one key as one type | none                         |
+// | `SettingsFile.flushing` | callers that wait for a flush        | none                         |
+// | `SettingsFile.state`    | the log and what changed             | `snapshot`, `Descriptors.*`  |
+// | `SettingsFile.snapshot` | what `generation` reads              | none                         |
+// | `Forks.registry`        | the locks to hold during a fork      | none                         |
+// | `Descriptors.gate`      | calls that begin to open descriptors | `Descriptors.table`          |
+// | `Descriptors.table`     | the descriptors that are open        | none                         |
+// | other `Locked` values   | such as those of `MemoryBackend`     | none                         |
+//
+// `DefaultImplementation.known` and the default failure handler are only acquired if they are free.
+//
+// A fork acquires `ForkOrder`'s groups in order: the table of suites, the locks of each suite
+// (`turns`, `state`, its slots), the locks of each backend (`flushing`, `state`, `snapshot`), the
+// leaves, and at last the registry and the descriptors. In the child each lock first ends what
+// other threads of the parent had begun: `unlockInChild`.
+
+/// What all handles on one suite share: the backend, the lock of its writers, what is known of
+/// stored values, and the observers.
 final class SuiteCore: Sendable {
     let backend: any DefaultsBackend
     let turns = TurnLock()

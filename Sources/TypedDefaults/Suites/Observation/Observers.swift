@@ -1,5 +1,68 @@
 import SettingsFile
 
+// Observation
+// ===========
+//
+// Three kinds of observers hear of changes: an `Observer` of one slot, a `SuiteObserver` of all
+// declared keys or of a prefix, and the Observation framework, which tracks a slot after a `get`.
+//
+// The life of one change
+// ----------------------
+// Commit. A thread commits while it holds the lock of the writers. In the same access to the
+// suite's state that ends the commit, `record` compares the value of each edited key with the value
+// that its observers know. If they differ, it appends an event with both values and the observers
+// of that moment. Events are therefore in the order of the commits, and each observer gets each
+// change once.
+//
+// Queue. Events wait in `events` and `suiteEvents`. Slots that the Observation framework tracks
+// wait in `changed`, and failures that no caller can receive in `failures`.
+//
+// Delivery. After the write, with no lock held, the thread calls `SuiteCore.deliver`. One thread at
+// a time delivers. It takes all queues at once, calls the handlers in order, and repeats this until
+// the queues are empty. Another thread that finds a delivery under way leaves its events to that
+// thread, so a handler can run on a thread other than the writer's. A thread that is inside a write
+// of any suite delivers after it has ended that write, because a handler may write the suite.
+//
+// What can happen in between
+// --------------------------
+// - The token is cancelled. Delivery asks for each observer immediately before the call, so no call
+//   begins after that, except one that another thread had already decided to make.
+// - A handler writes. Its event is appended to the queue, and the delivery under way takes it next.
+// - An observer is added. It gets no event that was recorded before, because an event names its
+//   observers. Its first value is read, then `follow` marks the slot stale and reads it again, and
+//   only then is the observer added. So no change falls between its first value and its first
+//   event.
+// - The process is forked. The child has the queues, and `leaveParent` ends the parent's delivery.
+//
+// Cycles
+// ------
+// A handler that writes a value which makes another handler write, and so on, would never end. Each
+// event has a depth: one more than that of the event whose handler made the change. `ChangeRow`
+// keeps it for the thread. A write at depth 100 throws an error.
+//
+// External changes
+// ----------------
+// While there are observers, the backend watches for changes by other processes (`switchWatch`).
+// Its callback marks slots stale, or all of them. `look` then acquires the lock of the writers,
+// catches up, reads the stale keys, and records what differs from the value that the observers
+// know. If another thread is writing, the callback does not wait: it leaves a request, and the
+// writer does the work at the end of its write. A slot that cannot be read stays stale until the
+// next time. Each write that finds a new generation processes external changes before its own, so
+// that observers get them in the order in which they were committed.
+//
+// Several external commits between two reads of a key arrive as one change.
+//
+// Tracking
+// --------
+// The Observation framework does not report when it stops tracking. The framework keeps a key path
+// of a slot that it tracks, and the slot asks whether such a reference exists (`Slot.isTracked`).
+// After a delivery, slots that are no longer tracked are removed. All tracked slots are examined
+// once in as many deliveries as there are tracked slots, so the cost per delivery is constant on
+// average.
+//
+// Locks: `Observers` is part of the suite's state and is protected by its lock. Handlers, reads of
+// the backend, and conversions run outside it. SuiteCore.swift has the table of all locks.
+
 /// How many handlers in a row made this thread's current change, each of them called for the change before.
 ///
 /// A number of the thread and not of the task: a task that a handler starts runs later, so its changes are no circle.
