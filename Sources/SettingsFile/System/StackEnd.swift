@@ -24,13 +24,43 @@ package struct StackEnd: Sendable {
     }
 
     /// Whether so little of the stack is left that a recursion has to stop.
-    package var isNear: Bool { address != 0 && Self.place < address + Self.reserve }
+    package var isNear: Bool { !hasRoom(for: 0) }
+
+    /// Whether that many bytes of the stack are left, beside those for the calls between two checks.
+    package func hasRoom(for bytes: UInt) -> Bool {
+        address == 0 || Self.place >= address && Self.place - address >= Self.reserve + bytes
+    }
 
     /// An address at the end of the part of the stack that is in use.
     @inline(never)
-    private static var place: UInt {
+    fileprivate static var place: UInt {
         var variable: UInt8 = 0
         return withUnsafeMutablePointer(to: &variable) { UInt(bitPattern: $0) }
+    }
+}
+
+/// Watches how far a recursion goes down the stack.
+///
+/// To find the end of the stack takes a system call, and on the main thread the reading of a file.
+/// So it is found only when the recursion has used some of the stack.
+package struct StackWatch {
+    private static let freeRoom: UInt = 12 << 10
+
+    private let start = StackEnd.place
+    private var end: StackEnd?
+
+    package init() {}
+
+    package var isEndKnown: Bool { end != nil }
+
+    /// Returns whether so little of the stack is left that the recursion has to stop.
+    package mutating func isEndNear() -> Bool {
+        let place = StackEnd.place
+        guard start > place, start - place > Self.freeRoom else { return false }
+        if let end { return end.isNear }
+        let end = StackEnd.current
+        self.end = end
+        return end.isNear
     }
 }
 

@@ -38,8 +38,6 @@ public enum PropertyList: Sendable {
     static let tooDeep = "nested deeper than \(depthLimit) levels"
     static let tooRecursive = "more than \(recursionLimit) values, one inside another"
     static let tooDeepForStack = "nested too deep for the stack of the thread"
-    /// The number of values from which on the coder checks how much of the stack is left.
-    static let checkedRecursion = depthLimit / 2
 }
 
 extension PropertyList: Hashable {

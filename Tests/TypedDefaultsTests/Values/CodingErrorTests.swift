@@ -242,6 +242,22 @@ extension CodingErrorTests {
         #expect(withSmallStack { Self.decodingThrows(Self.tenThousandDictionaries, Onion.self) })
     }
 
+    #if os(macOS) || os(Linux)
+        // In a process of its own: what fails here is a stack overflow.
+        @Test func nestedValuesOnATinyStackAreReadOrAnError() async {
+            await #expect(processExitsWith: .success) {
+                for levels in [10, 20, 40, 60, 120] {
+                    let link = (0..<levels).reduce(Link(next: nil)) { link, _ in Link(next: link) }
+                    let stored = (0..<levels).reduce([:] as PropertyList) { stored, _ in ["next": stored] }
+                    for kilobytes in [64, 96, 128, 256] {
+                        _ = withSmallStack(kilobytes: kilobytes) { Self.encodingThrows(link) }
+                        _ = withSmallStack(kilobytes: kilobytes) { Self.decodingThrows(stored, Link.self) }
+                    }
+                }
+            }
+        }
+    #endif
+
     @Test func aSmallStackHoldsTheDepthLimit() {
         #expect(
             withSmallStack {

@@ -202,5 +202,90 @@ extension EmbeddedDataTests {
                 precondition(withSmallStack { Self.isUnreadable(Data(hidden.utf8)) })
             }
         }
+
+        @Test func nestedDataOnASmallStackIsReadOrAnError() async {
+            await #expect(processExitsWith: .success) {
+                let start = #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"#
+                for kilobytes in [96, 128, 192, 256, 384] {
+                    for levels in stride(from: 2, through: 128, by: 6) {
+                        func nest(_ open: String, _ close: String) -> String {
+                            String(repeating: open, count: levels) + String(repeating: close, count: levels)
+                        }
+                        let xml = start + nest("<array>", "</array>") + "</plist>"
+                        let data = [
+                            Data(nest("[", "]").utf8), Data(xml.utf8), Self.binary(levels: levels, cyclic: false),
+                        ]
+                        for data in data { _ = withSmallStack(kilobytes: kilobytes) { Self.isUnreadable(data) } }
+                    }
+                }
+            }
+        }
+
+        @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {
+            await #expect(processExitsWith: .success) {
+                let text = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+                precondition(withSmallStack { !Self.isUnreadable(Data(text.utf8)) })
+            }
+        }
+
+        @Test func theReasonOfAnErrorIsTheSmallStack() async {
+            await #expect(processExitsWith: .success) {
+                let text = String(repeating: "[", count: 126) + String(repeating: "]", count: 126)
+                let suite = DefaultsSuite.inMemory(["value": .data(Data(text.utf8))])
+                let reason = withSmallStack(kilobytes: 128) {
+                    do {
+                        _ = try PersistentStore(DefaultKey<Nest?>("value", default: nil), suite: suite).load()
+                    } catch {
+                        return (error as? DefaultsError)?.reason ?? ""
+                    }
+                    return ""
+                }
+                precondition(reason.contains("stack"))
+            }
+        }
     #endif
+}
+
+extension EmbeddedDataTests {
+    private struct Defaulted: Codable, Sendable {
+        var a = 1
+        var number = 2.0
+        var decimal = Decimal.nan
+    }
+
+    private func failure(_ json: String) -> DefaultsError? {
+        let suite = DefaultsSuite.inMemory(["value": .data(Data(json.utf8))])
+        let store = PersistentStore(DefaultKey("value", default: Defaulted()), suite: suite)
+        return #expect(throws: DefaultsError.self) { try store.load() }
+    }
+
+    @Test func aPropertyWhoseDefaultJSONCannotHoldIsMissing() {
+        let error = failure(#"{"a": 1, "number": 1}"#)
+        #expect(error?.reason.contains("missing") == true)
+        #expect(error?.reason.contains("decimal") == true)
+    }
+
+    @Test func aNumberThatNoTypeHoldsIsBlamedBeforeWhatIsMissing() {
+        let error = failure(#"{"number": 1e400, "decimal": 1}"#)
+        #expect(error?.kind == .unreadable)
+        #expect(error?.reason.contains("missing") == false)
+    }
+
+    @Test(arguments: ["TypedDefaults.infinity", "TypedDefaults.-infinity", "TypedDefaults.nan", "inf", "nan"])
+    func aTextIsNeverReadAsANumber(text: String) {
+        #expect(failure(#"{"a": 1, "number": "\#(text)", "decimal": 1}"#)?.path == ["number"])
+        #expect(failure(#"{"number": "\#(text)", "decimal": 1}"#)?.path == ["number"])
+    }
+
+    private struct Infinite: Codable, Equatable, Sendable {
+        var number = Double.infinity
+        var other = -Float.infinity
+        var text = ""
+    }
+
+    @Test func aDefaultThatIsNotFiniteFillsAMissingProperty() throws {
+        let suite = DefaultsSuite.inMemory(["value": .data(Data(#"{"text": "TypedDefaults.nan"}"#.utf8))])
+        let read = try PersistentStore(DefaultKey("value", default: Infinite()), suite: suite).load()
+        #expect(read == Infinite(text: "TypedDefaults.nan"))
+    }
 }

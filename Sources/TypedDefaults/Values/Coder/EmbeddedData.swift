@@ -20,78 +20,150 @@ struct EmbeddedData {
     /// - Returns: `nil` if the data holds neither JSON nor a property list.
     /// - Throws: The error of Foundation's decoder, or of the type's own `init(from:)`.
     func decode<Value: Codable>(_ type: Value.Type, fallback: () -> Value? = { nil }) throws -> Value? {
-        guard let format else { return nil }
-        return try decodeFilling(data) { data in
-            try format.decode(type, from: data)
-        } fill: { data, path in
-            guard let value = fallback(), let other = try? format.tree(of: value),
-                let filled = try? format.decode(FoundationTree.self, from: data).filled(path, from: other)
-            else { return nil }
-            return try? format.encode(filled)
+        guard let format = try format else { return nil }
+        let filling = Format.Numbers()
+        let stored = (data: data, numbers: Format.Numbers?.none)
+        return try decodeFilling(stored) { stored in
+            try format.decode(type, from: stored.data, stored.numbers)
+        } fill: { stored, path in
+            guard let value = fallback(), let other = try? format.tree(of: value, filling) else { return nil }
+            // An error in what is stored goes before the missing property.
+            let tree = try format.decode(FoundationTree.self, from: stored.data)
+            guard let filled = tree.filled(path, from: other), let data = try? format.encode(filled, filling) else {
+                return nil
+            }
+            return (data, filling)
         }
     }
 
     private enum Format {
         case json, propertyList
 
-        // JSON has no numbers that are not finite. A default may, and its other properties count all the same.
-        private static let (infinity, nan) = ("TypedDefaults.infinity", "TypedDefaults.nan")
-        private static let negativeInfinity = "TypedDefaults.-infinity"
+        /// The texts for numbers that JSON has no form for.
+        ///
+        /// A default may have such numbers, and is written as JSON to be put into what is stored. The
+        /// texts differ each time, so that no text that is stored is ever read as a number.
+        struct Numbers {
+            private let mark = UUID().uuidString
+            var infinity: String { mark + "+" }
+            var negativeInfinity: String { mark + "-" }
+            var nan: String { mark }
+        }
 
-        private var jsonDecoder: JSONDecoder {
+        private func jsonDecoder(_ numbers: Numbers?) -> JSONDecoder {
             let decoder = JSONDecoder()
-            decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-                positiveInfinity: Self.infinity, negativeInfinity: Self.negativeInfinity, nan: Self.nan)
+            if let numbers {
+                decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+                    positiveInfinity: numbers.infinity, negativeInfinity: numbers.negativeInfinity, nan: numbers.nan)
+            }
             return decoder
         }
 
-        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        func decode<Value: Decodable>(
+            _ type: Value.Type, from data: Data, _ numbers: Numbers? = nil
+        ) throws -> Value {
             switch self {
-            case .json: try jsonDecoder.decode(type, from: data)
+            case .json: try jsonDecoder(numbers).decode(type, from: data)
             case .propertyList: try PropertyListDecoder().decode(type, from: data)
             }
         }
 
-        func encode(_ value: some Encodable) throws -> Data {
+        func encode(_ value: some Encodable, _ numbers: Numbers) throws -> Data {
             switch self {
             case .json:
                 let encoder = JSONEncoder()
                 encoder.nonConformingFloatEncodingStrategy = .convertToString(
-                    positiveInfinity: Self.infinity, negativeInfinity: Self.negativeInfinity, nan: Self.nan)
+                    positiveInfinity: numbers.infinity, negativeInfinity: numbers.negativeInfinity, nan: numbers.nan)
                 return try encoder.encode(value)
             case .propertyList: return try PropertyListEncoder().encode(value)
             }
         }
 
         /// The tree of a value that is not stored.
-        func tree(of value: some Encodable) throws -> FoundationTree {
-            let data = try encode(value)
+        func tree(of value: some Encodable, _ numbers: Numbers) throws -> FoundationTree {
+            let data = try encode(value, numbers)
             guard case .json = self else { return try decode(FoundationTree.self, from: data) }
-            let decoder = jsonDecoder
-            // JSON 5 has a NaN, as which `JSONEncoder` writes that of `Decimal`.
+            let decoder = jsonDecoder(nil)
+            // JSON 5 has a NaN, as which `JSONEncoder` writes that of `Decimal`. `Decimal` does not read it.
             decoder.allowsJSON5 = true
-            return try decoder.decode(FoundationTree.self, from: data)
+            return try decoder.decode(FoundationTree.self, from: data).withoutNaN ?? .null
         }
     }
 
     /// The format of the data; `nil` if it is neither, or nested too deep.
     private var format: Format? {
-        switch data.first {
-        case UInt8(ascii: "b"):
-            let walker = PropertyListDecoder()
-            walker.userInfo[.walk] = Walk(steps: data.count)
-            return (try? walker.decode(Walker.self, from: data)) == nil ? nil : .propertyList
-        case UInt8(ascii: "<"): return isShallowXML ? .propertyList : nil
-        default:
-            let walker = JSONDecoder()
-            walker.userInfo[.walk] = Walk(steps: data.count)
-            return (try? walker.decode(Walker.self, from: data)) == nil ? nil : .json
+        get throws {
+            switch data.first {
+            case UInt8(ascii: "b"):
+                // The depth of what it refers to is not known before.
+                try Self.checkStack(levels: Self.binaryLevels)
+                let walk = Walk(steps: data.count, stackEnd: .current)
+                let walker = PropertyListDecoder()
+                walker.userInfo[.walk] = walk
+                guard (try? walker.decode(Walker.self, from: data)) != nil else { return nil }
+                try Self.checkStack(levels: walk.levels)
+                return .propertyList
+            case UInt8(ascii: "<"):
+                guard let levels = levelsOfXML else { return nil }
+                try Self.checkStack(levels: levels)
+                return .propertyList
+            default:
+                guard let levels = levelsOfJSON else { return nil }
+                try Self.checkStack(levels: levels)
+                let walker = JSONDecoder()
+                walker.userInfo[.walk] = Walk(steps: data.count)
+                return (try? walker.decode(Walker.self, from: data)) == nil ? nil : .json
+            }
         }
     }
 
-    /// Whether the data is XML of few levels, as far as its tags tell. The parser of XML is recursive itself, so it cannot be walked.
-    private var isShallowXML: Bool {
-        var levels = 0
+    /// Enough levels to parse a binary property list and to begin to walk it; then the walk checks the stack.
+    private static let binaryLevels = 8
+    /// What Foundation's parser and decoder, and an `init(from:)` of usual size, take of the stack at each level.
+    private static let bytesForLevel: UInt = 3 << 10
+
+    /// Throws unless the stack of the thread holds the decoding of that many levels.
+    private static func checkStack(levels: Int) throws {
+        // Hardly anything nests deeper, and on the main thread the look at the stack takes long.
+        guard levels > 4, !StackEnd.current.hasRoom(for: UInt(levels) * bytesForLevel) else { return }
+        throw DecodingError.dataCorrupted(
+            .init(
+                codingPath: [], debugDescription: PropertyList.tooDeepForStack,
+                underlyingError: DefaultsError(.unreadable, reason: PropertyList.tooDeepForStack)))
+    }
+
+    /// How deep the brackets nest, as far as JSON goes; `nil` beyond the limit. Foundation's parser is recursive.
+    private var levelsOfJSON: Int? {
+        var (levels, deepest) = (0, 0)
+        var (isText, isEscaped) = (false, false)
+        // In UTF-16 a byte of another character can look like a quote.
+        let hasText = !data.contains(0)
+        for byte in data {
+            if isText {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isText = false
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isText = hasText
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                levels += 1
+                deepest = max(deepest, levels)
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): levels -= 1
+            default: break
+            }
+        }
+        return deepest <= PropertyList.depthLimit ? deepest : nil
+    }
+
+    /// How deep the tags of XML nest; `nil` beyond the limit. The parser of XML is recursive itself, so it cannot be walked.
+    private var levelsOfXML: Int? {
+        var (levels, deepest) = (0, 0)
         var rest = data[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[rest.index(after: start)...]
@@ -100,28 +172,39 @@ struct EmbeddedData {
             case UInt8(ascii: "?"): break
             case UInt8(ascii: "!"):
                 // A comment or a section of text could hide tags. Encoders write neither.
-                guard rest.starts(with: "!DOCTYPE".utf8) else { return false }
+                guard rest.starts(with: "!DOCTYPE".utf8) else { return nil }
             default:
-                guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
+                guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }
                 if rest[rest.index(before: end)] != UInt8(ascii: "/") { levels += 1 }
             }
-            guard (0...PropertyList.depthLimit).contains(levels) else { return false }
+            guard (0...PropertyList.depthLimit).contains(levels) else { return nil }
+            deepest = max(deepest, levels)
         }
-        return true
+        return deepest
     }
 }
 
 /// How far a walk may still go: no further than there are bytes, since containers that are shared can be many more.
 private final class Walk: Sendable {
-    private let steps: Locked<Int>
-    init(steps: Int) { self.steps = Locked(steps) }
+    private let left: Locked<(steps: Int, levels: Int)>
+    private let stackEnd: StackEnd?
+
+    /// - Parameter stackEnd: Non-nil to check the stack at each step.
+    init(steps: Int, stackEnd: StackEnd? = nil) {
+        left = Locked((steps, 0))
+        self.stackEnd = stackEnd
+    }
+
+    /// How deep it went.
+    var levels: Int { left.withLock { $0.levels } }
 
     func takeStep(depth: Int) throws(DefaultsError) {
-        let isAllowed = steps.withLock { steps in
-            steps -= 1
-            return steps >= 0
+        let isAllowed = left.withLock { left in
+            left.steps -= 1
+            left.levels = max(left.levels, depth)
+            return left.steps >= 0
         }
-        guard isAllowed, depth <= PropertyList.depthLimit else {
+        guard isAllowed, depth <= PropertyList.depthLimit, stackEnd?.isNear != true else {
             throw DefaultsError(.unreadable, reason: PropertyList.tooDeep)
         }
     }
@@ -230,4 +313,16 @@ private indirect enum FoundationTree: Codable, FillableTree {
     }
 
     var entries: [String: FoundationTree]? { if case .dictionary(let entries) = self { entries } else { nil } }
+
+    /// The tree without the properties that are the NaN of a `Decimal`, or an array with one.
+    var withoutNaN: FoundationTree? {
+        switch self {
+        case .double(let value): return value.isNaN ? nil : self
+        case .array(let elements):
+            let kept = elements.compactMap(\.withoutNaN)
+            return kept.count == elements.count ? .array(kept) : nil
+        case .dictionary(let entries): return .dictionary(entries.compactMapValues(\.withoutNaN))
+        default: return self
+        }
+    }
 }

@@ -4,7 +4,7 @@
 ///
 /// - Parameter fill: Returns the stored tree with the entry at a path added; nil if the default has none either.
 func decodeFilling<Stored, Value>(
-    _ stored: Stored, decode: (Stored) throws -> Value, fill: (Stored, ArraySlice<String>) -> Stored?
+    _ stored: Stored, decode: (Stored) throws -> Value, fill: (Stored, ArraySlice<String>) throws -> Stored?
 ) throws -> Value {
     var stored = stored
     while true {
@@ -12,7 +12,7 @@ func decodeFilling<Stored, Value>(
             return try decode(stored)
         } catch DecodingError.keyNotFound(let key, let context) {
             let path = context.codingPath.map(\.stringValue) + [key.stringValue]
-            guard let filled = fill(stored, path[...]) else { throw DecodingError.keyNotFound(key, context) }
+            guard let filled = try fill(stored, path[...]) else { throw DecodingError.keyNotFound(key, context) }
             stored = filled
         }
     }

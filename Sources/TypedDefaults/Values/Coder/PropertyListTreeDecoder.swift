@@ -37,6 +37,8 @@ final class PropertyListTreeDecoder: Decoder {
         /// A type that tries several types in turn must not find the wrong one first: a `Bool` in the
         /// integer 1. So a whole value is read leniently only if reading it strictly has failed.
         let isStrict: Bool
+        @exclusivity(unchecked)
+        fileprivate var stack = StackWatch()
 
         init(
             userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true,
@@ -70,8 +72,6 @@ final class PropertyListTreeDecoder: Decoder {
     private let depth: Int
     /// How many dictionaries and arrays there are around the node.
     private let outerLevels: Int
-    /// Known from some depth on.
-    private let stackEnd: StackEnd?
 
     private init(root: Root, node: PropertyList, isOptionalRoot: Bool, valueType: Any.Type) {
         self.valueType = valueType
@@ -82,7 +82,6 @@ final class PropertyListTreeDecoder: Decoder {
         key = nil
         depth = 1
         outerLevels = 0
-        stackEnd = nil
     }
 
     fileprivate init(
@@ -97,8 +96,7 @@ final class PropertyListTreeDecoder: Decoder {
         self.key = key
         depth = parent.depth + 1
         outerLevels = parent.outerLevels + (isSingle ? 0 : 1)
-        stackEnd = depth == PropertyList.checkedRecursion ? .current : parent.stackEnd
-        if let stackEnd, stackEnd.isNear { throw parent.corrupted(PropertyList.tooDeepForStack, at: key) }
+        if root.stack.isEndNear() { throw parent.corrupted(PropertyList.tooDeepForStack, at: key) }
         guard depth <= PropertyList.recursionLimit else { throw parent.corrupted(PropertyList.tooRecursive, at: key) }
     }
 

@@ -70,8 +70,8 @@ final class PropertyListTreeEncoder: Encoder {
     private let depth: Int
     /// How many dictionaries and arrays there are around the node.
     private let outerLevels: Int
-    /// Known from some depth on.
-    private let stackEnd: StackEnd?
+    @exclusivity(unchecked)
+    private var stack: StackWatch
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
     /// An optional that is the whole setting has no wrapper of its own: nil is absence, and its string needs no escape.
     fileprivate let isOptionalRoot: Bool
@@ -124,7 +124,7 @@ final class PropertyListTreeEncoder: Encoder {
         key = nil
         depth = 1
         outerLevels = 0
-        stackEnd = nil
+        stack = StackWatch()
         sharedUserInfo = userInfo
         self.isOptionalRoot = isOptionalRoot
     }
@@ -136,7 +136,7 @@ final class PropertyListTreeEncoder: Encoder {
         trace = parent.trace
         depth = parent.depth + 1
         outerLevels = parent.outerLevels + (parent.shape == .single ? 0 : 1)
-        stackEnd = depth == PropertyList.checkedRecursion ? .current : parent.stackEnd
+        stack = parent.stack
         isPlain = trace == nil && outerLevels < PropertyList.depthLimit
         sharedUserInfo = parent.sharedUserInfo
         isOptionalRoot = false
@@ -214,7 +214,9 @@ final class PropertyListTreeEncoder: Encoder {
             if encoder.needsCheck { needsCheck = true }
             switch place {
             case .index(let index): elements[index] = node
-            case .key(let key): entries[key] = node
+            case .key(let key):
+                checkBytes(of: key)
+                entries[key] = node
             }
             if trace != nil {
                 let name =
@@ -323,9 +325,22 @@ final class PropertyListTreeEncoder: Encoder {
         }
     }
 
+    private var isStackEndNear: Bool {
+        let wasKnown = stack.isEndKnown
+        let isNear = stack.isEndNear()
+        if !wasKnown, stack.isEndKnown {
+            var encoder = parent
+            while let outer = encoder, !outer.stack.isEndKnown {
+                outer.stack = stack
+                encoder = outer.parent
+            }
+        }
+        return isNear
+    }
+
     private func nested<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList {
         guard depth < PropertyList.recursionLimit else { throw invalid(PropertyList.tooRecursive, at: key) }
-        if let stackEnd, stackEnd.isNear { throw invalid(PropertyList.tooDeepForStack, at: key) }
+        if isStackEndNear { throw invalid(PropertyList.tooDeepForStack, at: key) }
         let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: Value.self)
         defer { encoder.close() }
         try value.encode(to: encoder)
@@ -363,6 +378,7 @@ final class PropertyListTreeEncoder: Encoder {
     fileprivate func openingEntry(_ key: any CodingKey) -> PropertyListTreeEncoder {
         if trace != nil, key.isData { hasDynamicKeys = true }
         if let index = indexOfOpenEntry(key) { return open[index].encoder }
+        checkBytes(of: key.stringValue)
         let encoder = opening(.key(key.stringValue), key: key)
         switch entries.removeValue(forKey: key.stringValue) {
         case nil: break
@@ -385,7 +401,17 @@ final class PropertyListTreeEncoder: Encoder {
     fileprivate func put(_ node: PropertyList, forKey key: some CodingKey) {
         if trace != nil, key.isData { hasDynamicKeys = true }
         if !open.isEmpty, let index = indexOfOpenEntry(key) { open.remove(at: index).encoder.close() }
-        entries[key.stringValue] = node
+        let (name, count) = (key.stringValue, entries.count)
+        // With a default, the key of an entry that is there already stays.
+        entries[name, default: .nilMarker] = node
+        if entries.count == count { checkBytes(of: name) }
+    }
+
+    /// Notes a failure if the entry under that name was made for another key, equal but for its bytes.
+    private func checkBytes(of name: String) {
+        guard failure == nil, let index = entries.index(forKey: name), !entries[index].key.hasSameBytes(as: name)
+        else { return }
+        failure = invalid("two keys of one container are the same text in different Unicode forms")
     }
 
     fileprivate func openingElement() -> PropertyListTreeEncoder {

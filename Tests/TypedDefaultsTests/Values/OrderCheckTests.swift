@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+/// The order of an array counts in the round trip check, except where the type writes any order.
+struct OrderCheckTests {
+    private static func save<Value: Codable & Sendable>(
+        _ value: Value, isJSON: Bool = false
+    ) -> Result<Value?, any Error> {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let key = isJSON ? DefaultKey("value", default: value, form: .jsonData) : DefaultKey("value", default: value)
+        let store = PersistentStore(key, suite: suite)
+        return Result {
+            try store.save(value)
+            return try store.load()
+        }
+    }
+
+    private struct Reversing: Codable {
+        var numbers: [Int]
+        enum CodingKeys: CodingKey { case numbers }
+        init(_ numbers: [Int]) { self.numbers = numbers }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            numbers = try container.decode([Int].self, forKey: .numbers).reversed()
+        }
+    }
+
+    @Test func aTypeThatReversesAnArrayIsRefusedAtItsFirstSave() throws {
+        let error = #expect(throws: DefaultsError.self) { try Self.save(Reversing([1, 2, 3])).get() }
+        #expect(error?.kind == .refused)
+        #expect(error?.path == ["numbers"])
+    }
+
+    private struct ReversingInJSON: Codable {
+        var numbers: [Int]
+        init(_ numbers: [Int]) { self.numbers = numbers }
+        init(from decoder: any Decoder) throws {
+            numbers = try decoder.singleValueContainer().decode([Int].self).reversed()
+        }
+        func encode(to encoder: any Encoder) throws { try numbers.encode(to: encoder) }
+    }
+
+    @Test func aTypeThatReversesAnArrayInJSONIsRefused() throws {
+        let error = #expect(throws: DefaultsError.self) {
+            try Self.save(ReversingInJSON([1, 2, 3]), isJSON: true).get()
+        }
+        #expect(error?.kind == .refused)
+    }
+
+    private struct ReversingByHand: DefaultConvertible {
+        static let key = "reversing"
+        var numbers: [Int]
+        init(_ numbers: [Int]) { self.numbers = numbers }
+        init?(_ object: Any) {
+            guard let numbers = object as? [Any] else { return nil }
+            self.numbers = numbers.compactMap { $0 as? Int }.reversed()
+        }
+        func serialize() -> Any { numbers }
+    }
+
+    @Test func aConvertibleTypeThatReversesAnArrayIsRefused() throws {
+        let store = PersistentStore<ReversingByHand>(suite: .inMemory())
+        let error = #expect(throws: DefaultsError.self) { try store.save(ReversingByHand([1, 2, 3])) }
+        #expect(error?.kind == .refused)
+    }
+
+    /// Writes its set as an array, in the order in memory.
+    private struct Tags: Codable {
+        var names: Set<Int>
+        enum CodingKeys: CodingKey { case names }
+        init(_ names: Set<Int>) { self.names = names }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            names = Set(try container.decode([Int].self, forKey: .names))
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(Array(names), forKey: .names)
+        }
+    }
+
+    @Test(arguments: [2, 3, 100]) func aSetThatIsWrittenAsAnArrayIsSaved(count: Int) throws {
+        let names = Set(0..<count)
+        #expect(try Self.save(Tags(names)).get()?.names == names)
+        #expect(try Self.save(Tags(names), isJSON: true).get()?.names == names)
+    }
+
+    /// A keyed container whose keys are equal as strings, but not byte by byte.
+    private struct TwoForms<Key: CodingKey>: Codable {
+        var values: [Int]
+        var isNested = false
+        static var names: [String] { ["\u{E9}", "e\u{301}"] }
+        init(_ values: [Int], isNested: Bool = false) { (self.values, self.isNested) = (values, isNested) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            values = try Self.names.map { try container.decode(Int.self, forKey: Key(stringValue: $0)!) }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            for (name, value) in zip(Self.names, values) {
+                if isNested {
+                    var nested = container.nestedUnkeyedContainer(forKey: Key(stringValue: name)!)
+                    try nested.encode(value)
+                } else {
+                    try container.encode(value, forKey: Key(stringValue: name)!)
+                }
+            }
+        }
+    }
+    private struct AnyKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    @Test func keysThatDifferOnlyInTheirBytesAreRefused() throws {
+        for isNested in [false, true] {
+            let value = TwoForms<AnyKey>([1, 2], isNested: isNested)
+            let error = #expect(throws: DefaultsError.self) { try Self.save(value).get() }
+            #expect(error?.kind == .refused)
+            #expect(error?.reason.contains("Unicode") == true)
+            #expect(throws: EncodingError.self) { try PropertyList(encoding: value) }
+        }
+    }
+
+    /// Encodes one key twice, as a subclass may after its superclass.
+    private struct Twice: Codable {
+        enum CodingKeys: String, CodingKey { case name = "\u{E9}" }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(1, forKey: .name)
+            try container.encode(2, forKey: .name)
+        }
+        init() {}
+        init(from decoder: any Decoder) throws {}
+    }
+
+    @Test func oneKeyMayBeEncodedTwice() throws {
+        #expect(try PropertyList(encoding: Twice()) == ["\u{E9}": 2])
+    }
+}
