@@ -37,31 +37,47 @@ extension DefaultsSuite {
         _ body: (inout SuiteContents) throws -> Result
     ) throws -> (Result, unreadable: [DefaultsError]) {
         var base = SuiteContents.Base(reading: core)
-        // A copy of the contents that is kept stays as it is now.
-        defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
+        let result: Result
+        var edits: [ByteString: PropertyList?]
+        do {
+            // A copy of the contents that is kept shows what was stored before the commit.
+            defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
+            (result, edits) = try editsMade(to: base, by: body)
+        }
+        var unreadable = base.unreadable + (try keepUnreadableValues(before: &edits, base))
+        for copy in try keepUnknownValues(before: edits, base) {
+            unreadable.append(copy.error)
+            // What was just kept is not removed by the same update.
+            if let removal = edits[ByteString(copy.key)], removal == nil { edits[ByteString(copy.key)] = nil }
+        }
+        if !edits.isEmpty {
+            try core.commit(
+                edits.map { (key: $0.key.string, value: $0.value) }
+                    .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+        }
+        return (result, unreadable)
+    }
+
+    /// Runs the body of an update. The contents that it edits are gone when this returns, unless the body keeps a copy.
+    private func editsMade<Result>(
+        to base: SuiteContents.Base, by body: (inout SuiteContents) throws -> Result
+    ) throws -> (Result, [ByteString: PropertyList?]) {
         var contents = SuiteContents(base: base)
         let result = try body(&contents)
-        let edits = try edits(from: base, to: contents)
-        var unreadable = base.unreadable
-        let unknown = base.unknownKeys
-        for edit in edits where edit.value != nil && unknown.contains(ByteString(edit.key)) {
-            unreadable.append(try core.setAsideUnknownValue(of: edit.key))
-        }
-        if !edits.isEmpty { try core.commit(edits) }
-        // Releases the reference to the base before it is looked at.
-        contents = SuiteContents()
-        return (result, unreadable)
+        return (result, try edits(from: base, to: contents))
     }
 
     /// Returns the edits that make the stored values those of the contents.
     private func edits(
         from base: SuiteContents.Base, to contents: SuiteContents
-    ) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
+    ) throws(DefaultsError) -> [ByteString: PropertyList?] {
         if let failure = contents.failure { throw failure }
         var new = contents.edits
         if contents.base !== base {
-            // Other contents were assigned, so every key that they lack is removed.
+            // Other contents were assigned, so every key that they lack is removed. Another update may be editing them.
+            contents.base.complete()
             new = base.values.mapValues { _ in nil }
+            for key in base.unknownKeys.subtracting(contents.base.unknownKeys) { new[key] = .some(nil) }
             for (key, value) in contents.values { new[key] = .some(value) }
         }
         if let failure = contents.base.failure ?? base.failure { throw failure }
@@ -73,31 +89,83 @@ extension DefaultsSuite {
             base.value(key.string, includesFallback: false) != value || base.unknownKeys.contains(key)
         }
         if let failure = base.failure { throw failure }
-        return edits.map { (key: $0.key.string, value: $0.value) }
-            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return edits
+    }
+
+    /// Adds copies of values under former names that the declared type cannot read, and that the edits would remove.
+    private func keepUnreadableValues(
+        before edits: inout [ByteString: PropertyList?], _ base: SuiteContents.Base
+    ) throws(DefaultsError) -> [DefaultsError] {
+        var errors: [DefaultsError] = []
+        for (key, value) in edits where value != nil && base.value(key.string, includesFallback: false) == nil {
+            for slot in core.slots(of: [key.string]) where slot.key.hasSameBytes(as: key.string) {
+                for former in slot.formerKeys {
+                    guard let removal = edits[ByteString(former)], removal == nil,
+                        let old = base.value(former, includesFallback: false),
+                        case .failure(var error) = slot.decode(old)
+                    else { continue }
+                    let first = "\(key.string).unreadable"
+                    let isFree = base.value(first, includesFallback: false) == nil && !base.isUnknown(first)
+                    let copy = isFree ? first : "\(key.string).unreadable-2"
+                    edits[ByteString(copy)] = .some(old)
+                    error.reason += "; it is kept under “\(copy)”"
+                    errors.append(error)
+                }
+            }
+        }
+        return errors
+    }
+
+    /// Copies values that the backend itself cannot read before the edits overwrite them.
+    private func keepUnknownValues(
+        before edits: [ByteString: PropertyList?], _ base: SuiteContents.Base
+    ) throws(DefaultsError) -> [(key: String, error: DefaultsError)] {
+        let unknown = base.unknownKeys
+        guard !unknown.isEmpty else { return [] }
+        var copies: [(key: String, error: DefaultsError)] = []
+        for (key, value) in edits where value != nil {
+            let names = [key.string] + core.formerKeys(of: [key.string])
+            for name in names where unknown.contains(ByteString(name)) && edits[ByteString(name)] != nil {
+                copies.append(try core.setAsideUnknownValue(of: name, as: key.string))
+            }
+        }
+        return copies
     }
 
     /// Returns all stored values as of one moment.
     ///
     /// - Throws: A ``DefaultsError`` if the suite cannot be read.
-    public func contents() throws -> SuiteContents { SuiteContents(base: SuiteContents.Base(try core.snapshot())) }
+    public func contents() throws -> SuiteContents {
+        let (values, unknownKeys) = try core.snapshot()
+        return SuiteContents(base: SuiteContents.Base(values, unknownKeys: unknownKeys))
+    }
 
     /// Makes the stored values exactly those of the contents, as one commit.
+    ///
+    /// A value that this version of the library cannot read stays as it is if the contents were read while it was stored. See
+    /// ``SuiteContents/unreadableKeys``.
     ///
     /// - Throws: A ``DefaultsError``. Then nothing is written.
     public func replaceContents(with contents: SuiteContents) throws { try update { $0 = contents } }
 }
 
 extension SuiteCore {
-    /// Returns all stored values; as of one moment if no other process writes.
-    func values() throws(DefaultsError) -> [ByteString: PropertyList] {
-        var values: [ByteString: PropertyList] = [:]
-        for key in try backend.keys() { values[ByteString(key)] = try backend.value(forKey: key) }
-        return values
+    typealias Values = (values: [ByteString: PropertyList], unknownKeys: Set<ByteString>)
+
+    /// Returns all stored values, and the keys of those that the backend cannot read; as of one moment if no other process writes.
+    func values() throws(DefaultsError) -> Values {
+        var all: Values = ([:], [])
+        for key in try backend.keys() {
+            do throws(DefaultsError) { all.values[ByteString(key)] = try backend.value(forKey: key) } catch {
+                guard error.kind == .unreadable else { throw error }
+                all.unknownKeys.insert(ByteString(key))
+            }
+        }
+        return all
     }
 
     /// Returns all stored values as of one moment.
-    fileprivate func snapshot() throws(DefaultsError) -> [ByteString: PropertyList] {
+    fileprivate func snapshot() throws(DefaultsError) -> Values {
         defer { deliver() }
         // A file has no generation before it is opened.
         _ = try backend.keys()

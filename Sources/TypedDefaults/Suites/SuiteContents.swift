@@ -65,10 +65,21 @@ extension SuiteContents {
     private mutating func remove(_ name: String) { edits[ByteString(name)] = .some(nil) }
 
     /// Removes all values.
-    public mutating func removeAll() { (base, edits) = (Base([:]), [:]) }
+    public mutating func removeAll() { self = SuiteContents() }
 
     /// Returns whether a value is stored under the key, readable or not.
-    public func contains<Value>(_ key: DefaultKey<Value>) -> Bool { storedValue(key.name, key.declaration) != nil }
+    public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
+        if let edit = edits[ByteString(key.name)] { return edit != nil }
+        return ([key.name] + key.declaration.formerNames).contains { self[$0] != nil || base.isUnknown($0) }
+    }
+
+    /// The keys whose values this version of the library cannot read, because a newer one wrote them.
+    ///
+    /// Their values are not part of ``keys`` and of iteration. ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
+    public var unreadableKeys: [String] {
+        base.allUnknownKeys.filter { edits[$0] == nil }.map(\.string)
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
 
     /// The stored keys, sorted by their UTF-8 bytes.
     public var keys: [String] { map(\.key) }
@@ -82,6 +93,7 @@ extension SuiteContents {
     }
 
     private func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
+        base.declare(name, declaration)
         var stored = storedValue(name, declaration)
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
@@ -94,6 +106,7 @@ extension SuiteContents {
     }
 
     private mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
+        base.declare(name, declaration)
         do throws(DefaultsError) {
             let new = try declaration.conversion.encode(value)
             if let new { try declaration.conversion.checkOnce(new) }
@@ -114,7 +127,8 @@ extension SuiteContents {
             _ = try declaration.conversion.decode(old, false)
         } catch {
             let first = "\(name).unreadable"
-            let copy = self[first] == nil || self[first] == old ? first : "\(name).unreadable-2"
+            let isFree = self[first] == nil && !base.isUnknown(first)
+            let copy = isFree || self[first] == old ? first : "\(name).unreadable-2"
             self[copy] = old
             var error = error.about(key: name)
             error.reason += "; it is kept under “\(copy)”"
@@ -206,11 +220,38 @@ extension SuiteContents {
             switch state.withLock({ $0.source }) {
             case .values(let values): return values
             case .suite(let core):
-                do throws(DefaultsError) { return try core.values() } catch {
+                do throws(DefaultsError) {
+                    let (values, unknownKeys) = try core.values()
+                    state.withLock { $0.unknownKeys.formUnion(unknownKeys) }
+                    return values
+                } catch {
                     fail(error)
                     return [:]
                 }
             }
+        }
+
+        /// Creates a base of complete values.
+        convenience init(_ values: [ByteString: PropertyList], unknownKeys: Set<ByteString>) {
+            self.init(values)
+            state.withLock { $0.unknownKeys = unknownKeys }
+        }
+
+        /// Returns whether a value is stored that the backend itself cannot read.
+        func isUnknown(_ name: String) -> Bool {
+            _ = value(name, includesFallback: false)
+            return unknownKeys.contains(ByteString(name))
+        }
+
+        var allUnknownKeys: Set<ByteString> {
+            _ = values
+            return unknownKeys
+        }
+
+        /// Declares a key to the suite that is read or written as the type of the declaration.
+        func declare(_ name: String, _ declaration: any AnyDeclaration) {
+            guard case .suite(let core) = state.withLock({ $0.source }) else { return }
+            core.declare(declaration, of: name)
         }
 
         /// Reads everything, so that copies of the contents stay as they are now.
@@ -219,7 +260,15 @@ extension SuiteContents {
             state.withLock { $0.source = .values(values) }
         }
 
-        func note(_ error: DefaultsError) { state.withLock { $0.unreadable.append(error) } }
+        /// Notes that a value could not be decoded, once for each key.
+        func note(_ error: DefaultsError) {
+            state.withLock { state in
+                guard !state.unreadable.contains(where: { $0.key == error.key && $0.type == error.type }) else {
+                    return
+                }
+                state.unreadable.append(error)
+            }
+        }
 
         private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }
 

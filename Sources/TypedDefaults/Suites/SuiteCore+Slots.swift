@@ -21,7 +21,13 @@ extension SuiteCore {
 
     /// Whether anything is stored, readable or not.
     func isStored(_ slot: Slot) throws(DefaultsError) -> Bool {
-        guard backend.hasFallbackValues else { return try look(at: slot).stored != nil }
+        guard backend.hasFallbackValues else {
+            do throws(DefaultsError) { return try look(at: slot).stored != nil } catch {
+                // A value that the backend itself cannot read.
+                guard error.kind == .unreadable else { throw error }
+                return true
+            }
+        }
         for key in [slot.key] + slot.formerKeys where try backend.isStored(key) { return true }
         return false
     }
@@ -127,7 +133,7 @@ extension SuiteCore {
     ) throws(DefaultsError) -> DefaultsError? {
         guard failure.kind == .unreadable, let key = failure.key else { throw failure }
         var unreadable: DefaultsError?
-        if keepsUnreadable { unreadable = try setAsideUnknownValue(of: key, as: slot.key, failure) }
+        if keepsUnreadable { unreadable = try setAsideUnknownValue(of: key, as: slot.key, failure).error }
         var edits = [(key: slot.key, value: new)]
         for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
         try commit(edits, by: slot)
@@ -137,10 +143,10 @@ extension SuiteCore {
     /// Copies a value that the backend itself cannot read, as a commit of its own that comes first: whatever happens then, nothing is
     /// lost.
     ///
-    /// - Returns: The error to report once write access has ended.
+    /// - Returns: The key of the copy, and the error to report once write access has ended.
     func setAsideUnknownValue(
         of key: String, as name: String? = nil, _ failure: DefaultsError? = nil
-    ) throws(DefaultsError) -> DefaultsError {
+    ) throws(DefaultsError) -> (key: String, error: DefaultsError) {
         var failure =
             failure
             ?? DefaultsError(
@@ -150,7 +156,7 @@ extension SuiteCore {
         let copy = try settingsFile.copyRawValue(forKey: key, to: "\(name).unreadable", else: "\(name).unreadable-2")
         write.generation = try catchUp()
         failure.reason += "; it is kept under “\(copy)”"
-        return failure
+        return (copy, failure)
     }
 
     /// What would be lost. One's own value is taken for readable until a read has failed.

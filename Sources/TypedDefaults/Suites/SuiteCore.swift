@@ -356,6 +356,19 @@ extension SuiteCore {
         return slot
     }
 
+    /// Declares a key, as a store for it does, but without a slot.
+    func declare(_ declaration: any AnyDeclaration, of key: String) {
+        let (isKnown, isNew) = state.withLock { state -> (Bool, Bool) in
+            let known = state.keys[ByteString(key)]
+            return (known?.declaration === declaration || known?.isInConflict == true, known?.isDeclared != true)
+        }
+        // To look at a stored value as it is declares nothing.
+        guard !isKnown || isNew, declaration.content.kind != .propertyList else { return }
+        if isNew { state.withLock { $0.entry(key).isDeclared = true } }
+        if !isKnown { note(declaration, of: key) }
+        if isNew { noteDeclaration(of: key) }
+    }
+
     /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
     func note(_ declaration: any AnyDeclaration, of key: String) {
         // Asked outside the lock: conversions are not called under it.

@@ -115,6 +115,51 @@ struct SuiteContentsTests {
         }
     }
 
+    @Test(arguments: Backend.allCases) func aCopyFromBeforeTheEditsShowsNoneOfThem(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[text] = "precious"
+            let backup = try suite.update { contents in
+                let old = contents
+                contents[text] = "changed"
+                return old
+            }
+            #expect(backup[text] == "precious")
+            try suite.replaceContents(with: backup)
+            #expect(suite[text] == "precious")
+        }
+    }
+
+    @Test func contentsOfTwoSuitesCanBeSwapped() throws {
+        let (two, three) = (DefaultsSuite.inMemory(["x": 1]), DefaultsSuite.inMemory(["y": 2]))
+        try two.update { first in try three.update { second in swap(&first, &second) } }
+        let contents = (try two.contents(), try three.contents())
+        #expect(contents.0 == ["y": 2])
+        #expect(contents.1 == ["x": 1])
+    }
+
+    @Test(arguments: Backend.allCases) func typedEditsDeclareTheirKeys(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let changes = Guarded<[[String]]>([])
+            let token = suite.observe { change in changes.withLock { $0.append(change.keys) } }
+            defer { token.cancel() }
+            try suite.update { $0[DefaultKey("declared", default: 0)] = 1 }
+            #expect(changes.withLock { $0 } == [["declared"]])
+        }
+    }
+
+    @Test func anUnreadableValueUnderAFormerNameIsKept() throws {
+        final class AppConfig: StorableConfig { @Stored var userName = "" }
+        let suite = DefaultsSuite.inMemory(["app.SuiteContentsTests.AppConfig.userName": 5])
+        suite.onFailure = { _ in }
+        let config = AppConfig(suite: suite, identifier: "app")
+        let key = "app/SuiteContentsTests/AppConfig/userName"
+        #expect(config.storedKeys == [key])
+        try suite.update { $0[key] = "x" }
+        let contents = try suite.contents()
+        #expect(contents.keys == [key, "\(key).unreadable"])
+        #expect(contents["\(key).unreadable"] == 5)
+    }
+
     @Test(arguments: Backend.allCases) func replacingTheContentsRemovesOtherKeys(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[number] = 1

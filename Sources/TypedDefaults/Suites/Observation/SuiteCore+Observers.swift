@@ -129,7 +129,12 @@ extension SuiteCore {
         // Taken before they are read: what changes after that is doubted anew.
         for slot in withObservers({ $0.takeDoubtful() }) {
             do throws(DefaultsError) {
-                let stored = try storedValue(of: slot).value
+                let stored: PropertyList?
+                do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch {
+                    // Observers receive no value for one that the backend itself cannot read.
+                    guard error.kind == .unreadable else { throw error }
+                    stored = nil
+                }
                 withObservers { observers in
                     let depth = ChangeRow.depth + 1
                     let isNews = observers.announce(slot, stored, isForeign: true, depth: depth)

@@ -55,6 +55,8 @@ extension SuiteCore {
         }
     }
 
+    private static let unreadableValue: PropertyList = ["TypedDefaults.unreadable": true]
+
     /// What is stored under keys, each of them once, as of one moment where the backend tells moments apart.
     private func values(of keys: [String]) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
         let keys = Set(keys.map(ByteString.init)).map(\.string)
@@ -62,7 +64,13 @@ extension SuiteCore {
         for _ in 0..<100 {
             let generation = backend.generation
             var values: [(key: String, value: PropertyList?)] = []
-            for key in keys { values.append((key, try storedValue(of: key).value)) }
+            for key in keys {
+                do throws(DefaultsError) { values.append((key, try storedValue(of: key).value)) } catch {
+                    // A value that the backend itself cannot read is some value all the same. It is only compared.
+                    guard error.kind == .unreadable else { throw error }
+                    values.append((key, Self.unreadableValue))
+                }
+            }
             if backend.generation == generation { return values }
         }
         throw DefaultsError(.unavailable, reason: "others changed the suite all the time while it was read")

@@ -85,4 +85,43 @@ struct UnknownValueTests: SettingsFileTests {
             #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1])
         }
     }
+
+    @Test func theContentsListAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite.onFailure = { _ in }
+            suite[DefaultKey("a", default: 0)] = 1
+            try write([200, 1, 2, 3], forKey: "number", to: file)
+            let contents = try suite.contents()
+            #expect(contents == ["a": 1])
+            #expect(contents.unreadableKeys == ["number"])
+            #expect(contents.contains(number))
+            #expect(UserDefault(number, in: suite).isSet)
+            try suite.update { $0["a"] = 2 }
+            try suite.replaceContents(with: contents)
+            #expect(suite[DefaultKey("a", default: 0)] == 1)
+            #expect(try bytes(forKey: "number", in: file) == [200, 1, 2, 3])
+            try suite.update { $0[number] = 5 }
+            #expect(suite[number] == 5)
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+            try suite.update { $0.removeAll() }
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test func anUnknownValueHidesNoChange() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite.onFailure = { _ in }
+            suite[DefaultKey("a", default: 0)] = 1
+            try write([200, 1, 2, 3], forKey: "unknown", to: file)
+            let keys = Guarded<[String]>([])
+            let token = suite.observe(prefix: "") { change in keys.withLock { $0 += change.keys } }
+            defer { token.cancel() }
+            let other = DefaultsSuite(backend: FileBackend(path: file.path))
+            other[DefaultKey("a", default: 0)] = 2
+            suite[DefaultKey("b", default: 0)] = 1
+            #expect(keys.withLock { Set($0) } == ["a", "b"])
+        }
+    }
 }
