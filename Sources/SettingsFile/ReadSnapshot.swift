@@ -2,30 +2,30 @@
 ///
 /// It has a lock of its own, because the lock of the state is held during system calls.
 struct ReadSnapshot: Equatable {
-    /// The mapping of the file; `nil` if no file is open.
+    /// Keeps the mapping of the file; `nil` if no file is open.
     private let window: FileWindow?
-    /// Where the next record goes.
-    private let end: Int
-    /// The least size of the file.
-    private let size: Int
+    /// The first word of the next record in the mapping; `nil` if the file ends before it.
+    // Safe: the mapping stays as long as the window, and is only read.
+    private nonisolated(unsafe) let nextRecord: UnsafeRawPointer?
     private let generation: UInt64
     /// Whether the name of the file may mean another file by now.
     var nameMayHaveMoved: Bool
 
     init(of log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false) {
-        (window, end, size) = (log?.window, log?.end ?? 0, log?.size ?? 0)
+        window = log?.window
+        nextRecord = log.flatMap { log in log.end + 8 > log.size ? nil : log.window.pointer(at: log.end) }
         self.generation = generation
         self.nameMayHaveMoved = nameMayHaveMoved
     }
 
     /// The generation, or the next one if something may have changed; `nil` if no file is open.
     var currentGeneration: UInt64? {
-        guard let window else { return nil }
-        return nameMayHaveMoved || window.hasRecord(at: end, size: size) ? generation &+ 1 : generation
+        if let nextRecord, nextRecord.load(as: UInt64.self) == 0, !nameMayHaveMoved { return generation }
+        return window == nil ? nil : generation &+ 1
     }
 
     static func == (lhs: ReadSnapshot, rhs: ReadSnapshot) -> Bool {
-        lhs.window === rhs.window && lhs.end == rhs.end && lhs.size == rhs.size && lhs.generation == rhs.generation
+        lhs.window === rhs.window && lhs.nextRecord == rhs.nextRecord && lhs.generation == rhs.generation
             && lhs.nameMayHaveMoved == rhs.nameMayHaveMoved
     }
 }

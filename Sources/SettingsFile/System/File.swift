@@ -268,6 +268,9 @@ final class FileWindow: Sendable {
     @inline(__always)
     func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
 
+    /// Where that place is in memory, for as long as this object lives.
+    func pointer(at offset: Int) -> UnsafeRawPointer { UnsafeRawPointer(start + offset) }
+
     /// A copy of the bytes at that place, all of which must lie within the file.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         Array(UnsafeRawBufferPointer(start: start + offset, count: count))
