@@ -167,13 +167,15 @@ extension Salvage {
         }
         // A bit of the length.
         if (0..<32).contains(where: { checksum(ofPayload: stated ^ 1 << $0) == stored }) { return true }
-        guard let right = checksum(ofPayload: stated) else { return false }
+        guard let count = RecordFormat.payloadCount(stated), let right = checksum(ofPayload: stated) else {
+            return false
+        }
         let difference = right ^ stored
         // No bit, or one of the checksum.
         if difference.nonzeroBitCount <= 1 { return true }
         // A bit of the payload or the padding changes the checksum in a way that depends on nothing but its distance from the end.
         var change = CRC32C.polynomial
-        for _ in 0..<(8 * (RecordFormat.length(ofPayload: Int(stated)) - 8)) {
+        for _ in 0..<(8 * (RecordFormat.length(ofPayload: count) - 8)) {
             if change == difference { return true }
             change = change & 1 == 0 ? change >> 1 : (change >> 1) ^ CRC32C.polynomial
         }
