@@ -46,7 +46,10 @@ func writePairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, _ writing:
                 if writing != .apart { setRight(&contents, next) }
                 return next
             }
-            if writing == .apart { try suite.update { setRight(&$0, next) } }
+            if writing == .apart {
+                // Another process may have committed a higher number in between.
+                try suite.update { contents in setRight(&contents, max(next, number(contents["right"]))) }
+            }
             acknowledged.raise(to: next)
             count += 1
         } catch let error as DefaultsError where error.kind == .timedOut {
