@@ -36,7 +36,7 @@ extension SettingsFile {
             for _ in 0..<100 {
                 guard let log = state.log, log.isWritable else { return .readOnly }
                 guard try log.file.tryLock() else {
-                    // Whoever replaced the file may still have the lock of the old one.
+                    // The process that replaced the file may still hold the lock of the old one.
                     guard try place.isElsewhere(log) else { return .busy }
                     try reopen(&state, making: true)
                     continue
@@ -46,7 +46,7 @@ extension SettingsFile {
                     // The name may mean another file by now, and what is written to this one would be lost.
                     guard try place.isElsewhere(log) else {
                         try catchUp(&state)
-                        // Whoever sealed it died before the other file got its name, or would have the lock.
+                        // The process that sealed it died before the rename, or it would hold the lock.
                         if let log = state.log, log.isSealed { try log.unseal() }
                         if let log = state.log {
                             if log.hasLostRecords {

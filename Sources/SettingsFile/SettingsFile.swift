@@ -58,8 +58,9 @@
 
 /// Settings in a file of this library's own format, which any number of processes and threads may use at once.
 ///
-/// The file is a log: each commit is one record behind the last one, whole or not there. Reading needs no lock and, as long as nobody
-/// has written, no system call. Writers take turns by a lock on the file, which the system releases if one of them dies.
+/// The file is a log: each commit is one record behind the last one, whole or not there. Reading
+/// needs no file lock and, until another process writes, no system call. Writers lock the file, and
+/// the system releases the lock of a process that dies.
 ///
 /// - Important: Replace such a file by renaming another one over it. To write over it in place, or to cut it short, may end the
 ///   processes that have it open.
@@ -260,7 +261,7 @@ extension SettingsFile {
                 state.leaveParent()
                 if state.log == nil {
                     state.log = try place.open(making: making, reports: &state.reports)
-                    // What it holds is news to whoever has asked before.
+                    // Readers that found no file before must read what it holds.
                     if let end = state.log?.end, end > RecordFormat.headerLength { state.announce(nil) }
                 }
                 return try body(&state)
@@ -279,7 +280,7 @@ extension SettingsFile {
         state.doubtsName = false
     }
 
-    /// Opens the file that the name has come to mean. If that fails, whoever comes next tries again.
+    /// Opens the file that now has the name. If that fails, the next call tries again.
     func reopen(_ state: inout State, making: Bool) throws(FileFailure) {
         state.doubtsName = true
         state.log = try place.open(making: making, reports: &state.reports)
@@ -355,7 +356,7 @@ extension SettingsFile {
                 news(nil)
             }
         }
-        // Out of the lock, since the end of the one before waits for nobody but may run code of others.
+        // Release the old watch after unlocking, because its deinit may run code of the program.
         var before: FileWatch?
         state.withLock { state in
             (before, state.watch) = (state.watch, watch)
@@ -383,7 +384,7 @@ extension SettingsFile {
     func deliverReports() {
         let (reports, report) = state.withLock {
             state -> ([SettingsFileError], @Sendable (SettingsFileError) -> Void) in
-            // Not while others wait for this process: whoever comes next delivers them.
+            // Not while other processes wait for this one: the next call delivers them.
             guard !state.isLocked else { return ([], state.report) }
             defer { state.reports = [] }
             return (state.reports, state.report)

@@ -131,8 +131,7 @@ extension DefaultKey {
             "the value must be Codable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
     public init(_ name: String, default value: Value) {
-        // There is no conversion to make a key of; the attribute above turns every call into its message.
-        fatalError("the compiler lets nobody call this")
+        fatalError("unavailable")
     }
 
     /// Creates a key for whatever is stored, as it is.

@@ -50,8 +50,8 @@ public struct Stored<Value: Sendable> {
         message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere there is @UserDefault"
     )
     public var wrappedValue: Value {
-        get { fatalError("the compiler lets nobody call this") }
-        set { fatalError("the compiler lets nobody call this") }
+        get { fatalError("unavailable") }
+        set { fatalError("unavailable") }
     }
 
     // Underscored, but what lets the compiler refuse the wrapper in any other type, as `@Published` does.
@@ -140,12 +140,12 @@ extension Stored {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("the compiler lets nobody call this") }
+    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
 
     @_disfavoredOverload
     @available(
         *, unavailable,
         message: "a setting needs a default value, unless it is optional: @Stored(\"user-name\") var userName = \"\""
     )
-    public init(_ key: String) { fatalError("the compiler lets nobody call this") }
+    public init(_ key: String) { fatalError("unavailable") }
 }

@@ -257,7 +257,7 @@ extension UserDefault {
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
     public init<Name>(wrappedValue: Value, _ name: Name, in suite: DefaultsSuite = .standard) {
-        fatalError("the compiler lets nobody call this")
+        fatalError("unavailable")
     }
 
     @_disfavoredOverload
@@ -267,7 +267,7 @@ extension UserDefault {
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
     public init<Name>(_ name: Name, defaultValue: Value, in suite: DefaultsSuite = .standard) {
-        fatalError("the compiler lets nobody call this")
+        fatalError("unavailable")
     }
 
     @_disfavoredOverload
@@ -277,7 +277,7 @@ extension UserDefault {
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
     public init<Name>(_ name: Name, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
-        fatalError("the compiler lets nobody call this")
+        fatalError("unavailable")
     }
 
     @_disfavoredOverload
@@ -287,7 +287,7 @@ extension UserDefault {
             "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
     )
     public init(_ name: String, in suite: DefaultsSuite = .standard) {
-        fatalError("the compiler lets nobody call this")
+        fatalError("unavailable")
     }
 
     @_disfavoredOverload
@@ -297,6 +297,6 @@ extension UserDefault {
             "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
     )
     public init(_ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard) {
-        fatalError("the compiler lets nobody call this")
+        fatalError("unavailable")
     }
 }

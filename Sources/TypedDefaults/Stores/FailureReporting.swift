@@ -1,9 +1,10 @@
 import SettingsFile
 
 extension DefaultStoreType {
-    /// Hands a failure that no caller can be told of to the failure handler of the store's suite, or to the log if there is none.
+    /// Sends a failure that cannot be thrown to the failure handler of the store's suite, or to the
+    /// log if there is none.
     func fail(with error: any Error) {
-        // Of an error of somebody else's the type only: its text may hold a value.
+        // Only the type of a foreign error, because its text may contain a value.
         let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
         guard let store = self as? any FailureReporting else {
             return writeToLog(error.kind.description, line: "TypedDefaults: \(error)")

@@ -16,7 +16,8 @@ extension DefaultsSuite {
     /// - Parameter body: Edits the contents. It runs once; if it throws, nothing is written. Keep it short, because other writers wait.
     ///   Reading the suite inside it is safe. Writing the suite inside it is an error.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``DefaultsError``. Then nothing is written.
+    /// - Throws: What `body` throws, or a ``DefaultsError``. Then none of the edits is written. A copy of a
+    ///   value that this version cannot read, `<key>.unreadable`, may have been made before.
     @discardableResult
     public func update<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
         // Even after a failure there may be external changes.

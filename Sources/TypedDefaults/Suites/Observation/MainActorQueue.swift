@@ -14,7 +14,7 @@ final class MainActorQueue<Value: Sendable>: Sendable {
         }
         guard isFirst else { return }
         Task { @MainActor in
-            // The first one stays until it was handed over, so that nobody begins a second task.
+            // The first change stays until it is delivered, so that no second task starts.
             while let (change, depth) = waiting.withLock({ $0?.first }) {
                 ChangeRow.calling(at: depth) { handler(change) }
                 waiting.withLock { waiting in
