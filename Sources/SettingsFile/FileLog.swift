@@ -40,6 +40,8 @@ final class FileLog {
     private(set) var flushState = FlushState.unknown
     /// Whether records that were read or written before are gone, so that the file must be replaced before the next write.
     private(set) var hasLostRecords = false
+    /// Whether zeros followed the last record when the file was opened, and something else behind them.
+    private var isStoppedAtZeros = false
     /// Where the records end that were flushed before the file got its name.
     private let base: Int
     private var sizeAtFailedReplacement = 0
@@ -142,7 +144,11 @@ extension FileLog {
             let stop = bytes.withUnsafeBytes { index.readOn($0, changed: &changed) }
             if bytes.count <= Self.newsLength { news = (bytes, base..<end) }
             switch stop {
-            case .nothing: if isOpening { progress.isStopped = try !rest().isEmpty }
+            case .nothing:
+                if isOpening {
+                    progress.isStopped = try !rest().isEmpty
+                    isStoppedAtZeros = progress.isStopped
+                }
             case .seal: break
             case .needs(let needed) where !isAll:
                 count = max(count, needed)
@@ -265,6 +271,12 @@ extension FileLog {
     func rest() throws(FileFailure) -> [UInt8] {
         let bytes = try file.read(at: end, count: max(0, file.status().size - end))
         return Array(bytes.prefix(bytes.withUnsafeBytes(RecordFormat.countBeforeZeros)))
+    }
+
+    /// Whether something stands behind the last record and behind zeros, which readers do not see.
+    func hasRestBehindZeros() throws(FileFailure) -> Bool {
+        if isStoppedAtZeros { isStoppedAtZeros = try !rest().isEmpty }
+        return isStoppedAtZeros
     }
 
     /// Whether the file ends in front of the zeros that stand behind the last record.

@@ -148,24 +148,24 @@ extension SettingsFile {
     private func tryToReplaceUnproven() throws(FileFailure) -> Bool {
         try withState { state throws(FileFailure) in
             guard let log = state.log, log.isWritable, log.flushState == .unknown else { return true }
-            if !state.isLocked {
+            if state.isLocked {
+                try replaceUnproven(log, &state)
+            } else {
                 guard try log.file.tryLock() else { return false }
-            }
-            defer {
-                if !state.isLocked {
-                    log.file.unlock()
-                    // A successor comes with its lock.
-                    state.log?.file.unlock()
-                }
-            }
-            guard try !place.isElsewhere(log) else { return true }
-            _ = try readOnce(&state)
-            // The writer that sealed the file died before it could replace it.
-            if log.isSealed { try log.unseal() }
-            do throws(FileFailure) { try repair(&state) } catch {
-                guard error.isForbidden || error.isBusy else { throw error }
+                defer { unlock(&state, log.file) }
+                try replaceUnproven(log, &state)
             }
             return true
+        }
+    }
+
+    private func replaceUnproven(_ log: FileLog, _ state: inout State) throws(FileFailure) {
+        guard try !place.isElsewhere(log) else { return }
+        _ = try readOn(log, &state)
+        // The writer that sealed the file died before it could replace it.
+        if log.isSealed { try log.unseal() }
+        do throws(FileFailure) { try repair(&state) } catch {
+            guard error.isForbidden || error.isBusy else { throw error }
         }
     }
 
@@ -173,9 +173,9 @@ extension SettingsFile {
     private func replaceIfFlushFailed() -> Bool {
         withState { state in
             do throws(FileFailure) {
-                try repair(&state) { state throws(FileFailure) in
-                    guard let log = state.log, log.flushState == .failed else { return false }
-                    _ = try readOnce(&state)
+                try repair(&state) { state, log throws(FileFailure) in
+                    guard log.flushState == .failed else { return false }
+                    _ = try readOn(log, &state)
                     // The next writer removes the seal of a process that died.
                     return !log.isSealed
                 }
@@ -192,9 +192,8 @@ extension SettingsFile {
     private func shrink() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
-            try repair(&state) { state throws(FileFailure) in
-                _ = try readOnce(&state)
-                let log = state.log!
+            try repair(&state) { state, log throws(FileFailure) in
+                _ = try readOn(log, &state)
                 // A seal whose writer died is taken back by the next writer.
                 return !log.isSealed && log.isDueForReplacement(keeping: RecordFormat.keptSize)
             }

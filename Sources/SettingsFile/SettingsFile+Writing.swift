@@ -41,21 +41,12 @@ extension SettingsFile {
                     try reopen(&state, making: true)
                     continue
                 }
-                state.isLocked = true
+                state.noteLock(true)
                 do throws(FileFailure) {
                     // The name may mean another file by now, and what is written to this one would be lost.
-                    guard try place.isElsewhere(log) else {
-                        try catchUp(&state)
-                        // The process that sealed it died before the rename, or it would hold the lock.
-                        if let log = state.log, log.isSealed { try log.unseal() }
-                        if let log = state.log {
-                            if log.hasLostRecords {
-                                try repair(&state)
-                            } else if !log.holdsLastChecksum {
-                                try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
-                            }
-                        }
-                        return .locked(generation: state.generation)
+                    if try !place.isElsewhere(log) {
+                        try catchUpForWriting(&state)
+                        return .locked(generation: state.changes.generation)
                     }
                 } catch {
                     unlock(&state, log.file)
@@ -68,18 +59,25 @@ extension SettingsFile {
         }
     }
 
-    private func unlock(_ state: inout State, _ file: File) {
-        file.unlock()
-        // A successor comes with its lock.
-        state.log?.file.unlock()
-        state.isLocked = false
+    /// Reads what others wrote, and makes sure that the next record has a good one in front of it.
+    private func catchUpForWriting(_ state: inout State) throws(FileFailure) {
+        try catchUp(&state)
+        guard let log = state.log else { return }
+        // The process that sealed it died before the rename, or it would hold the lock.
+        if log.isSealed { try log.unseal() }
+        if log.hasLostRecords {
+            try repair(&state)
+        } else if try log.hasRestBehindZeros() {
+            try repair(&state)
+        } else if !log.holdsLastChecksum {
+            try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
+        }
     }
 
     /// Releases the lock of the file.
     package func endWrite() {
         let hasReports = withState { state in
-            if state.isLocked { state.log?.file.unlock() }
-            state.isLocked = false
+            if case .locked(let log) = state.openFile { unlock(&state, log.file) }
             return !state.reports.isEmpty
         }
         if hasReports { deliverReports() }
@@ -106,12 +104,11 @@ extension SettingsFile {
                     : "it was created after the write began; try again")
         }
         // A flush may have found the loss since the lock was taken.
-        if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: length, &state) }
+        if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: length, log, &state) }
     }
 
     /// Replaces the file if a record of that length makes this due. A file that cannot be replaced still grows up to its limit.
-    private func makeRoom(for count: Int, _ state: inout State) throws(FileFailure) {
-        let log = state.log!
+    private func makeRoom(for count: Int, _ log: FileLog, _ state: inout State) throws(FileFailure) {
         guard log.isDueForReplacement(appending: count, keeping: RecordFormat.busySize) else { return }
         try log.checkRoom(for: count)
         do throws(FileFailure) { try repair(&state) } catch {
@@ -139,7 +136,7 @@ extension SettingsFile {
             try prepare(&state, for: record.length)
             try state.log?.append(&record)
             // The caller did not commit this, so it counts as an external change.
-            state.announce([copy])
+            state.changes.add([copy])
             return copy
         }
     }

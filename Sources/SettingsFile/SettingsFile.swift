@@ -76,42 +76,48 @@ package final class SettingsFile: Sendable {
     private let locks: Locks
 
     struct State {
-        var log: FileLog?
-        /// How often others were seen to have changed something.
-        var generation: UInt64 = 1
-        /// The keys that they changed, by generation; nil for all.
-        private var news: [(generation: UInt64, keys: [String]?)] = []
-        /// The number of entries in `news` and of keys in them.
-        private var newsCount = 0
-        private static let newsLimit = 4_096
+        /// The file that is open in this process.
+        enum OpenFile {
+            case none
+            case unlocked(FileLog)
+            /// A writer of this process has its lock.
+            case locked(FileLog)
+        }
+
+        private(set) var openFile = OpenFile.none
         /// Whether the name may mean another file by now, other than after a seal.
         var doubtsName = false
-        /// Whether a writer of this process has the file's lock.
-        var isLocked = false
-        /// What was found damaged and is to be told when no lock is held.
+        var changes = ExternalChanges()
+        /// How often records that were known here were found to be gone.
+        private(set) var losses = 0
+        /// Errors that are to be reported when no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
         var watch: FileWatch?
         var hasReportedRefusal = false
-        /// How often records that were known here were found to be gone.
-        var losses = 0
         /// The snapshot that readers see; `nil` to publish it in any case.
         fileprivate var published: ReadSnapshot? = ReadSnapshot()
 
-        /// Notes that others have changed those keys, or any if they are nil.
-        mutating func announce(_ keys: [String]?) {
-            generation &+= 1
-            news.append((generation, keys))
-            newsCount += 1 + (keys?.count ?? 0)
-            // Only `changes(since:)` takes entries out, and a process need not call it. Beyond the limit any key may have changed.
-            if newsCount > Self.newsLimit { (news, newsCount) = ([(generation, nil)], 1) }
+        var log: FileLog? {
+            switch openFile {
+            case .none: nil
+            case .unlocked(let log), .locked(let log): log
+            }
         }
 
-        /// The keys that may have changed after that generation, or `nil` if any key may have.
-        mutating func takeChanges(since generation: UInt64) -> [String]? {
-            news.removeAll { $0.generation <= generation }
-            newsCount = news.reduce(0) { $0 + 1 + ($1.keys?.count ?? 0) }
-            return news.contains { $0.keys == nil } ? nil : news.flatMap { $0.keys ?? [] }
+        var isLocked: Bool {
+            if case .locked = openFile { true } else { false }
+        }
+
+        /// Notes whether a writer of this process has the lock of the file.
+        mutating func noteLock(_ isLocked: Bool) {
+            guard let log else { return }
+            openFile = isLocked ? .locked(log) : .unlocked(log)
+        }
+
+        /// Goes on with another file. A writer that has the lock of the old one has that of the new one.
+        mutating func use(_ log: FileLog?) {
+            openFile = log.map { isLocked ? .locked($0) : .unlocked($0) } ?? .none
         }
 
         /// Runs `body`, which may find out that records are gone that were known here.
@@ -122,7 +128,7 @@ package final class SettingsFile: Sendable {
             do throws(FileFailure) { return try body() } catch {
                 if log.end != end {
                     losses += 1
-                    announce(nil)
+                    changes.add(nil)
                 }
                 throw error
             }
@@ -131,9 +137,8 @@ package final class SettingsFile: Sendable {
         /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
         mutating func leaveParent() {
             guard let process = log?.file.process, process != Forks.count else { return }
-            log = nil
-            isLocked = false
-            announce(nil)
+            openFile = .none
+            changes.add(nil)
         }
     }
 
@@ -231,7 +236,7 @@ extension SettingsFile {
 
     /// A commit changes the snapshot once. The rest of a write mostly leaves it as it is.
     private func publishSnapshot(of state: inout State) {
-        let new = ReadSnapshot(of: state.log, generation: state.generation, nameMayHaveMoved: state.doubtsName)
+        let new = ReadSnapshot(of: state.log, generation: state.changes.generation, nameMayHaveMoved: state.doubtsName)
         guard state.published != new else { return }
         state.published = new
         // The old snapshot may hold the last reference to a mapping of a file that was replaced.
@@ -245,7 +250,7 @@ extension SettingsFile {
     package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in
             try catchUp(&state)
-            return (state.takeChanges(since: generation), state.generation)
+            return (state.changes.take(since: generation), state.changes.generation)
         }
     }
 
@@ -260,9 +265,10 @@ extension SettingsFile {
                 defer { hasReports = !state.reports.isEmpty }
                 state.leaveParent()
                 if state.log == nil {
-                    state.log = try place.open(making: making, reports: &state.reports)
+                    let log = try place.open(making: making, reports: &state.reports)
+                    state.use(log)
                     // Readers that found no file before must read what it holds.
-                    if let end = state.log?.end, end > RecordFormat.headerLength { state.announce(nil) }
+                    if let log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
                 }
                 return try body(&state)
             }
@@ -273,7 +279,9 @@ extension SettingsFile {
 
     /// Reads what others have written, in this file and in one that has taken its place.
     func catchUp(_ state: inout State) throws(FileFailure) {
-        if state.log?.hasMore == true { try readOn(&state) }
+        if let log = state.log, log.hasMore {
+            try repair(&state) { state, log throws(FileFailure) in try readOn(log, &state, isLookedAt: true) }
+        }
         // A writer stays with the file that it has the lock of.
         guard let log = state.log, log.isSealed || state.doubtsName, !state.isLocked else { return }
         if try place.isElsewhere(log) { try reopen(&state, making: false) }
@@ -283,70 +291,72 @@ extension SettingsFile {
     /// Opens the file that now has the name. If that fails, the next call tries again.
     func reopen(_ state: inout State, making: Bool) throws(FileFailure) {
         state.doubtsName = true
-        state.log = try place.open(making: making, reports: &state.reports)
+        state.use(try place.open(making: making, reports: &state.reports))
         state.doubtsName = false
-        state.announce(nil)
-    }
-
-    private func readOn(_ state: inout State) throws(FileFailure) {
-        try repair(&state) { state throws(FileFailure) in try readOnce(&state, isLookedAt: true) }
+        state.changes.add(nil)
     }
 
     /// Replaces the file if that is due, also when it is asked again with the lock, and no other process has that: it is writing what is
     /// only half there, or will do this in its turn.
     func repair(
-        _ state: inout State, if isDue: (inout State) throws(FileFailure) -> Bool
+        _ state: inout State, if isDue: (inout State, FileLog) throws(FileFailure) -> Bool
     ) throws(FileFailure) {
-        guard try isDue(&state) else { return }
-        let file = state.log!.file
-        if !state.isLocked {
-            guard try file.tryLock() else { return }
-        }
-        defer {
-            if !state.isLocked {
-                file.unlock()
-                // A successor comes with its lock.
-                state.log?.file.unlock()
-            }
-        }
-        guard try isDue(&state), state.log!.isWritable, try !place.isElsewhere(state.log!) else { return }
-        do throws(FileFailure) {
-            try repair(&state)
-        } catch {
+        guard let log = state.log, try isDue(&state, log) else { return }
+        if state.isLocked {
             // What is good can be read; a writer cannot go on.
-            if state.isLocked { throw error }
+            if try canRepair(log, &state, isDue) { try repair(&state) }
+        } else if try log.file.tryLock() {
+            defer { unlock(&state, log.file) }
+            if try canRepair(log, &state, isDue) { try? repair(&state) }
         }
+    }
+
+    /// Whether the file is still due for a repair now that it is locked.
+    private func canRepair(
+        _ log: FileLog, _ state: inout State, _ isDue: (inout State, FileLog) throws(FileFailure) -> Bool
+    ) throws(FileFailure) -> Bool {
+        guard try isDue(&state, log), log.isWritable else { return false }
+        return try !place.isElsewhere(log)
+    }
+
+    /// Releases the lock of the file, and of a successor, which comes with its lock.
+    func unlock(_ state: inout State, _ file: File) {
+        file.unlock()
+        if let log = state.log, log.file !== file { log.file.unlock() }
+        state.noteLock(false)
     }
 
     /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
     ///
     /// - Parameter isLookedAt: Whether something was just seen to be there, through the window.
-    func readOnce(_ state: inout State, isLookedAt: Bool = false) throws(FileFailure) -> Bool {
-        let log = state.log!
+    func readOn(
+        _ log: FileLog, _ state: inout State, isLookedAt: Bool = false
+    ) throws(FileFailure) -> Bool {
         let end = log.end
         let progress: FileLog.Progress
         do throws(FileFailure) {
             progress = try log.readOn(isLookedAt: isLookedAt)
         } catch {
-            if log.end != end { state.announce(nil) }
+            if log.end != end { state.changes.add(nil) }
             throw error
         }
-        if !progress.changed.isEmpty { state.announce(progress.changed) }
+        if !progress.changed.isEmpty { state.changes.add(progress.changed) }
         return progress.isStopped
     }
 
     /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
     func repair(_ state: inout State) throws(FileFailure) {
-        let log = state.log!
+        guard let log = state.log else { return }
         var reports = state.reports
         defer { state.reports = reports }
-        state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
+        let successor = try state.noticingLoss(of: log) { () throws(FileFailure) in
             do throws(FileFailure) { return try place.repair(log, reports: &reports) } catch {
                 // Room may appear at any moment, and the file must not fill it before it shrinks.
                 if !error.isDiskFull { log.noteFailedReplacement() }
                 throw error
             }
         }
+        state.use(successor)
     }
 
     package func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {

@@ -64,18 +64,29 @@
             try #require(try end(path) % 4_096 == remainder)
         }
 
+        /// The bytes of a record with 9,024 bytes that continues the file.
+        ///
+        /// A copy of the file takes the record, so no open store ever sees it whole.
+        private static func record(after path: String) throws -> (bytes: [UInt8], start: Int) {
+            let start = try end(path)
+            let copy = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            defer { try? FileManager.default.removeItem(at: copy) }
+            try #require(FileManager.default.contents(atPath: path)).write(to: copy)
+            try commit([("torn", .string(String(repeating: "x", count: 9_000)))], to: copy.path)
+            let bytes = try #require(FileManager.default.contents(atPath: copy.path))
+            return try ([UInt8](bytes[start..<end(copy.path)]), start)
+        }
+
         /// Appends a record of which only some bytes reach the file.
         ///
         /// The record has 9,024 bytes. Unless another remainder is given, the first block boundary behind its beginning comes after
         /// eight of them, and the first page boundary after 3,592.
         private static func tear(_ path: String, keeping kept: Range<Int>, at remainder: Int = 504) throws {
             try fill(path, to: remainder)
-            let start = try end(path)
-            try commit([("torn", .string(String(repeating: "x", count: 9_000)))], to: path)
-            let count = try end(path) - start
-            for range in [0..<kept.lowerBound, kept.upperBound..<count] {
-                try write([UInt8](repeating: 0, count: range.count), at: start + range.lowerBound, of: path)
-            }
+            let (record, start) = try record(after: path)
+            let kept = kept.clamped(to: record.indices)
+            try write([UInt8](repeating: 0, count: record.count + 8), at: start, of: path)
+            try write(Array(record[kept]), at: start + kept.lowerBound, of: path)
         }
 
         /// Expects that a write fails and changes nothing.
@@ -133,6 +144,33 @@
             await #expect(processExitsWith: .success) { [path = file.path as String, kept = kept as Range<Int>] in
                 Self.giveUpRights()
                 try Self.tear(path, keeping: kept, at: 0)
+                Self.expectDamageIsKept(in: path)
+            }
+            try remove(file)
+        }
+
+        /// The first block of a record is missing, and whole records follow it.
+        @Test(arguments: [false, true])
+        func recordsBehindZerosAreKept(isOpenBefore: Bool) async throws {
+            let file = try makeClosedFile()
+            await #expect(processExitsWith: .success) {
+                [path = file.path as String, isOpenBefore = isOpenBefore as Bool] in
+                Self.giveUpRights()
+                try Self.fill(path, to: 504)
+                let start = try Self.end(path)
+                for key in ["first", "second"] {
+                    try Self.commit([(key, .string(String(repeating: "x", count: 9_000)))], to: path)
+                }
+                try Self.write([UInt8](repeating: 0, count: 8), at: start, of: path)
+                let (store, _) = Self.open(path)
+                if isOpenBefore { #expect(store.get() == 1) }
+                let bytes = FileManager.default.contents(atPath: path)
+                for _ in 0..<2 {
+                    let error = #expect(throws: DefaultsError.self) { try store.save(2) }
+                    #expect(error?.reason.contains("bytes are damaged, and no copy of them can be made") == true)
+                }
+                #expect(store.get() == 1)
+                #expect(FileManager.default.contents(atPath: path) == bytes)
                 Self.expectDamageIsKept(in: path)
             }
             try remove(file)
