@@ -1,4 +1,4 @@
-/// Reads what ``ByteWriter`` wrote, and nil from anything else.
+/// Reads what ``ByteWriter`` wrote. Returns `nil` for invalid bytes.
 package struct ByteReader {
     package let bytes: UnsafeRawBufferPointer
     private(set) var position: Int
@@ -16,7 +16,8 @@ package struct ByteReader {
         return bytes[position]
     }
 
-    /// A count of things that take at least a byte each, so that a wrong one cannot ask for more room than there are bytes.
+    /// Reads the count of elements that take at least one byte each. Returns `nil` if fewer bytes
+    /// follow, so that a forged count cannot cause a huge allocation.
     package mutating func count() -> Int? {
         var count: UInt64 = 0
         for shift in stride(from: 0, to: 63, by: 7) {
@@ -33,14 +34,14 @@ package struct ByteReader {
         return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 
-    /// A count and so many bytes: where these stand.
+    /// Reads a count, skips as many bytes, and returns their range.
     package mutating func counted() -> Range<Int>? {
         guard let count = count() else { return nil }
         defer { position += count }
         return position..<(position + count)
     }
 
-    /// The same of bytes that are UTF-8: a string.
+    /// Reads a string: a count, then as many bytes of UTF-8.
     package mutating func string() -> String? {
         guard let range = counted() else { return nil }
         return String(utf8: UnsafeRawBufferPointer(rebasing: bytes[range]))

@@ -1,35 +1,36 @@
 /// Writes numbers and counted bytes into one buffer. Numbers are little-endian, counts are LEB128.
 package struct ByteWriter: ~Copyable {
-    // An array of its own would ask at each byte whether it is shared, and take twice as long.
-    private var room: UnsafeMutableRawBufferPointer
+    // Not an array, because an array checks at each byte whether its storage is shared, and takes
+    // twice as long.
+    private var buffer: UnsafeMutableRawBufferPointer
     package private(set) var count = 0
 
-    init(capacity: Int) { room = .allocate(byteCount: capacity, alignment: 8) }
+    init(capacity: Int) { buffer = .allocate(byteCount: capacity, alignment: 8) }
 
-    deinit { room.deallocate() }
+    deinit { buffer.deallocate() }
 
-    /// Hands out what was written.
+    /// Calls `body` with the bytes written so far.
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
-    /// Makes room behind what was written.
+    /// Extends the written part and returns the new bytes, which are uninitialized.
     @inline(__always)
     private mutating func append(_ length: Int) -> UnsafeMutableRawBufferPointer {
-        if count + length > room.count { grow(by: length) }
+        if count + length > buffer.count { grow(by: length) }
         count += length
-        return UnsafeMutableRawBufferPointer(rebasing: room[(count - length)..<count])
+        return UnsafeMutableRawBufferPointer(rebasing: buffer[(count - length)..<count])
     }
 
     @inline(never)
     private mutating func grow(by length: Int) {
         let larger = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: max(2 * room.count, count + length), alignment: 8)
-        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: room[..<count]))
-        room.deallocate()
-        room = larger
+            byteCount: max(2 * buffer.count, count + length), alignment: 8)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        buffer.deallocate()
+        buffer = larger
     }
 
     mutating func append(zeros length: Int) { append(length).initializeMemory(as: UInt8.self, repeating: 0) }
@@ -40,19 +41,19 @@ package struct ByteWriter: ~Copyable {
 
     package mutating func append(word: UInt64) { append(8).storeBytes(of: word.littleEndian, as: UInt64.self) }
 
-    /// Writes a number over what stands at that place.
-    mutating func replace(at place: Int, with number: UInt32) {
-        UnsafeMutableRawBufferPointer(rebasing: room[place..<(place + 4)])
+    /// Overwrites four bytes with a number.
+    mutating func replace(at offset: Int, with number: UInt32) {
+        UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<(offset + 4)])
             .storeBytes(of: number.littleEndian, as: UInt32.self)
     }
 
-    /// The count of the bytes and the bytes.
+    /// Appends the number of bytes and the bytes.
     package mutating func append(counted other: UnsafeRawBufferPointer) {
         append(count: other.count)
         append(other)
     }
 
-    /// How many bytes a count takes together with that many bytes.
+    /// Returns the number of bytes that `count` bytes take together with their count.
     static func length(counted count: Int) -> Int {
         count + max(1, (Int.bitWidth - count.leadingZeroBitCount + 6) / 7)
     }
@@ -61,19 +62,19 @@ package struct ByteWriter: ~Copyable {
         if count < 0x80 { append(byte: UInt8(count)) } else { insert(count: count, at: self.count) }
     }
 
-    mutating func insert(count: Int, at place: Int) {
+    mutating func insert(count: Int, at offset: Int) {
         var (rest, word, length) = (UInt64(count), UInt64(0), 0)
         repeat {
             word |= (rest & 0x7F | (rest > 0x7F ? 0x80 : 0)) << UInt64(8 * length)
             rest >>= 7
             length += 1
         } while rest > 0
-        let behind = place..<self.count
+        let tail = offset..<self.count
         _ = append(length)
-        UnsafeMutableRawBufferPointer(rebasing: room[(place + length)...])
-            .copyMemory(from: UnsafeRawBufferPointer(rebasing: room[behind]))
+        UnsafeMutableRawBufferPointer(rebasing: buffer[(offset + length)...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[tail]))
         withUnsafeBytes(of: word.littleEndian) { word in
-            UnsafeMutableRawBufferPointer(rebasing: room[place...])
+            UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: word[..<length]))
         }
     }

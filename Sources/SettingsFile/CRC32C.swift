@@ -1,7 +1,7 @@
-/// The checksum of records: CRC-32C (Castagnoli), by tables for eight bytes at a step.
+/// The checksum of records: CRC-32C (Castagnoli), computed from tables, eight bytes per step.
 enum CRC32C {
     static let polynomial: UInt32 = 0x82F6_3B78
-    // Safe: written once, before anybody reads it.
+    // Safe: initialized once, before the first read.
     private nonisolated(unsafe) static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
         for byte in 0..<256 {
@@ -16,7 +16,7 @@ enum CRC32C {
         return UnsafePointer(tables)
     }()
 
-    /// The checksum of the bytes, continuing from another one.
+    /// Returns the checksum of `bytes`, continuing from `seed`.
     static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
         let tables = tables
         var crc = ~seed
@@ -30,7 +30,7 @@ enum CRC32C {
                 ^ tables[0x100 + Int(word >> 48 & 0xFF)] ^ tables[Int(word >> 56)]
             index += 8
         }
-        // As long as what stands in front of a record's checksum.
+        // The four bytes before a record's checksum take this path.
         if index + 4 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian ^ crc
             crc =

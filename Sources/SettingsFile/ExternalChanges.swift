@@ -1,23 +1,24 @@
-/// What other processes changed in a settings file, by generation.
+/// The changes of other processes to a settings file, by generation.
 struct ExternalChanges {
-    /// How often others were seen to have changed something.
+    /// The number of times that a change was detected.
     private(set) var generation: UInt64 = 1
     /// The changed keys of each generation; `nil` for all keys.
     private var entries: [(generation: UInt64, keys: [String]?)] = []
-    /// The number of entries and of keys in them.
+    /// The number of entries plus the number of keys in them.
     private var count = 0
     private static let limit = 4_096
 
-    /// Begins a generation in which others have changed those keys, or any key if they are `nil`.
+    /// Starts a generation in which other processes changed the given keys; `nil` for any key.
     mutating func add(_ keys: [String]?) {
         generation &+= 1
         entries.append((generation, keys))
         count += 1 + (keys?.count ?? 0)
-        // A process need not ask for changes. Beyond the limit any key may have changed.
+        // A process may never ask for the changes. Beyond the limit, any key counts as changed.
         if count > Self.limit { (entries, count) = ([(generation, nil)], 1) }
     }
 
-    /// Removes what is not later than that generation, and returns the keys that may have changed after it, or `nil` if any key may.
+    /// Removes the entries up to a generation, and returns the keys that may have changed after it;
+    /// `nil` for any key.
     mutating func take(since generation: UInt64) -> [String]? {
         entries.removeAll { $0.generation <= generation }
         count = entries.reduce(0) { $0 + 1 + ($1.keys?.count ?? 0) }

@@ -1,28 +1,29 @@
-/// What the records of a settings file come to: where the value of each key stands.
+/// The state that the records of a settings file add up to: the range of each key's value.
 ///
-/// It is given bytes and knows no file, so that any bytes can be tried on it. A hash table of its own, with open addressing: some
-/// 60 bytes for a key of 25, where a dictionary of strings takes twice that and five times as long to fill.
+/// The index works on bytes and does not know files, so tests can pass it any bytes. It is a hash
+/// table with open addressing. A key of 25 bytes takes about 60 bytes; a dictionary of strings
+/// takes twice that and fills five times more slowly.
 struct FileIndex {
     private struct Slot {
         var hash: UInt32 = 0
-        /// Where in `names` the key stands, and its length; negative in a slot that no key has.
+        /// The range of the key in `names`; a negative count marks an empty slot.
         var name: UInt32 = 0
         var nameCount: Int32 = -1
-        /// Where in the file the value stands, and its length; 0 for a key that was removed, since no value begins there.
+        /// The range of the value in the file; 0 for a removed key, because no value starts at 0.
         var value: UInt32 = 0
         var valueCount: UInt32 = 0
     }
 
-    /// Where the next record goes, and the checksum that it continues from.
+    /// The end of the last record, and the checksum that the next one continues from.
     private(set) var end = RecordFormat.headerLength
     private(set) var crc: UInt32
-    /// Where the file holds that checksum, in the header or in the last record.
-    private(set) var crcPlace = RecordFormat.headerLength - 4
-    /// How many bytes the records of the live keys take.
+    /// The offset of that checksum, in the header or in the last record.
+    private(set) var crcOffset = RecordFormat.headerLength - 4
+    /// The number of bytes that the records of the live keys take.
     private(set) var live = 0
-    /// Whether another file is to take the place of this one, or has.
+    /// Whether a seal follows the last record: another file replaces this one, or has replaced it.
     private(set) var isSealed = false
-    /// As many as a power of two, at most three quarters of them with a key.
+    /// The count is a power of two. At most three quarters of the slots are used.
     private var slots = [Slot](repeating: Slot(), count: 16)
     private var used = 0
     private var names: [UInt8] = []
@@ -36,7 +37,7 @@ struct FileIndex {
         slots.filter { $0.value != 0 }.map { String(decoding: names[range($0)], as: UTF8.self) }
     }
 
-    func place(ofKey key: String) -> Range<Int>? {
+    func valueRange(forKey key: String) -> Range<Int>? {
         var key = key
         return key.withUTF8 { bytes in
             let bytes = UnsafeRawBufferPointer(bytes)
@@ -45,7 +46,7 @@ struct FileIndex {
         }
     }
 
-    /// Calls `body` with each key and where its value stands.
+    /// Calls `body` with each key and the range of its value.
     func visit(_ body: (_ key: UnsafeRawBufferPointer, _ value: Range<Int>) -> Void) {
         names.withUnsafeBytes { names in
             for slot in slots where slot.value != 0 {
@@ -58,24 +59,26 @@ struct FileIndex {
 }
 
 extension FileIndex {
-    /// Why reading has come to an end.
+    /// Why reading stopped.
     enum Stop: Equatable {
-        /// Zeros follow: nothing was written there yet.
+        /// Zeros follow: nothing has been written there yet.
         case nothing
-        /// So many bytes from the end on would show more.
+        /// The next record needs this many bytes after the last one.
         case needs(Int)
-        /// What follows is neither a record nor nothing: somebody is writing it, or never finished, or it is damaged.
+        /// The next bytes are neither a record nor zeros: a write in progress, an unfinished write,
+        /// or damage.
         case bad
         case seal
     }
 
-    /// Applies the records that begin at the end. At a seal it stays: what comes next is in another file.
+    /// Applies the records that follow the last one. Stops before a seal, because the next records
+    /// are in another file.
     ///
     /// - Parameters:
-    ///   - bytes: What stands in the file from the end on, perhaps not all of it.
-    ///   - changed: Takes the keys of the records, unless it is nil.
-    mutating func readOn(_ bytes: UnsafeRawBufferPointer, changed: inout [String]?) -> Stop {
-        // A seal whose writer died is taken back by the next writer, so it is looked at anew.
+    ///   - bytes: The file from the end of the last record on, or the first part of that.
+    ///   - changed: Receives the keys of the records, unless it is `nil`.
+    mutating func apply(_ bytes: UnsafeRawBufferPointer, changed: inout [String]?) -> Stop {
+        // The next writer removes the seal of a dead process, so check for the seal again.
         isSealed = false
         let base = end
         while true {
@@ -93,13 +96,13 @@ extension FileIndex {
                     changed?.append(String(decoding: key, as: UTF8.self))
                     return true
                 }
-                (self.crc, crcPlace) = (crc, end + 4)
+                (self.crc, crcOffset) = (crc, end + 4)
                 end += length
             }
         }
     }
 
-    /// Takes over a record that was written at the end.
+    /// Applies a record that this process has appended.
     mutating func append(_ record: borrowing RecordWriter, crc: UInt32) {
         record.withBytes { bytes in
             _ = RecordFormat.forEachEdit(in: bytes, 8..<(8 + record.payloadCount)) { edit in
@@ -107,14 +110,14 @@ extension FileIndex {
                 return true
             }
         }
-        (self.crc, crcPlace) = (crc, end + 4)
+        (self.crc, crcOffset) = (crc, end + 4)
         end += record.length
     }
 
-    /// Notes that a seal stands at the end, or does not any more. Nothing is behind it, so nobody steps over it.
+    /// Records whether a seal follows the last record. `end` stays before the seal.
     mutating func noteSeal(_ isSealed: Bool) { self.isSealed = isSealed }
 
-    /// Notes where a value stands, that far from a place in the file; nil if it was removed.
+    /// Sets the range of a value, relative to `base`, or removes the value if the range is `nil`.
     private mutating func put(_ key: UnsafeRawBufferPointer, _ value: Range<Int>?, at base: Int) {
         let hash = Self.hash(key)
         var index = index(of: key, hash)
@@ -146,7 +149,7 @@ extension FileIndex {
         }
     }
 
-    /// The slot of that key, or the one that it would get.
+    /// Returns the slot of a key, or the free slot for it.
     private func index(of key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
         var index = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[index].nameCount >= 0 {

@@ -1,14 +1,14 @@
-/// What a reader needs to find out whether anything has changed.
+/// What a reader needs to detect a change.
 ///
-/// It has a lock of its own, because the lock of the state is held during system calls.
+/// It has a lock of its own, because the state lock is held during system calls.
 struct ReadSnapshot: Equatable {
-    /// Keeps the mapping of the file; `nil` if no file is open.
+    /// Keeps the file mapped; `nil` if no file is open.
     private let window: FileWindow?
     /// The first word of the next record in the mapping; `nil` if the file ends before it.
-    // Safe: the mapping stays as long as the window, and is only read.
+    // Safe: the mapping lives as long as `window`, and is only read.
     private nonisolated(unsafe) let nextRecord: UnsafeRawPointer?
     private let generation: UInt64
-    /// Whether the name of the file may mean another file by now.
+    /// Whether the name may refer to another file now.
     var nameMayHaveMoved: Bool
 
     init(of log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false) {
@@ -31,6 +31,7 @@ struct ReadSnapshot: Equatable {
 }
 
 extension FileWindow {
-    /// Whether something stands at that place of a file of at least that size, or the file was cut off there.
+    /// Returns whether bytes follow the records of a file of at least the given size, or the file
+    /// ends too early to tell.
     func hasRecord(at end: Int, size: Int) -> Bool { end + 8 > size || word(at: end) != 0 }
 }

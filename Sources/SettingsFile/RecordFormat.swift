@@ -1,15 +1,15 @@
-/// The bytes of a settings file: a header, records that are chained by their checksums, and written zeros.
+/// The bytes of a settings file: a header, records that are chained by checksums, and zeros.
 ///
-/// | at | bytes | what |
+/// | at | bytes | content |
 /// |---|---|---|
 /// | 0 | 8 | magic |
 /// | 8, 12 | 4, 4 | format version; length of the header |
-/// | 16 | 8 | salt: random, new in each file, so that no record of another file fits the chain |
-/// | 24 | 8 | base: where the records end that were flushed before the file got its name, 0 if unknown |
+/// | 16 | 8 | salt: random for each file, so that no record of another file fits the chain |
+/// | 24 | 8 | base: the end of the records flushed before the file got its name, 0 if unknown |
 /// | 32 | 8 | epoch: how often the file was replaced |
 /// | 60 | 4 | CRC-32C of the 60 bytes before: the start of the chain |
 /// | record + 0 | 4 | length of the payload, never 0 |
-/// | record + 4 | 4 | CRC-32C, seeded with that of the record before, of length, payload and padding |
+/// | record + 4 | 4 | CRC-32C of length, payload and padding, seeded with the one before |
 /// | record + 8 | n | the commit's operations, then zeros up to a multiple of 8 |
 /// | end | ≥ 8 | zeros |
 enum RecordFormat {
@@ -17,9 +17,10 @@ enum RecordFormat {
     static let version: UInt32 = 1
     static let headerLength = 64
     static let step = 64 << 10
-    /// How large a file may stay, whatever it holds, once somebody has flushed it.
+    /// The size up to which a flush leaves the file as it is.
     static let keptSize = step
-    /// How large it may become until then. Each replacement waits for the disk, and that is to be seldom while much is written.
+    /// The size up to which a commit leaves the file as it is. It is larger, because each
+    /// compaction waits for the disk and must be rare during many writes.
     static let busySize = 8 * step
     static let sizeLimit = 64 << 20
     static let keyLimit = 4_096
@@ -42,30 +43,31 @@ enum RecordFormat {
 
     static func length(ofPayload count: Int) -> Int { 8 + (count + 7) & ~7 }
 
-    /// The payload length that a record states, or `nil` if no file is that long.
+    /// Returns the payload length that a record states, or `nil` if no file is that long.
     ///
-    /// Compares before it converts: `Int` has 32 bits on some watches, and a stored length may have all 32 bits set.
+    /// Compares before it converts, because `Int` has 32 bits on some watches and a stored length
+    /// may have all 32 bits set.
     static func payloadCount(_ stored: UInt32) -> Int? {
         UInt64(stored) <= UInt64(sizeLimit) ? Int(stored) : nil
     }
 
-    /// Of the length and what follows the checksum itself.
+    /// Returns the checksum of the length, the payload and the padding.
     fileprivate static func checksum(ofRecord bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32 {
         let length = CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[0..<4]), seed: crc)
         return CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[8...]), seed: length)
     }
 
-    /// What stands at one place of a file.
+    /// The content at one offset of a file.
     enum Found {
-        /// Zeros: nothing was written here yet.
+        /// Zeros: nothing has been written here yet.
         case nothing
-        /// A commit: where its payload is, the length of its record and its checksum.
+        /// A commit: the range of its payload, the length of its record, and its checksum.
         case edits(Range<Int>, length: Int, crc: UInt32)
-        /// Another file is to take the place of this one.
+        /// A seal: another file replaces this one.
         case seal
-        /// The bytes end before the record does, which takes so many.
+        /// The bytes end before the record does, which has this length.
         case cut(length: Int)
-        /// Not a record: half written, damaged, or of no known form.
+        /// Not a record: incomplete, damaged, or of an unknown form.
         case bad
     }
 
@@ -86,7 +88,8 @@ enum RecordFormat {
         return isGood ? .edits(payload, length: length, crc: stored) : .bad
     }
 
-    /// The checksum of the last of the commits that fill the bytes; nil if they do not.
+    /// Returns the checksum of the last commit, or `nil` if the bytes are anything but whole
+    /// commits.
     static func checksum(ofCommits bytes: UnsafeRawBufferPointer, after crc: UInt32) -> UInt32? {
         var (offset, crc) = (0, crc)
         while offset < bytes.count {
@@ -108,7 +111,9 @@ enum RecordFormat {
         return index == bytes.count || String(utf8: bytes) != nil
     }
 
-    /// Calls `body` with each operation of a payload while that is true; false if it is not, or the payload is of no known form.
+    /// Calls `body` with each operation of a payload until it returns false.
+    ///
+    /// - Returns: False if `body` did, or if the payload has an unknown form.
     @discardableResult @inline(__always)
     static func forEachEdit(
         in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>, _ body: (RecordEdit) -> Bool
@@ -116,7 +121,8 @@ enum RecordFormat {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<payload.upperBound]), at: payload.lowerBound)
         while !reader.isAtEnd {
             let operation = reader.byte()
-            // The limits that writers keep to hold for readers as well: decoding a value takes up to 50 times its length in memory.
+            // Enforce the limits of writers here too, because decoding a value takes up to 50 times
+            // its length in memory.
             guard operation == 1 || operation == 2, let key = reader.counted(), key.count <= keyLimit else {
                 return false
             }
@@ -132,7 +138,8 @@ enum RecordFormat {
 
     static let seal: UInt8 = 3
 
-    /// A whole file that holds the settings of another one and nothing else, with the zeros behind its last record.
+    /// Returns a whole file that holds the current settings of another file, with zeros after its
+    /// last record.
     static func file(epoch: UInt64, settings index: FileIndex, of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var file = header(salt: .random(in: 0 ... .max), epoch: epoch, base: length(ofFileHolding: index))
         var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
@@ -145,14 +152,15 @@ enum RecordFormat {
         }
         index.visit { key, value in
             record.append(key, UnsafeRawBufferPointer(rebasing: bytes[value]))
-            // Several settings share a record, so that a file is not longer than the one that it replaces.
+            // Several settings share a record, so that the new file is not longer than the one it
+            // replaces.
             if record.length > step { finish() }
         }
         finish()
         return file + [UInt8](repeating: 0, count: size(for: file.count + 8) - file.count)
     }
 
-    /// The length of what ``file(epoch:settings:of:)`` writes, without the zeros behind the last record.
+    /// Returns the length of ``file(epoch:settings:of:)`` without the zeros after the last record.
     static func length(ofFileHolding index: FileIndex) -> Int {
         var (total, payload) = (headerLength, 0)
         func finish() {
@@ -168,7 +176,7 @@ enum RecordFormat {
         return total
     }
 
-    /// How many bytes there are in front of the zeros that the bytes end with.
+    /// Returns the number of bytes before the zeros at the end.
     static func countBeforeZeros(_ bytes: UnsafeRawBufferPointer) -> Int {
         var count = bytes.count
         while count >= 8, bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self) == 0 { count -= 8 }
@@ -176,23 +184,25 @@ enum RecordFormat {
         return count
     }
 
-    /// How far a file reaches that holds so many bytes.
+    /// Returns the size of a file that holds `length` bytes.
     static func size(for length: Int) -> Int { (length + step - 1) / step * step }
 
-    /// About how long the record of a commit of just one setting is.
+    /// Returns the approximate length of a record that sets one key.
     static func length(ofKey keyCount: Int, value valueCount: Int) -> Int {
         length(ofPayload: 1 + 2 + keyCount + 2 + valueCount)
     }
 
-    /// What a header says.
+    /// Returns the fields of a header. Throws if the header is invalid.
     static func fields(ofHeader header: [UInt8]) throws(FileFailure) -> (base: UInt64, epoch: UInt64, crc: UInt32) {
         guard header.count == headerLength, header.starts(with: magic) else {
-            throw FileFailure("it is no settings file")
+            throw FileFailure("it is not a settings file")
         }
         func load<Field: FixedWidthInteger>(_ offset: Int, _ type: Field.Type) -> Field {
             header.withUnsafeBytes { Field(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
         }
-        guard load(8, UInt32.self) <= version else { throw FileFailure("it was written by a newer version") }
+        guard load(8, UInt32.self) <= version else {
+            throw FileFailure("it was written by a newer version of this library")
+        }
         let crc = load(60, UInt32.self)
         guard header[..<60].withUnsafeBytes({ CRC32C.checksum(of: $0) }) == crc else {
             throw FileFailure("its header is damaged")
@@ -201,29 +211,30 @@ enum RecordFormat {
     }
 }
 
-/// One operation of a commit: where in the bytes its key and its value stand; no value removes the key.
+/// One operation of a commit: the ranges of its key and its value in the bytes. Without a value, it
+/// removes the key.
 struct RecordEdit {
     let key: Range<Int>
     let value: Range<Int>?
 }
 
-/// A record on its way to the file, in one buffer.
+/// A record under construction, in one buffer.
 package struct RecordWriter: ~Copyable {
     private var writer = ByteWriter(capacity: 256)
 
-    // Room for the length and the checksum.
+    // Reserve the length and the checksum.
     package init() { writer.append(word: 0) }
 
-    /// A record of just those bytes.
+    /// Creates a record with the given payload.
     init(payload: UnsafeRawBufferPointer) {
         self.init()
         writer.append(payload)
     }
 
     var isEmpty: Bool { writer.count == 8 }
-    /// The length of the payload without its padding, once the record is finished.
+    /// The length of the payload without padding. Set by `finish(after:)`.
     private(set) var payloadCount = 0
-    /// How long the record will be.
+    /// The length of the finished record.
     var length: Int { RecordFormat.length(ofPayload: writer.count - 8) }
 
     func withBytes<Result, Failure: Error>(
@@ -238,32 +249,33 @@ package struct RecordWriter: ~Copyable {
         writer.append(counted: value)
     }
 
-    /// Appends an edit that stores bytes as they are, whatever they mean.
+    /// Appends an edit that stores bytes unchanged.
     mutating func append(_ key: String, raw value: ArraySlice<UInt8>) {
         writer.append(byte: 1)
         writer.append(key)
         value.withUnsafeBytes { writer.append(counted: $0) }
     }
 
-    /// Appends the removal of a key.
     package mutating func append(removalOf key: String) {
         writer.append(byte: 2)
         writer.append(key)
     }
 
-    /// Appends a key with a value that `body` writes, and returns the length of that value in bytes; `nil` if `body` returns false.
+    /// Appends a key with a value that `body` writes.
+    ///
+    /// - Returns: The length of the value in bytes, or `nil` if `body` returns false.
     package mutating func append(_ key: String, _ body: (inout ByteWriter) -> Bool) -> Int? {
         writer.append(byte: 1)
         writer.append(key)
         let start = writer.count
         guard body(&writer) else { return nil }
         let count = writer.count - start
-        // The count goes in front of what it counts. To know it beforehand would take a second pass over the value.
+        // Insert the count afterwards. Computing it first would take a second pass over the value.
         writer.insert(count: count, at: start)
         return count
     }
 
-    /// Fills in the length, the padding and the checksum, which the next record continues from.
+    /// Fills in the length, the padding and the checksum, and returns the checksum.
     mutating func finish(after crc: UInt32) -> UInt32 {
         payloadCount = writer.count - 8
         writer.append(zeros: length - writer.count)

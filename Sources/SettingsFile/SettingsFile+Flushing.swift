@@ -1,37 +1,39 @@
 import Dispatch
 
 extension SettingsFile {
-    /// A flush that is under way.
+    /// A flush in progress.
     struct Flush {
-        /// In which of the processes that came from each other by a fork.
+        /// The process that flushes, as counted by ``Forks/count``.
         let process: Int
-        /// The callers that wait for its end.
+        /// The callers that wait for the flush to end.
         var waiting: [DispatchSemaphore] = []
     }
 
-    /// What a caller wants to be flushed.
+    /// What a caller wants to have flushed.
     private struct Target {
         let end: Int
-        /// How often records had been lost. After one more loss, what the caller wrote may be among them.
+        /// The value of `State.losses` when the caller asked. If it has grown, the caller's records
+        /// may be lost.
         let losses: Int
     }
 
     package func synchronize() throws(SettingsFileError) {
         let target = try withLog { state throws(FileFailure) in
-            if let log = state.log, try place.isReplaced(log) {
-                state.doubtsName = true
+            if let log = state.log, try fileLocation.isReplaced(log) {
+                state.nameMayHaveMoved = true
                 try catchUp(&state)
             }
             return state.log.map { Target(end: $0.end, losses: state.losses) }
         }
         guard let target else { return }
         do throws(FileFailure) { try flush(target) } catch { throw unavailable(error) }
-        try shrink()
+        try compactIfNeeded()
     }
 
-    /// One caller flushes for all that wait: a caller that comes during a flush mostly finds that the next one covers its writes.
+    /// Flushes on behalf of all waiting callers. A caller that arrives during a flush usually finds
+    /// that the next flush covers its writes.
     private func flush(_ target: Target) throws(FileFailure) {
-        while let end = endOfFlush() {
+        while let end = joinOrBeginFlush() {
             end.wait()
             guard try withState({ state throws(FileFailure) in try isDue(target, in: state) }) else { return }
         }
@@ -40,18 +42,19 @@ extension SettingsFile {
                 defer { flush = nil }
                 return flush!.waiting
             }
-            // All at once: if each woke the next, that would take longer than the disk does.
+            // Wake all callers at once. Waking them one after the other takes longer than the disk.
             for end in waiting { end.signal() }
         }
         // Let threads that are about to write go first, so that this flush covers them.
         SystemClock.yield()
         do throws(FileFailure) {
             guard try !flushOnce(target) else { return }
-            try replaceUnproven()
+            try compactUnproven()
             _ = try flushOnce(target, acceptsUnproven: true)
         } catch {
-            // Other blocks of the disk may be good. Where no new file can be made, these may be good again.
-            if !replaceIfFlushFailed() {
+            // Another file uses other disk blocks, which may work. If no file can be created,
+            // writing the records again may succeed.
+            if !compactIfFlushFailed() {
                 try withState { state throws(FileFailure) in
                     guard let log = state.log, log.isWritable else { throw error }
                     try state.noticingLoss(of: log) { () throws(FileFailure) in try log.rewrite() }
@@ -61,10 +64,11 @@ extension SettingsFile {
         }
     }
 
-    /// Begins a flush, unless one is under way: then its end.
-    private func endOfFlush() -> DispatchSemaphore? {
+    /// Starts a flush and returns `nil`, or returns a semaphore that is signaled when the flush in
+    /// progress ends.
+    private func joinOrBeginFlush() -> DispatchSemaphore? {
         flushing.withLock { flush in
-            // The thread of a parent does not go on in a child.
+            // A flush that a thread of the parent had started does not continue in a child.
             guard flush?.process == Forks.count else {
                 flush = Flush(process: Forks.count)
                 return nil
@@ -75,24 +79,28 @@ extension SettingsFile {
         }
     }
 
-    /// Whether something must be flushed before the target is safe. Throws if no flush can make it so.
+    /// Returns whether the target still needs a flush. Throws if no flush can make it durable.
     private func isDue(_ target: Target, in state: State) throws(FileFailure) -> Bool {
         guard let log = state.log else { return false }
         guard state.losses == target.losses, !log.hasLostRecords else { throw FileFailure(FileLog.lossReason) }
         return log.flushed < target.end || !log.isNameFlushed
     }
 
-    /// Flushes what is due. Returns false if an earlier flush of another process may have failed and the system cannot show
-    /// what the disk holds.
+    /// Flushes what the target needs.
+    ///
+    /// - Returns: False if an earlier flush of another process may have failed and the system
+    ///   cannot show what the disk holds.
     private func flushOnce(_ target: Target, acceptsUnproven: Bool = false) throws(FileFailure) -> Bool {
         guard let due = try beginFlush(target) else { return true }
         do throws(FileFailure) {
-            // Other code of the program may have closed the descriptor, and its number may be another file's by now.
+            // Other code of the program may have closed the descriptor, and its number may belong
+            // to another file.
             guard try due.file.identity() == due.log.identity else {
                 throw FileFailure("its descriptor was closed by other code of this program")
             }
-            // Names first: on Apple platforms flushing the file empties the drive's cache, and takes them along where the file system can
-            // flush a directory no further than that.
+            // Flush the directory first. On Apple platforms, flushing the file also empties the
+            // drive's cache, which makes the directory durable on file systems that cannot do so
+            // themselves.
             try due.directory?.flushNames()
             try due.file.flush()
             if let (start, bytes) = due.unproven {
@@ -100,7 +108,7 @@ extension SettingsFile {
                 if isOnDisk == nil, !due.hasFailed {
                     guard acceptsUnproven else { return false }
                 } else {
-                    guard isOnDisk == true else { throw FileFailure("an earlier flush has failed") }
+                    guard isOnDisk == true else { throw FileFailure("an earlier flush failed") }
                 }
             }
         } catch {
@@ -111,14 +119,15 @@ extension SettingsFile {
         return true
     }
 
-    /// What a flush takes: a log, which is touched under the lock of the state only, and parts of it.
+    /// The input of one flush: parts of a log that may be used without the lock. Only the log
+    /// itself needs it.
     private struct Due {
         let log: FileLog
         let file: File
         let end: Int
         let directory: File?
         let unproven: (start: Int, bytes: ArraySlice<UInt8>)?
-        /// Whether a flush of this process has failed.
+        /// Whether a flush by this process has failed.
         let hasFailed: Bool
     }
 
@@ -132,72 +141,76 @@ extension SettingsFile {
         }
     }
 
-    /// Replaces a file of which the system cannot show what the disk holds, after waiting for other writers. Where no file can take
-    /// its place, it stays.
-    private func replaceUnproven() throws(FileFailure) {
-        let deadline = ContinuousClock.now + place.patience
-        while try !tryToReplaceUnproven() {
+    /// Compacts a file if the system cannot show what the disk holds. Waits for other writers.
+    /// Keeps the file if it cannot be replaced.
+    private func compactUnproven() throws(FileFailure) {
+        let deadline = ContinuousClock.now + fileLocation.timeout
+        while try !tryToCompactUnproven() {
             guard ContinuousClock.now < deadline else {
-                throw FileFailure("other processes left no turn to replace it for \(place.patience)")
+                throw FileFailure("other processes kept it locked for \(fileLocation.timeout)")
             }
             SystemClock.sleep(microseconds: 200)
         }
     }
 
     /// Returns false if another process is writing the file.
-    private func tryToReplaceUnproven() throws(FileFailure) -> Bool {
+    private func tryToCompactUnproven() throws(FileFailure) -> Bool {
         try withState { state throws(FileFailure) in
             guard let log = state.log, log.isWritable, log.flushState == .unknown else { return true }
             if state.isLocked {
-                try replaceUnproven(log, &state)
+                try compactUnproven(log, &state)
             } else {
                 guard try log.file.tryLock() else { return false }
                 defer { unlock(&state, log.file) }
-                try replaceUnproven(log, &state)
+                try compactUnproven(log, &state)
             }
             return true
         }
     }
 
-    private func replaceUnproven(_ log: FileLog, _ state: inout State) throws(FileFailure) {
-        guard try !place.isElsewhere(log) else { return }
-        _ = try readOn(log, &state)
+    private func compactUnproven(_ log: FileLog, _ state: inout State) throws(FileFailure) {
+        guard try !fileLocation.nameHasMoved(from: log) else { return }
+        _ = try readNewRecords(log, &state)
         // The writer that sealed the file died before it could replace it.
         if log.isSealed { try log.unseal() }
-        do throws(FileFailure) { try repair(&state) } catch {
-            guard error.isForbidden || error.isBusy else { throw error }
+        do throws(FileFailure) { try compact(&state) } catch {
+            guard error.isPermissionDenied || error.isBusy else { throw error }
         }
     }
 
-    /// Replaces the file if a flush of it has failed, unless another process is writing it. Returns whether there is another file now.
-    private func replaceIfFlushFailed() -> Bool {
+    /// Compacts the file if a flush of it has failed, unless another process is writing.
+    ///
+    /// - Returns: Whether the current file has no failed flush.
+    private func compactIfFlushFailed() -> Bool {
         withState { state in
             do throws(FileFailure) {
-                try repair(&state) { state, log throws(FileFailure) in
+                try compact(&state) { state, log throws(FileFailure) in
                     guard log.flushState == .failed else { return false }
-                    _ = try readOn(log, &state)
-                    // The next writer removes the seal of a process that died.
+                    _ = try readNewRecords(log, &state)
+                    // Leave the seal of a dead process to the next writer.
                     return !log.isSealed
                 }
             } catch {
-                // The caller says why the flush failed.
+                // The caller throws the error of the flush.
                 return false
             }
             return state.log?.flushState != .failed
         }
     }
 
-    /// Replaces a file that has grown while much was written, unless a thread is writing, which will flush it in its turn. What cannot be
-    /// made smaller holds no less.
-    private func shrink() throws(SettingsFileError) {
+    /// Compacts a file that grew beyond the size it may keep.
+    ///
+    /// Does nothing while a thread writes, because that writer flushes too. A failed compaction is
+    /// no error, because no record is lost.
+    private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
-            try repair(&state) { state, log throws(FileFailure) in
-                _ = try readOn(log, &state)
-                // A seal whose writer died is taken back by the next writer.
-                return !log.isSealed && log.isDueForReplacement(keeping: RecordFormat.keptSize)
+            try compact(&state) { state, log throws(FileFailure) in
+                _ = try readNewRecords(log, &state)
+                // Leave the seal of a dead process to the next writer.
+                return !log.isSealed && log.isDueForCompaction(keeping: RecordFormat.keptSize)
             }
-            // That was found out only now.
+            // The attempt to compact may have detected the loss.
             if log.hasLostRecords { throw FileFailure(FileLog.lossReason) }
         }
     }

@@ -1,9 +1,10 @@
 extension SettingsFile {
-    /// Waits for the lock of the file and reads what other processes wrote before.
+    /// Waits for the file lock and reads what other processes have written.
     ///
-    /// Balance each call that returns with ``endWrite()``. A file that this process may only read takes no lock: the commit says why.
+    /// Balance each call that returns with ``endWrite()``. A read-only file is not locked;
+    /// ``commit(_:)`` then throws an error that says why.
     ///
-    /// - Returns: The generation. Until the write ends, no other process changes it.
+    /// - Returns: The generation. No other process changes it until the write ends.
     @discardableResult
     package func beginWrite() throws(SettingsFileError) -> UInt64? {
         var deadline: ContinuousClock.Instant?
@@ -15,13 +16,15 @@ extension SettingsFile {
             case .busy: break
             }
             let now = ContinuousClock.now
-            guard now < deadline ?? now + place.patience else {
+            guard now < deadline ?? now + fileLocation.timeout else {
                 throw SettingsFileError(
-                    .timedOut, reason: "other processes left no turn to write \(place.path) for \(place.patience)")
+                    .timedOut,
+                    reason: "other processes kept \(fileLocation.path) locked for \(fileLocation.timeout)")
             }
-            deadline = deadline ?? now + place.patience
+            deadline = deadline ?? now + fileLocation.timeout
             SystemClock.sleep(microseconds: pause)
-            // Short, because a busy process gives its turn away for some microseconds only.
+            // Keep the pause short, because a busy process releases the lock for only a few
+            // microseconds.
             pause = min(pause * 2, 200)
         }
     }
@@ -32,19 +35,20 @@ extension SettingsFile {
     }
 
     private func lock() throws(SettingsFileError) -> LockResult {
-        try withLog(making: true) { state throws(FileFailure) in
+        try withLog(creating: true) { state throws(FileFailure) in
             for _ in 0..<100 {
                 guard let log = state.log, log.isWritable else { return .readOnly }
                 guard try log.file.tryLock() else {
                     // The process that replaced the file may still hold the lock of the old one.
-                    guard try place.isElsewhere(log) else { return .busy }
-                    try reopen(&state, making: true)
+                    guard try fileLocation.nameHasMoved(from: log) else { return .busy }
+                    try reopen(&state, creating: true)
                     continue
                 }
                 state.noteLock(true)
                 do throws(FileFailure) {
-                    // The name may mean another file by now, and what is written to this one would be lost.
-                    if try !place.isElsewhere(log) {
+                    // The name may refer to another file by now, and a write to this file would be
+                    // lost.
+                    if try !fileLocation.nameHasMoved(from: log) {
                         try catchUpForWriting(&state)
                         return .locked(generation: state.changes.generation)
                     }
@@ -53,28 +57,30 @@ extension SettingsFile {
                     throw error
                 }
                 unlock(&state, log.file)
-                try reopen(&state, making: true)
+                try reopen(&state, creating: true)
             }
             return .busy
         }
     }
 
-    /// Reads what others wrote, and makes sure that the next record has a good one in front of it.
+    /// Reads what other processes have written, and makes sure that the next record follows a valid
+    /// one.
     private func catchUpForWriting(_ state: inout State) throws(FileFailure) {
         try catchUp(&state)
         guard let log = state.log else { return }
-        // The process that sealed it died before the rename, or it would hold the lock.
+        // The process that sealed the file died before the rename; otherwise it would hold the
+        // lock.
         if log.isSealed { try log.unseal() }
         if log.hasLostRecords {
-            try repair(&state)
-        } else if try log.hasRestBehindZeros() {
-            try repair(&state)
+            try compact(&state)
+        } else if try log.hasTrailingBytesAfterZeros() {
+            try compact(&state)
         } else if !log.holdsLastChecksum {
             try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
         }
     }
 
-    /// Releases the lock of the file.
+    /// Releases the file lock.
     package func endWrite() {
         let hasReports = withState { state in
             if case .locked(let log) = state.openFile { unlock(&state, log.file) }
@@ -83,7 +89,7 @@ extension SettingsFile {
         if hasReports { deliverReports() }
     }
 
-    /// Appends a commit, whole or not at all. The caller has write access.
+    /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``.
     package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             try prepare(&state, for: record.length)
@@ -91,35 +97,38 @@ extension SettingsFile {
         }
     }
 
-    /// Makes the log ready for a record of that length.
+    /// Makes the log ready for a record of the given length.
     private func prepare(_ state: inout State, for length: Int) throws(FileFailure) {
         guard let log = state.log else {
-            throw FileFailure("it does not exist, and its folder cannot be written")
+            throw FileFailure("it does not exist, and its folder is not writable")
         }
         guard log.isWritable else { throw FileFailure("it is read-only") }
         guard state.isLocked else {
             throw FileFailure(
                 log.file.process > 0
-                    ? "the write began in the parent process, which has the lock; begin it again in the child"
+                    ? "the write began in the parent process, which holds the lock; begin it again in the child"
                     : "it was created after the write began; try again")
         }
-        // A flush may have found the loss since the lock was taken.
-        if log.hasLostRecords { try repair(&state) } else { try makeRoom(for: length, log, &state) }
+        // A flush may have detected the loss after the file was locked.
+        if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: length, log, &state) }
     }
 
-    /// Replaces the file if a record of that length makes this due. A file that cannot be replaced still grows up to its limit.
+    /// Compacts the file if a record of the given length makes that due. If compaction fails, the
+    /// file may still grow up to its limit.
     private func makeRoom(for count: Int, _ log: FileLog, _ state: inout State) throws(FileFailure) {
-        guard log.isDueForReplacement(appending: count, keeping: RecordFormat.busySize) else { return }
+        guard log.isDueForCompaction(appending: count, keeping: RecordFormat.busySize) else { return }
         try log.checkRoom(for: count)
-        do throws(FileFailure) { try repair(&state) } catch {
+        do throws(FileFailure) { try compact(&state) } catch {
             let isSound = !log.hasLostRecords && !log.isSealed && !error.isReplaced
-            guard isSound, log.hasRoom(for: count), try !place.isElsewhere(log) else { throw error }
+            guard isSound, log.hasRoom(for: count), try !fileLocation.nameHasMoved(from: log) else { throw error }
         }
     }
 
-    /// Copies the bytes of a value as a commit of its own, between ``beginWrite()`` and ``endWrite()``.
+    /// Copies the bytes of a value in a commit of its own, between ``beginWrite()`` and
+    /// ``endWrite()``.
     ///
-    /// - Returns: The key that holds the copy: `first` or, if another value is stored there, `second`.
+    /// - Returns: The key that holds the copy: `first`, or `second` if `first` already has a
+    ///   different value.
     package func copyValue(
         forKey key: String, to first: String, else second: String
     ) throws(SettingsFileError) -> String {
@@ -135,7 +144,7 @@ extension SettingsFile {
             record.append(copy, raw: bytes)
             try prepare(&state, for: record.length)
             try state.log?.append(&record)
-            // The caller did not commit this, so it counts as an external change.
+            // The caller did not commit this key, so report it as an external change.
             state.changes.add([copy])
             return copy
         }

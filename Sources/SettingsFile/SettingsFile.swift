@@ -1,101 +1,102 @@
 // The settings file
 // =================
 //
-// A settings file is a log. A header comes first, then one record for each commit, then zeros. Each
-// record has a checksum that covers the checksum of the record before it, so a record is valid only
-// in its place. RecordFormat.swift describes the bytes. `FileLog` is one open file, `FileIndex`
-// knows where the last value of each key is, and `SettingsFileLocation` finds, creates and replaces
-// files.
+// A settings file is a log: a header, then one record for each commit, then zeros. Each record has
+// a checksum that also covers the checksum of the record before it, so a record is valid only at
+// its own offset. RecordFormat.swift describes the bytes. `FileLog` is one open file, `FileIndex`
+// maps each key to its current value, and `SettingsFileLocation` finds, creates and replaces files.
 //
 // Append
 // ------
-// `beginWrite` locks the file (`flock`), makes sure that the name still means this file, and reads
-// what other processes wrote. `commit` writes one record with one call. Zeros for the word behind
-// the record are there before the record is. A write that fails is erased. `endWrite` unlocks the
-// file.
+// `beginWrite` locks the file (`flock`), checks that the name still refers to this file, and reads
+// the records of other processes. `commit` writes one record with one call. The word after a record
+// is zero on disk before the record is written. A write that fails is erased. `endWrite` unlocks
+// the file.
 //
-// Read on
-// -------
-// The file is mapped, one page of it is touched: a reader looks at the word where the next record
-// goes. Zero means that nothing has changed, which takes no system call and no lock of the file.
-// `ReadSnapshot` holds what this needs. It is published after a commit, not after each access. If
-// something is there, `catchUp` reads the new records and applies them to the index. A record that
-// is not complete stays unread: its writer may be in the middle of the call.
+// External changes
+// ----------------
+// The file is mapped, and readers touch one page of the mapping: a reader loads the word where the
+// next record will start. Zero means that nothing has changed. This takes no system call and no
+// file lock. `ReadSnapshot` holds what the check needs; it is published after a commit, not after
+// each access. If the word is not zero, `catchUp` reads the new records and applies them to the
+// index. An incomplete record stays unread, because its writer may be in the middle of the call.
 //
 // Compaction and the seal
 // -----------------------
-// When old values take more room than live ones, the process that writes makes a new file under a
-// temporary name, flushes it, appends a seal to the old file, and renames the new file into place.
-// The seal tells all processes that have the old file open to look at the name again. If the writer
-// dies between seal and rename, the next one that locks the file takes the seal back. Only the
-// process that has the temporary file locked may rename it, and only while it has the old file
-// locked, so no commit is lost between two files.
+// When superseded values take more space than live ones, the writing process creates a new file
+// under a temporary name, flushes it, appends a seal to the old file, and renames the new file into
+// place. The seal makes every process that has the old file open check the name again. If the
+// writer dies between seal and rename, the next process that locks the file removes the seal. A
+// process may rename the temporary file only while it holds the locks of both the temporary file
+// and the old file, so no commit is lost between the two.
 //
 // Repair
 // ------
-// Bytes behind the last valid record are damage, or a write that never finished. A process that can
-// lock the file copies them aside under a name that ends in `.damaged-` and their checksum, and
-// replaces the file. Where the folder cannot be written, it erases an unfinished record and leaves
-// everything else as it is. Records that disappear after they were read are a loss: every value
-// counts as changed, and the error says so.
+// Bytes after the last valid record are damage or an unfinished write. A process that can lock the
+// file copies them to a file whose name ends in `.damaged-` and their checksum, and then replaces
+// the settings file. If the folder is not writable, the process erases an unfinished record and
+// leaves everything else as it is. If records disappear after this process has read them, every
+// value counts as changed, and the error says so.
 //
 // Flushes
 // -------
-// One caller flushes for all that wait. The system reports a failed flush once to each open file
-// and then treats the lost pages as written. So a flush by a process that opened the file later
-// proves nothing about earlier records. Before such a flush counts, the records are read back from
-// the disk where the system allows that. Otherwise the file is replaced by a new one, whose flushes
-// this process has all seen. After a failed flush the file is replaced as well, or its records are
-// written again.
+// One caller flushes on behalf of all waiting callers. The system reports a failed flush once to
+// each open file and then treats the lost pages as written. A flush by a process that opened the
+// file later therefore proves nothing about earlier records. Before such a flush counts, the
+// records are read back from the disk where the system allows that. Otherwise the file is replaced
+// by a new one, because this process has seen every flush of the new file. After a failed flush,
+// the file is also replaced, or its records are written again.
 //
 // Forks
 // -----
-// A lock of a file belongs to the open file description, which a child shares with its parent. So a
-// child closes inherited descriptors and opens the file when it needs it: `State.leaveParent`. The
-// locks of this class are held while the process is forked, so the child finds the state whole.
+// A file lock belongs to the open file description, which a child shares with its parent. A child
+// therefore closes inherited descriptors and opens the file again when it needs it: see
+// `State.dropInheritedFile`. The locks of this class are held during the fork, so the child finds a
+// consistent state.
 //
-// The table of locks is in SuiteCore.swift. Here: `flushing`, then `state`, then `snapshot`.
+// The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then
+// `snapshot`.
 
-/// Settings in a file of this library's own format, which any number of processes and threads may use at once.
+/// Settings in a file of this library's own format. Any number of processes and threads may use the
+/// same file at once.
 ///
-/// The file is a log: each commit is one record behind the last one, whole or not there. Reading
-/// needs no file lock and, until another process writes, no system call. Writers lock the file, and
-/// the system releases the lock of a process that dies.
+/// The file is a log: each commit is one record, which is appended completely or not at all.
+/// Reading needs no file lock and, until another process writes, no system call. Writers lock the
+/// file, and the system releases the lock of a process that dies.
 ///
-/// - Important: Replace such a file by renaming another one over it. To write over it in place, or to cut it short, may end the
-///   processes that have it open.
+/// - Important: Replace such a file by renaming another file over it. Overwriting or truncating it
+///   in place may crash the processes that have it open.
 package final class SettingsFile: Sendable {
     package let location: String?
-    let place: SettingsFileLocation
-    /// What else one can do where the user's own folder cannot be used.
-    private let waysOut: String
+    let fileLocation: SettingsFileLocation
+    /// Appended to errors if the user's own folder cannot be used.
+    private let recoverySuggestion: String
     let state = Locked(State())
     private let snapshot = Locked(ReadSnapshot())
-    /// The flush that is under way.
+    /// The flush in progress.
     let flushing = Locked<Flush?>(nil)
     private let locks: Locks
 
     struct State {
-        /// The file that is open in this process.
         enum OpenFile {
             case none
             case unlocked(FileLog)
-            /// A writer of this process has its lock.
+            /// A writer of this process holds the file lock.
             case locked(FileLog)
         }
 
         private(set) var openFile = OpenFile.none
-        /// Whether the name may mean another file by now, other than after a seal.
-        var doubtsName = false
+        /// Whether the name may refer to another file now. A seal has its own flag.
+        var nameMayHaveMoved = false
         var changes = ExternalChanges()
-        /// How often records that were known here were found to be gone.
+        /// The number of times that records known to this process were found to be missing.
         private(set) var losses = 0
-        /// Errors that are to be reported when no lock is held.
+        /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
         var watch: FileWatch?
-        var hasReportedRefusal = false
-        /// The snapshot that readers see; `nil` to publish it in any case.
+        var hasReportedWatchFailure = false
+        /// The snapshot that readers see. `nil` forces the next publication.
         fileprivate var published: ReadSnapshot? = ReadSnapshot()
 
         var log: FileLog? {
@@ -109,18 +110,19 @@ package final class SettingsFile: Sendable {
             if case .locked = openFile { true } else { false }
         }
 
-        /// Notes whether a writer of this process has the lock of the file.
+        /// Records whether a writer of this process holds the file lock.
         mutating func noteLock(_ isLocked: Bool) {
             guard let log else { return }
             openFile = isLocked ? .locked(log) : .unlocked(log)
         }
 
-        /// Goes on with another file. A writer that has the lock of the old one has that of the new one.
+        /// Switches to another file. The lock state carries over: a file that replaces a locked one
+        /// is locked too.
         mutating func use(_ log: FileLog?) {
             openFile = log.map { isLocked ? .locked($0) : .unlocked($0) } ?? .none
         }
 
-        /// Runs `body`, which may find out that records are gone that were known here.
+        /// Runs `body`, and counts a loss if `body` throws after the log moved its end.
         mutating func noticingLoss<Result>(
             of log: FileLog, _ body: () throws(FileFailure) -> Result
         ) throws(FileFailure) -> Result {
@@ -134,51 +136,62 @@ package final class SettingsFile: Sendable {
             }
         }
 
-        /// In a process that was forked: opens the file again, since the descriptor and its lock are the parent's.
-        mutating func leaveParent() {
+        /// In a forked child, drops the inherited file, because the parent owns the descriptor and
+        /// its lock.
+        mutating func dropInheritedFile() {
             guard let process = log?.file.process, process != Forks.count else { return }
             openFile = .none
             changes.add(nil)
         }
     }
 
-    /// Creates a backend on a file, which is made when it is first written.
+    /// Creates a backend for a file. The first write creates the file.
     ///
-    /// - Parameters:
-    ///   - path: An absolute path. Missing folders are made, for the user alone.
+    /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
+    ///   only.
     package convenience init(path: String) {
-        self.init(path: path, patience: .seconds(2))
+        self.init(path: path, timeout: .seconds(2))
     }
 
-    /// A backend on a file in the user's own folder; a missing path if there is none, and all is unavailable.
+    /// Creates a backend for a file in the user's own folder.
+    ///
+    /// - Parameter path: The path of the file, or `nil` if the user has no such folder. Then every
+    ///   call throws.
     package convenience init(namedPath path: String?) {
         self.init(
-            path: path, patience: .seconds(2),
-            waysOut: "; set XDG_CONFIG_HOME to a folder, or use DefaultsSuite(file:) or DefaultsSuite.inMemory()")
+            path: path, timeout: .seconds(2),
+            recoverySuggestion:
+                "; set XDG_CONFIG_HOME to a folder, or use DefaultsSuite(file:) or DefaultsSuite.inMemory()")
     }
 
-    /// The limits of the format, in bytes.
     package static var keyLimit: Int { RecordFormat.keyLimit }
     package static var valueLimit: Int { RecordFormat.valueLimit }
 
     /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
     package static func problem(ofName name: String) -> String? { SettingsFileLocation.problem(ofName: name) }
 
-    /// - Parameter sizeLimit: The same in all processes that use the file.
+    /// Creates a backend for a file.
+    ///
+    /// - Parameters:
+    ///   - path: An absolute path; `nil` makes every call throw.
+    ///   - timeout: How long to wait for other processes.
+    ///   - sizeLimit: The largest size of the file. All processes that use the file must pass the
+    ///     same limit.
+    ///   - recoverySuggestion: Text to append to errors.
     init(
-        path: String?, patience: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
-        waysOut: String = ""
+        path: String?, timeout: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
+        recoverySuggestion: String = ""
     ) {
-        place = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, patience: patience)
+        fileLocation = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, timeout: timeout)
         location = path
-        self.waysOut = waysOut
+        self.recoverySuggestion = recoverySuggestion
         locks = Locks(flushing: flushing, state: state, snapshot: snapshot)
         Forks.hold(locks, .backend)
     }
 
     deinit { Forks.release(locks) }
 
-    /// The backend's locks while the process is forked, in the order in which they are taken.
+    /// The backend's locks, held during a fork in lock order.
     private final class Locks: ForkLock {
         let flushing: Locked<Flush?>
         let state: Locked<State>
@@ -200,7 +213,7 @@ package final class SettingsFile: Sendable {
             flushing.unlock()
         }
 
-        /// Makes the next `get` of the child open the file again.
+        /// Makes the next `get` in the child open the file again.
         func unlockInChild() {
             snapshot.withHeldLock { $0.nameMayHaveMoved = true }
             state.withHeldLock { $0.published = nil }
@@ -209,7 +222,6 @@ package final class SettingsFile: Sendable {
     }
 }
 
-// Reading.
 extension SettingsFile {
     package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
         try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
@@ -224,7 +236,7 @@ extension SettingsFile {
 
     package var generation: UInt64? { snapshot.withLock { $0.currentGeneration } }
 
-    /// Runs `body`, and publishes the snapshot for readers if it has changed.
+    /// Runs `body`, then publishes a new snapshot for readers if it differs.
     func withState<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -234,12 +246,14 @@ extension SettingsFile {
         }
     }
 
-    /// A commit changes the snapshot once. The rest of a write mostly leaves it as it is.
+    /// A commit changes the snapshot once. Most other steps of a write leave it unchanged.
     private func publishSnapshot(of state: inout State) {
-        let new = ReadSnapshot(of: state.log, generation: state.changes.generation, nameMayHaveMoved: state.doubtsName)
+        let new = ReadSnapshot(
+            of: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved)
         guard state.published != new else { return }
         state.published = new
-        // The old snapshot may hold the last reference to a mapping of a file that was replaced.
+        // Release the old snapshot after unlocking, because it may hold the last reference to a
+        // mapping.
         let old = snapshot.withLock { snapshot in
             defer { snapshot = new }
             return snapshot
@@ -254,20 +268,21 @@ extension SettingsFile {
         }
     }
 
-    /// Runs `body` with the log opened, if there is a file or one shall and can be made.
+    /// Opens the log if necessary and runs `body`. The state has no log if the file does not exist
+    /// and was not created.
     func withLog<Result>(
-        making: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
+        creating: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
     ) throws(SettingsFileError) -> Result {
         var hasReports = false
         defer { if hasReports { deliverReports() } }
         do throws(FileFailure) {
             return try withState { state throws(FileFailure) in
                 defer { hasReports = !state.reports.isEmpty }
-                state.leaveParent()
+                state.dropInheritedFile()
                 if state.log == nil {
-                    let log = try place.open(making: making, reports: &state.reports)
+                    let log = try fileLocation.open(creating: creating, reports: &state.reports)
                     state.use(log)
-                    // Readers that found no file before must read what it holds.
+                    // Readers that found no file before must read the contents of this one.
                     if let log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
                 }
                 return try body(&state)
@@ -277,65 +292,70 @@ extension SettingsFile {
         }
     }
 
-    /// Reads what others have written, in this file and in one that has taken its place.
+    /// Reads what other processes have written, in this file and in a file that replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
-        if let log = state.log, log.hasMore {
-            try repair(&state) { state, log throws(FileFailure) in try readOn(log, &state, isLookedAt: true) }
+        if let log = state.log, log.hasPendingRecord {
+            try compact(&state) { state, log throws(FileFailure) in
+                try readNewRecords(log, &state, hasPendingRecord: true)
+            }
         }
-        // A writer stays with the file that it has the lock of.
-        guard let log = state.log, log.isSealed || state.doubtsName, !state.isLocked else { return }
-        if try place.isElsewhere(log) { try reopen(&state, making: false) }
-        state.doubtsName = false
+        // A writer keeps the file whose lock it holds.
+        guard let log = state.log, log.isSealed || state.nameMayHaveMoved, !state.isLocked else { return }
+        if try fileLocation.nameHasMoved(from: log) { try reopen(&state, creating: false) }
+        state.nameMayHaveMoved = false
     }
 
-    /// Opens the file that now has the name. If that fails, the next call tries again.
-    func reopen(_ state: inout State, making: Bool) throws(FileFailure) {
-        state.doubtsName = true
-        state.use(try place.open(making: making, reports: &state.reports))
-        state.doubtsName = false
+    /// Opens the file that has the name now. If that fails, the next call tries again.
+    func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
+        state.nameMayHaveMoved = true
+        state.use(try fileLocation.open(creating: creating, reports: &state.reports))
+        state.nameMayHaveMoved = false
         state.changes.add(nil)
     }
 
-    /// Replaces the file if that is due, also when it is asked again with the lock, and no other process has that: it is writing what is
-    /// only half there, or will do this in its turn.
-    func repair(
+    /// Compacts the file if `isDue` returns true, both before and after the file is locked.
+    ///
+    /// Does nothing if another process holds the lock, because that process is writing the
+    /// incomplete record, or will compact the file itself.
+    func compact(
         _ state: inout State, if isDue: (inout State, FileLog) throws(FileFailure) -> Bool
     ) throws(FileFailure) {
         guard let log = state.log, try isDue(&state, log) else { return }
         if state.isLocked {
-            // What is good can be read; a writer cannot go on.
-            if try canRepair(log, &state, isDue) { try repair(&state) }
+            // The valid records can still be read, so only a writer must fail.
+            if try canCompact(log, &state, isDue) { try compact(&state) }
         } else if try log.file.tryLock() {
             defer { unlock(&state, log.file) }
-            if try canRepair(log, &state, isDue) { try? repair(&state) }
+            if try canCompact(log, &state, isDue) { try? compact(&state) }
         }
     }
 
-    /// Whether the file is still due for a repair now that it is locked.
-    private func canRepair(
+    /// Returns whether the file is still due for compaction now that it is locked.
+    private func canCompact(
         _ log: FileLog, _ state: inout State, _ isDue: (inout State, FileLog) throws(FileFailure) -> Bool
     ) throws(FileFailure) -> Bool {
         guard try isDue(&state, log), log.isWritable else { return false }
-        return try !place.isElsewhere(log)
+        return try !fileLocation.nameHasMoved(from: log)
     }
 
-    /// Releases the lock of the file, and of a successor, which comes with its lock.
+    /// Releases the lock of the file, and of a replacement, which is created locked.
     func unlock(_ state: inout State, _ file: File) {
         file.unlock()
         if let log = state.log, log.file !== file { log.file.unlock() }
         state.noteLock(false)
     }
 
-    /// Applies what was added; whether it stopped at something that is neither a record nor nothing.
+    /// Reads the records that were appended since the last call.
     ///
-    /// - Parameter isLookedAt: Whether something was just seen to be there, through the window.
-    func readOn(
-        _ log: FileLog, _ state: inout State, isLookedAt: Bool = false
+    /// - Parameter hasPendingRecord: Whether the caller has just seen a record in the mapping.
+    /// - Returns: Whether reading stopped at bytes that are neither a record nor zeros.
+    func readNewRecords(
+        _ log: FileLog, _ state: inout State, hasPendingRecord: Bool = false
     ) throws(FileFailure) -> Bool {
         let end = log.end
         let progress: FileLog.Progress
         do throws(FileFailure) {
-            progress = try log.readOn(isLookedAt: isLookedAt)
+            progress = try log.readNewRecords(hasPendingRecord: hasPendingRecord)
         } catch {
             if log.end != end { state.changes.add(nil) }
             throw error
@@ -344,46 +364,48 @@ extension SettingsFile {
         return progress.isStopped
     }
 
-    /// Replaces the file after copying damage aside, and tells everybody if some of what was known is lost.
-    func repair(_ state: inout State) throws(FileFailure) {
+    /// Replaces the file by a compacted one after copying damage aside. Counts a loss if known
+    /// records are missing.
+    func compact(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }
         var reports = state.reports
         defer { state.reports = reports }
         let successor = try state.noticingLoss(of: log) { () throws(FileFailure) in
-            do throws(FileFailure) { return try place.repair(log, reports: &reports) } catch {
-                // Room may appear at any moment, and the file must not fill it before it shrinks.
-                if !error.isDiskFull { log.noteFailedReplacement() }
+            do throws(FileFailure) { return try fileLocation.salvage(log, reports: &reports) } catch {
+                // Retry soon: space may become free at any moment, and the file must not reach its
+                // limit before it is compacted.
+                if !error.isDiskFull { log.noteFailedCompaction() }
                 throw error
             }
         }
         state.use(successor)
     }
 
-    package func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) {
-        let watch = news.map { news in
-            place.watch { [weak self] isName in
-                if isName { self?.withState { $0.doubtsName = true } }
-                news(nil)
+    package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+        let watch = onChange.map { onChange in
+            fileLocation.watch { [weak self] isName in
+                if isName { self?.withState { $0.nameMayHaveMoved = true } }
+                onChange(nil)
             }
         }
         // Release the old watch after unlocking, because its deinit may run code of the program.
         var before: FileWatch?
         state.withLock { state in
             (before, state.watch) = (state.watch, watch)
-            guard let refusal = watch?.refusal, !state.hasReportedRefusal else { return }
-            state.hasReportedRefusal = true
+            guard let failure = watch?.failure, !state.hasReportedWatchFailure else { return }
+            state.hasReportedWatchFailure = true
             state.reports.append(
                 SettingsFileError(
                     .unavailable,
                     reason:
-                        "the system does not tell of changes by other processes, so they are looked for ten times a second:"
-                        + " \(refusal.reason)"))
+                        "the system does not report changes by other processes, so they are polled ten times a second:"
+                        + " \(failure.reason)"))
         }
         withExtendedLifetime(before) { deliverReports() }
     }
 
     package func attach(report: @escaping @Sendable (SettingsFileError) -> Void) {
-        // Release the old closure after unlocking: it may hold objects of the program.
+        // Release the old closure after unlocking, because it may hold objects of the program.
         let old = state.withLock { state in
             defer { state.report = report }
             return state.report
@@ -394,7 +416,7 @@ extension SettingsFile {
     func deliverReports() {
         let (reports, report) = state.withLock {
             state -> ([SettingsFileError], @Sendable (SettingsFileError) -> Void) in
-            // Not while other processes wait for this one: the next call delivers them.
+            // Other processes wait while the file is locked. The next call delivers the errors.
             guard !state.isLocked else { return ([], state.report) }
             defer { state.reports = [] }
             return (state.reports, state.report)
@@ -403,14 +425,14 @@ extension SettingsFile {
     }
 
     func unavailable(_ failure: FileFailure) -> SettingsFileError {
-        let subject = location.map { "the settings file \($0) cannot be used" } ?? "there is no place for settings"
+        let subject = location.map { "the settings file \($0) cannot be used" } ?? "there is no folder for settings"
         return failure.isLimit
             ? SettingsFileError(.refused, reason: "\(subject): \(failure.reason)")
-            : SettingsFileError(.unavailable, reason: "\(subject): \(failure.reason)\(waysOut)")
+            : SettingsFileError(.unavailable, reason: "\(subject): \(failure.reason)\(recoverySuggestion)")
     }
 }
 
 extension SettingsFile: CustomReflectable {
-    /// Empty: what is stored never shows in a `dump`.
+    /// Empty, so that `dump` shows no stored value.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,4 @@
-/// What went wrong with a settings file, in words that hold no stored value.
+/// A failure of a settings file. Its reason contains no stored value.
 package struct SettingsFileError: Error, Sendable {
     package enum Kind: Sendable { case unreadable, unavailable, refused, timedOut }
 

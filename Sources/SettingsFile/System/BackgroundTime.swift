@@ -5,16 +5,18 @@
         import Foundation
     #endif
 
-    // Not run on Apple platforms.
-    /// Time in which the system does not suspend the process: it ends one that is suspended while it holds the lock of a shared file.
+    // Not tested on Apple platforms.
+    /// Time during which the system does not suspend the process. A process that is suspended while
+    /// it holds the lock of a shared file is killed.
     enum BackgroundTime {
-        /// Calls `body` in the background with whether there is such time, and again, with false, if it ends while `body` runs.
+        /// Calls `body` in the background with whether the time was granted. Calls it again with
+        /// false if the time expires while `body` runs.
         static func ask(_ body: @escaping @Sendable (_ isGiven: Bool) -> Void) {
             ProcessInfo.processInfo.performExpiringActivity(withReason: "TypedDefaults flushes settings") { body(!$0) }
         }
     }
 #else
-    /// Elsewhere the system suspends no process on its own.
+    /// Other systems suspend no process on their own.
     enum BackgroundTime {
         static func ask(_ body: (_ isGiven: Bool) -> Void) { body(true) }
     }

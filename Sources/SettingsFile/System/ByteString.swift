@@ -1,7 +1,8 @@
 extension String {
-    /// Whether both strings are the same UTF-8 bytes; `==` would call the composed and the decomposed "é" equal.
+    /// Returns whether both strings have the same UTF-8 bytes. `==` treats composed and decomposed
+    /// "é" as equal.
     package func hasSameBytes(as other: String) -> Bool {
-        // Copies of a string share its storage, and a short string is stored in the variable itself.
+        // Copies of a string share its storage, and a short string is stored inline.
         if withUnsafeBytes(of: self, { one in withUnsafeBytes(of: other) { areEqual(one, $0) } }) { return true }
         var (one, other) = (self, other)
         return one.withUTF8 { one in
@@ -10,7 +11,7 @@ extension String {
     }
 }
 
-/// A string that is compared by its bytes: the form in which keys are looked up.
+/// A string that is compared by its UTF-8 bytes. Keys are looked up in this form.
 package struct ByteString: Hashable, Sendable {
     package let string: String
     package init(_ string: String) { self.string = string }

@@ -12,22 +12,24 @@ import Dispatch
     #error("SettingsFile needs atexit")
 #endif
 
-/// Work that is done a little later in the background, once for all that asked meanwhile, and at the latest at exit.
+/// Runs work in the background after a delay, at most once for each object, and at the latest at
+/// exit.
 ///
-/// Nothing runs and nothing wakes up while no work is waiting.
+/// No thread or timer runs while no work is pending.
 package enum DeferredWork {
-    /// The waiting work of one process. A child drops what its parent has scheduled: the parent does it.
+    /// The pending work of one process. A child drops what its parent has scheduled, because the
+    /// parent runs it.
     private struct Waiting {
         var process = 0
         var work: [ObjectIdentifier: @Sendable () -> Void] = [:]
     }
 
     private static let waiting = Forks.holding(Locked(Waiting()))
-    /// Held while work runs, so that exit waits for what is half done.
-    private static let turns = Forks.holding(TurnLock())
+    /// Held while work runs, so that exit waits for work in progress.
+    private static let runLock = Forks.holding(RecursionCheckingLock())
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 
-    /// Runs the work after the delay, unless work for that object is waiting already.
+    /// Runs `work` after the delay, unless other work for the object is pending.
     package static func schedule(
         for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) {
@@ -40,23 +42,24 @@ package enum DeferredWork {
             waiting.work[object] = work
             return (true, inherited)
         }
-        // Released after unlocking: it may hold the last reference to a suite.
+        // Release the inherited work after unlocking, because it may hold the last reference to a
+        // suite.
         withExtendedLifetime(inherited) {}
         if isFirst { start(for: object, after: delay) }
     }
 
     private static func start(for object: ObjectIdentifier, after delay: Duration) {
-        // In seconds: nanoseconds in an `Int` of 32 bits overflow after two seconds.
+        // Use seconds, because nanoseconds overflow an `Int` of 32 bits after two seconds.
         let seconds = delay / .seconds(1)
         let runWaiting: @Sendable () -> Void = {
-            run(patience: .seconds(3_600)) {
+            run(timeout: .seconds(3_600)) {
                 take { $0.removeValue(forKey: object).map { [$0] } ?? [] }
             }
         }
         guard Forks.count == 0 else {
-            // Dispatch does not run in a child of a process that has used it, so a child starts a thread.
-            // No background time is asked for, because systems that suspend processes let none fork. If
-            // the system refuses a thread, the work is done at exit.
+            // Dispatch does not run in a child of a process that has used it, so a child starts a
+            // thread. It needs no background time, because systems that suspend processes do not
+            // allow forks. If the system refuses a thread, the work runs at exit.
             return startThread {
                 SystemClock.sleep(seconds: seconds)
                 runWaiting()
@@ -64,14 +67,15 @@ package enum DeferredWork {
         }
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) {
             BackgroundTime.ask { isGiven in
-                // What waits is done when the process goes on or ends; what has begun cannot be hurried.
+                // If no time is granted, run the work when the process continues or exits. Work
+                // that has started cannot be hurried.
                 guard isGiven else { return start(for: object, after: .seconds(1)) }
                 runWaiting()
             }
         }
     }
 
-    /// Takes work out of what this process has scheduled.
+    /// Removes work from the pending work of this process.
     private static func take(
         _ body: (inout [ObjectIdentifier: @Sendable () -> Void]) -> [@Sendable () -> Void]
     ) -> [@Sendable () -> Void] {
@@ -80,7 +84,7 @@ package enum DeferredWork {
     }
 
     private static func runAll() {
-        run(patience: .seconds(10)) {
+        run(timeout: .seconds(10)) {
             take { work in
                 defer { work = [:] }
                 return Array(work.values)
@@ -88,15 +92,16 @@ package enum DeferredWork {
         }
     }
 
-    private static func run(patience: Duration, _ take: () -> [@Sendable () -> Void]) {
-        do throws(TurnLock.Refusal) {
-            try turns.acquire(patience: patience)
+    private static func run(timeout: Duration, _ take: () -> [@Sendable () -> Void]) {
+        do throws(RecursionCheckingLock.AcquireError) {
+            try runLock.acquire(timeout: timeout)
         } catch {
-            // Work that itself ended the program has the turn already. If it hangs, waiting longer would not help.
+            // Work that called `exit` holds the lock itself. If other work hangs, waiting longer
+            // would not help.
             if case .heldByCaller = error { for work in take() { work() } }
             return
         }
-        defer { turns.release() }
+        defer { runLock.release() }
         for work in take() { work() }
     }
 }
@@ -107,7 +112,7 @@ package enum DeferredWork {
     private typealias ThreadHandle = pthread_t?
 #endif
 
-/// Runs `body` on a new detached thread, which takes no signals of the program.
+/// Runs `body` on a new detached thread, which blocks all signals.
 private func startThread(_ body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(ThreadBody(run: body))
     let isStarted = withUnsafeTemporaryAllocation(of: ThreadHandle.self, capacity: 1) { thread in
@@ -118,7 +123,7 @@ private func startThread(_ body: @escaping @Sendable () -> Void) {
                 var signals = sigset_t()
                 sigfillset(&signals)
                 pthread_sigmask(SIG_BLOCK, &signals, nil)
-                // Optional on some systems only.
+                // The argument is optional on some systems only.
                 let body: UnsafeMutableRawPointer? = argument
                 if let body { Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().run() }
                 return argument

@@ -8,19 +8,21 @@
 
 #if os(Linux) || os(Android)
     extension File {
-        /// The bytes of this file as the disk holds them, not as the system has cached them; nil if the system cannot tell. Flush
-        /// the file first.
+        /// Reads bytes from the disk, bypassing the system's cache. Flush the file first.
+        ///
+        /// - Returns: `nil` if the system cannot bypass its cache.
         func bytesOnDisk(in range: Range<Int>) throws(FileFailure) -> [UInt8]? {
             do throws(FileFailure) {
-                // Not by its name, which may mean another file by now.
+                // Do not open the file by its name, which may refer to another file by now.
                 return try File("open") { open("/proc/self/fd/\(descriptor)", O_RDONLY | directAccess | O_CLOEXEC) }
                     .directBytes(in: range)
-            } catch let error where error.code == EINVAL || error.isMissing || error.isForbidden {
+            } catch let error where error.code == EINVAL || error.isMissing || error.isPermissionDenied {
                 return nil
             }
         }
 
-        /// Place, length and memory of such a read are multiples of a block.
+        /// Reads with `O_DIRECT`, which requires offset, length and address to be multiples of a
+        /// block.
         private func directBytes(in range: Range<Int>) throws(FileFailure) -> [UInt8] {
             let block = 4_096
             let start = range.lowerBound / block * block
@@ -29,19 +31,19 @@
             defer { buffer.deallocate() }
             var filled = 0
             while filled < range.upperBound - start {
-                let place = filled
+                let offset = filled
                 let count = try Self.checking("read") {
-                    pread(descriptor, buffer.baseAddress! + place, buffer.count - place, off_t(start + place))
+                    pread(descriptor, buffer.baseAddress! + offset, buffer.count - offset, off_t(start + offset))
                 }
                 filled += count
-                // The file ends there.
+                // This is the end of the file.
                 if count == 0 || count % block != 0 { break }
             }
             return Array(buffer[min(range.lowerBound - start, filled)..<min(range.upperBound - start, filled)])
         }
     }
 
-    // `O_DIRECT`, which Swift's modules of the C libraries leave out.
+    // `O_DIRECT` is missing in Swift's C library modules.
     #if arch(arm) || arch(arm64)
         private let directAccess: Int32 = 0o200000
     #elseif arch(powerpc64) || arch(powerpc64le)
@@ -51,8 +53,8 @@
     #endif
 #else
     extension File {
-        /// The bytes of this file. Whether the disk holds them too is not asked: only Linux is known to treat what a failed flush has
-        /// lost as written.
+        /// Reads bytes of this file through the system's cache. Only Linux is known to treat pages
+        /// as written after a flush of them has failed.
         func bytesOnDisk(in range: Range<Int>) throws(FileFailure) -> [UInt8]? {
             try read(at: range.lowerBound, count: range.count)
         }

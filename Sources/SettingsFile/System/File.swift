@@ -10,7 +10,7 @@
     #error("SettingsFile needs POSIX files")
 #endif
 
-/// Whether both are the same bytes.
+/// Returns whether both buffers hold the same bytes.
 package func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
     guard one.count == other.count else { return false }
     guard let start = one.baseAddress, let otherStart = other.baseAddress else { return true }
@@ -20,12 +20,12 @@ package func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPoi
 /// Why a file cannot be used, in words that follow its path.
 struct FileFailure: Error {
     let reason: String
-    /// The number of the system's error, where a call has failed.
+    /// The `errno` of the failed call; 0 if no call failed.
     var code: Int32 = 0
 
-    /// Whether nothing is wrong with the file, but what was asked for is too much.
+    /// Whether the request exceeds a limit while the file itself is fine.
     var isLimit = false
-    /// Whether the name has come to mean another file meanwhile.
+    /// Whether the name refers to another file now.
     var isReplaced = false
 
     init(_ reason: String, code: Int32 = 0) { (self.reason, self.code) = (reason, code) }
@@ -46,13 +46,13 @@ struct FileFailure: Error {
     }
 
     var isMissing: Bool { code == ENOENT }
-    var isForbidden: Bool { code == EACCES || code == EPERM || code == EROFS }
-    var isOther: Bool { code == EEXIST }
+    var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
+    var alreadyExists: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
     var isDiskFull: Bool { code == ENOSPC }
 }
 
-/// An open descriptor of a file, a directory or the like, closed with the last reference.
+/// An open descriptor of a file or directory. The last reference closes it.
 final class File: Sendable {
     struct Status {
         let size: Int
@@ -61,7 +61,7 @@ final class File: Sendable {
         let mode: UInt32
 
         fileprivate init(_ status: stat) {
-            // A file may be longer than an `Int` of 32 bits can say; then it is too long in any case.
+            // The size may not fit into an `Int` of 32 bits. Such a file is too large in any case.
             size = Int(clamping: status.st_size)
             links = Int(clamping: status.st_nlink)
             owner = UInt32(status.st_uid)
@@ -70,11 +70,11 @@ final class File: Sendable {
 
         var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
         var isOwn: Bool { owner == UInt32(geteuid()) }
-        /// Whether others may put files of their own into this directory in place of ours.
-        var isOpenToAll: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
+        /// Whether other users can replace files in this directory.
+        var isWorldWritable: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
     }
 
-    /// Which file it is, whatever its name.
+    /// Identifies a file independently of its name.
     struct Identity: Equatable {
         let device: UInt64
         let inode: UInt64
@@ -83,7 +83,7 @@ final class File: Sendable {
     enum Access { case readOnly, readWrite, createExclusively }
 
     let descriptor: Int32
-    /// Which of the processes that came from each other by a fork has opened it.
+    /// The process that opened the descriptor, as counted by ``Forks/count``.
     let process: Int
 
     init(_ call: String, opening: () -> Int32) throws(FileFailure) {
@@ -94,7 +94,7 @@ final class File: Sendable {
 
     deinit { Forks.close(descriptor, of: process) }
 
-    /// Opens a directory, after making it and those above it where they are missing.
+    /// Opens a directory. Creates it and its parents if they are missing.
     static func directory(_ path: String) throws(FileFailure) -> File {
         do throws(FileFailure) {
             return try existingDirectory(path)
@@ -102,7 +102,8 @@ final class File: Sendable {
             let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
             let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
             if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
-            // What will be flushed inside is not to be lost with the name of the folder.
+            // A power failure must not remove the name of the folder once a file in it has been
+            // flushed.
             try parent.flushNames()
             return try existingDirectory(path)
         }
@@ -112,7 +113,7 @@ final class File: Sendable {
         try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
-    /// Opens a file in this directory, never through a link, and never waiting for a pipe.
+    /// Opens a file in this directory. Never follows a symbolic link or waits for a pipe.
     func file(_ name: String, _ access: Access) throws(FileFailure) -> File {
         let flags =
             switch access {
@@ -123,7 +124,7 @@ final class File: Sendable {
         return try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
     }
 
-    /// The result of a call, made again as long as a signal interrupts it.
+    /// Repeats a call while signals interrupt it. Returns its result.
     @discardableResult
     static func checking<Result: SignedInteger>(_ call: String, _ body: () -> Result) throws(FileFailure)
         -> Result
@@ -143,14 +144,14 @@ extension File {
         return Status(status)
     }
 
-    /// The status of what the name stands for in this directory.
+    /// Returns the status of an entry of this directory. Does not follow symbolic links.
     func status(of name: String) throws(FileFailure) -> Status {
         var status = stat()
         try Self.checking("stat") { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
         return Status(status)
     }
 
-    /// Which file the name in this directory stands for; nil if there is nothing.
+    /// Returns the identity of an entry of this directory, or `nil` if there is none.
     func identity(of name: String) throws(FileFailure) -> Identity? {
         do throws(FileFailure) { return try identity(ofExisting: name) } catch let error where error.isMissing {
             return nil
@@ -159,7 +160,7 @@ extension File {
 
     func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "") }
 
-    /// For ``identity(ofExisting:)`` where nothing better is to be had.
+    /// Implements ``identity(ofExisting:)`` where `statx` is not available.
     func identityWithTimes(of name: String) throws(FileFailure) -> Identity {
         var status = stat()
         try Self.checking("stat") {
@@ -169,9 +170,10 @@ extension File {
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
     }
 
-    /// The bytes from that place on, fewer where the file ends.
+    /// Reads bytes from an offset on. Returns fewer if the file ends before.
     func read(at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
-        // An array without room is one that all threads share, and its count would be written below.
+        // The code below writes the count of the array, and the empty array is shared by all
+        // threads.
         guard count > 0 else { return [] }
         var failure: FileFailure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -192,7 +194,7 @@ extension File {
         return bytes
     }
 
-    /// Writes all the bytes; how many were written shows in `written` even if a call fails.
+    /// Writes all bytes. `written` holds the number of bytes written, even if this throws.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
         while written < bytes.count {
             let start = written
@@ -209,7 +211,8 @@ extension File {
         }.get()
     }
 
-    /// Writes the bytes page by page: what is written at once Linux keeps as one large page, and each small write into that takes longer.
+    /// Writes the bytes page by page. Linux caches one large write as a large folio, and later
+    /// small writes into it are slower.
     func write(pages bytes: [UInt8], at offset: Int) throws(FileFailure) {
         var start = 0
         while start < bytes.count {
@@ -219,13 +222,13 @@ extension File {
         }
     }
 
-    /// Waits until what was written is where a loss of power does not reach it.
+    /// Waits until the contents survive a power failure.
     func flush() throws(FileFailure) { try Self.checking("fdatasync") { flushData(descriptor) } }
 
-    /// The same for the names in a directory.
+    /// Waits until the names in this directory survive a power failure.
     func flushNames() throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } }
 
-    /// Takes the file's lock; false if another process has it.
+    /// Locks the file. Returns false if another process holds the lock.
     func tryLock() throws(FileFailure) -> Bool {
         do throws(FileFailure) {
             try Self.checking("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
@@ -238,7 +241,7 @@ extension File {
     func unlock() {
         // A child shares the lock with its parent, which may be writing.
         guard process == Forks.count else { return }
-        // Fails for a descriptor that is not open only, and this one is.
+        // This fails only for closed descriptors, and this one is open.
         _ = flock(descriptor, LOCK_UN)
     }
 
@@ -251,7 +254,7 @@ extension File {
     }
 }
 
-/// A view of a file's bytes that shows what other processes write, as far as the file reaches.
+/// A mapping of a file. It shows what other processes write, up to the end of the file.
 final class FileWindow: Sendable {
     // Safe: the mapping is only read, and lives as long as this object.
     private nonisolated(unsafe) let start: UnsafeMutableRawPointer
@@ -264,14 +267,15 @@ final class FileWindow: Sendable {
 
     deinit { munmap(start, length) }
 
-    /// The eight bytes at that place, which must lie within the file: beyond its end the process would die.
+    /// Returns the eight bytes at an offset. They must be within the file: a read beyond its end
+    /// raises SIGBUS.
     @inline(__always)
     func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
 
-    /// Where that place is in memory, for as long as this object lives.
+    /// Returns the address of an offset. It is valid as long as this object lives.
     func pointer(at offset: Int) -> UnsafeRawPointer { UnsafeRawPointer(start + offset) }
 
-    /// A copy of the bytes at that place, all of which must lie within the file.
+    /// Copies bytes, all of which must be within the file.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         Array(UnsafeRawBufferPointer(start: start + offset, count: count))
     }
@@ -287,7 +291,8 @@ extension File {
 }
 
 #if canImport(Darwin)
-    /// On Apple platforms `fsync` stops at the drive's own cache, of the names in a directory as well. Not every file system can do more.
+    /// On Apple platforms, `fsync` stops at the drive's cache, also for directories. Not every file
+    /// system supports `F_FULLFSYNC`.
     private func flushAll(_ descriptor: Int32) -> Int32 {
         fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
     }

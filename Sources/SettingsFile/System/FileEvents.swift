@@ -1,5 +1,5 @@
 #if canImport(Darwin) || canImport(AppleFoundation)
-    // Platform/Apple/VnodeEvents.swift
+    // See VnodeEvents.swift.
 #elseif os(Linux) || os(Android)
     import Dispatch
 
@@ -13,9 +13,9 @@
         #error("SettingsFile needs inotify on Linux")
     #endif
 
-    /// Events of a file and of its name, by `inotify`.
+    /// Events of a file and its name, from `inotify`.
     final class FileEvents: Sendable {
-        /// Events of names are kept from one event to the next ``awaitNext()``.
+        /// Events of names are queued between an event and the next ``awaitNext()``.
         static let missesNames = false
 
         private let file: File
@@ -23,14 +23,15 @@
         private let folder: String
         private let path: String
         private let name: [UInt8]
-        // Safe: set up before it is resumed, and then told to cancel only.
+        // Safe: set up before it is resumed; afterwards only `cancel` is called.
         private nonisolated(unsafe) let source: any DispatchSourceRead
 
-        /// Begins to wait.
+        /// Starts to wait for the first event.
         ///
         /// - Parameters:
-        ///   - onBegin: Called on the queue once events are reported again.
-        ///   - onEvent: Called on the queue with the next event: with whether the name may mean another file by now.
+        ///   - onBegin: Called on the queue when ``awaitNext()`` has made events available again.
+        ///   - onEvent: Called on the queue for an event, with whether the name may refer to
+        ///     another file now.
         init(
             folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
@@ -46,7 +47,7 @@
                 let changed = take()
                 if changed.contents || changed.name { onEvent(self, changed.name) }
             }
-            // The descriptor is closed no sooner than the source has ended.
+            // Keep the descriptor open until the source has ended.
             source.setCancelHandler { [file] in withExtendedLifetime(file) {} }
             source.resume()
             try arm()
@@ -56,22 +57,23 @@
 
         func cancel() { source.cancel() }
 
-        /// Waits for the next event. To be called on the queue.
+        /// Waits for the next event. Call it on the queue.
         func awaitNext() throws(FileFailure) {
             try arm()
             onBegin()
         }
 
-        /// Has the next change of the contents told, and only the next, and changes of names.
+        /// Requests one event for the next change of the contents, and all events of names.
         private func arm() throws(FileFailure) {
-            // Names only: to be told of contents here would cost every writer of every file in the folder. Each time, since the folder
-            // may be another one by now.
+            // Request only events of names for the folder: events of contents would slow down the
+            // writers of every file in it. Do so each time, because the path may lead to another
+            // folder by now.
             let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
             try wait(for: names | IN_ONLYDIR, of: folder)
             do throws(FileFailure) {
                 try wait(for: IN_MODIFY | Int32(bitPattern: IN_ONESHOT) | IN_DONT_FOLLOW, of: path)
             } catch let error where error.isMissing {
-                // When it comes its name will tell.
+                // The folder reports the creation of the file.
             }
         }
 
@@ -81,7 +83,8 @@
             }
         }
 
-        /// What has happened: to the contents of the file, and to its name.
+        /// Reads the pending events. Returns whether they concern the contents of the file, and its
+        /// name.
         private func take() -> (contents: Bool, name: Bool) {
             var taken = (contents: false, name: false)
             withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
@@ -109,7 +112,8 @@
 #else
     import Dispatch
 
-    /// Changes are looked for ten times a second where this library does not know how to wait for them.
+    /// This library has no way to wait for changes on this system. `FileWatch` polls ten times a
+    /// second instead.
     final class FileEvents: Sendable {
         static let missesNames = true
         init(

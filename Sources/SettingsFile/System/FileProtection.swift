@@ -5,19 +5,21 @@
         import Foundation
     #endif
 
-    // Not run on Apple platforms.
+    // Not tested on Apple platforms.
     extension File {
-        /// Makes an empty file in this directory that can be read from the first unlock after a restart on, whatever class the app has by
-        /// default, so that a push or a widget finds its settings while the device is locked. Before that, opening it fails.
+        /// Creates an empty file that is readable from the first unlock after a restart on,
+        /// whatever protection class the app has by default. A push notification or a widget can
+        /// then read settings while the device is locked. Opening the file before the first unlock
+        /// fails.
         func make(_ name: String, inFolder path: String) throws(FileFailure) -> File {
             do {
-                // With its class from the start: where the app's default is stricter, no file of that one can be made while the device
-                // is locked.
+                // Create the file with its class. If the app's default is stricter, a file of the
+                // default class cannot be created while the device is locked.
                 try Data().write(
                     to: URL(filePath: "\(path)/\(name)"),
                     options: [.withoutOverwriting, .completeFileProtectionUntilFirstUserAuthentication])
             } catch {
-                // Fails for the same reason, and says so as is understood here.
+                // This call fails for the same reason, and throws a `FileFailure`.
                 return try file(name, .createExclusively)
             }
             do throws(FileFailure) {
@@ -25,14 +27,14 @@
                 _ = fchmod(made.descriptor, 0o600)
                 return made
             } catch let error where error.isMissing {
-                // Another process took it for one that was left behind, and removed it.
+                // Another process mistook the file for an abandoned one and removed it.
                 return try make(name, inFolder: path)
             }
         }
     }
 #else
     extension File {
-        /// Makes an empty file in this directory. Elsewhere than on iOS and the like there are no classes of protection.
+        /// Creates an empty file. This system has no protection classes.
         func make(_ name: String, inFolder path: String) throws(FileFailure) -> File {
             try file(name, .createExclusively)
         }

@@ -1,42 +1,46 @@
 import Dispatch
 
-/// Tells within some milliseconds that a file, or what its name means, may have changed; until it is let go of.
+/// Reports within milliseconds that the contents or the name of a file may have changed.
 ///
-/// Whoever makes one looks once afterwards: what changed before is not told.
+/// The watch ends when it is deallocated. Changes before its creation are not reported, so check
+/// the file once afterwards.
 final class FileWatch: Sendable {
-    /// Why the system does not tell of changes, so that they are looked for ten times a second; nil if it does.
-    let refusal: FileFailure?
+    /// Why the system reports no changes, so that the watch polls ten times a second; `nil` if it
+    /// reports them.
+    let failure: FileFailure?
     private let isOver = Locked(false)
     private let end: @Sendable () -> Void
 
-    /// Begins to watch.
+    /// Starts to watch.
     ///
-    /// - Parameter onChange: Called on a queue of the watch's own, with whether the name may mean another file by now.
+    /// - Parameter onChange: Called on a private queue, with whether the name may refer to another
+    ///   file now.
     init(folder: String, name: String, onChange: @escaping @Sendable (_ isName: Bool) -> Void) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {
             let events = try FileEvents(folder: folder, name: name, queue: queue) { [isOver] in
-                // What has happened before.
+                // Report what changed before events were available.
                 if !isOver.withLock({ $0 }) { onChange(FileEvents.missesNames) }
             } onEvent: { [isOver] events, isName in
-                // Asked after the event was taken: a handler that was about to be called when the source was cancelled is called all
-                // the same.
+                // Check after the event was read: a handler that was about to run is called even
+                // after its source is canceled.
                 guard !isOver.withLock({ $0 }) else { return }
                 onChange(isName)
-                // An event for each of many writes would cost the writers as much again as the writes do.
+                // Pause, because an event for each of many writes would double the cost of the
+                // writes.
                 Self.awaitNext(of: events, after: .milliseconds(2), queue, isOver, onChange)
             }
             end = { events.cancel() }
-            refusal = nil
+            failure = nil
         } catch {
             let timer = DispatchSource.makeTimerSource(queue: queue)
             timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(10))
             timer.setEventHandler { onChange(true) }
             timer.resume()
-            // Safe: told to end, and touched no more.
+            // Safe: only `cancel` is called from here on.
             nonisolated(unsafe) let ended = timer
             end = { ended.cancel() }
-            refusal = error
+            failure = error
         }
     }
 
@@ -54,7 +58,8 @@ final class FileWatch: Sendable {
             do throws(FileFailure) {
                 try events.awaitNext()
             } catch {
-                // The folder is gone, or there is no room: until it works again it is looked for.
+                // The folder is gone, or a limit of the system is reached. Poll until waiting works
+                // again.
                 onChange(true)
                 awaitNext(of: events, after: .milliseconds(100), queue, isOver, onChange)
             }

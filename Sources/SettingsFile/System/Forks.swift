@@ -10,12 +10,14 @@
     #error("SettingsFile needs pthread_atfork")
 #endif
 
-/// A lock that stays locked while the process is forked: a child inherits it as it is, but not the thread that would unlock it.
+/// A lock that is held during a fork. A child inherits the state of a lock, but not the thread that
+/// would unlock it.
 @usableFromInline
 package protocol ForkLock: AnyObject, Sendable {
     func lock()
     func unlock()
-    /// Unlocks in the child, where the thread that forked is the only one, after undoing what other threads had begun.
+    /// Unlocks in the child, after undoing what other threads of the parent had begun. The calling
+    /// thread is the only one.
     func unlockInChild()
 }
 
@@ -24,36 +26,37 @@ extension ForkLock {
     package func unlockInChild() { unlock() }
 }
 
-/// When a lock is taken before a fork: before those of later cases, as everywhere else.
+/// The lock order during a fork, which is the same as everywhere else.
 package enum ForkOrder: Int, CaseIterable {
-    /// The table of suites, under which suites may be made.
+    /// The table of suites. Suites may be created while it is locked.
     case suites
-    /// The locks of one suite.
+    /// The locks of a suite.
     case suite
-    /// The locks of a backend, which a suite may ask while it holds its own.
+    /// The locks of a backend. A suite may call its backend while it holds its own locks.
     case backend
-    /// A lock under which no other one is taken.
+    /// A lock that is never held while another lock is acquired.
     case leaf
 }
 
-/// Makes the locks of this library usable in a child process, and keeps the lock of a file from living on there.
+/// Keeps the locks of this library usable in a child process, and releases file locks there.
 ///
-/// Before `fork`, the thread that forks takes every lock that is registered here, in one order. So no
-/// other thread is inside one of them, and the child finds all state whole and all locks its own.
+/// Before `fork`, the forking thread acquires every registered lock in lock order. No other thread
+/// then holds any of them, so the child finds a consistent state and can unlock all of them.
 ///
-/// A fork waits for each system call that another thread makes under one of these locks. The flush of a
-/// new file that replaces an old one is such a call, and so is a call that opens a file.
+/// A fork waits for each system call that another thread makes under one of these locks, such as
+/// the flush of a new file in a compaction. It also waits for calls that open a file.
 ///
-/// A child closes the descriptors that it inherits and opens its files again when it needs them: the
-/// lock of a file belongs to an open descriptor, which parent and child share.
+/// A file lock belongs to the open file description, which parent and child share. A child
+/// therefore closes the descriptors that it inherits, and opens its files again when it needs them.
 ///
-/// `_Fork` and `clone` run no handlers. On Linux a page that the system empties in every child shows
-/// that there was a fork. It is looked at wherever a file is used, and the descriptors are closed then.
-/// Locks that other threads of the parent held stay locked in such a child, as the C library's own do.
+/// `_Fork` and `clone` run no handlers. On Linux, a page that the system clears in every child
+/// shows that a fork happened. Every use of a file checks this page, and the first check in the
+/// child closes the descriptors. Locks that other threads of the parent held stay locked in such a
+/// child, like the locks of the C library.
 package enum Forks {
     private struct Registry {
         var locks: [ObjectIdentifier: (order: ForkOrder, lock: any ForkLock)] = [:]
-        /// How often something was registered or released.
+        /// The number of registrations and releases.
         var version = 0
 
         var inOrder: [any ForkLock] {
@@ -61,33 +64,34 @@ package enum Forks {
         }
     }
 
-    /// Held by the one thread that forks.
-    private static let turn = Locked<Void>(())
+    /// Held by the thread that forks.
+    private static let forking = Locked<Void>(())
     private static let registry = Locked(Registry())
     private static let descriptors = Descriptors()
-    // Safe: touched only with all locks held.
+    // Safe: accessed only while all locks are held.
     private nonisolated(unsafe) static var held: [any ForkLock] = []
-    // Safe: written only in a child, with the table of descriptors locked.
+    // Safe: written only in a child, while the table of descriptors is locked.
     private nonisolated(unsafe) static let counter = {
         let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         counter.initialize(to: 0)
         return counter
     }()
-    /// Zero in a child that does not know yet that it is one.
-    // Safe: written only in a child, with the table of descriptors locked.
+    /// Zero in a child that has not yet detected the fork.
+    // Safe: written only in a child, while the table of descriptors is locked.
     private nonisolated(unsafe) static let mark: UnsafeMutablePointer<UInt> = {
         let mark = makeForkMark()
         mark.pointee = 1
         return mark
     }()
-    private static let watches: Void = {
+    private static let handlers: Void = {
         (_, _) = (counter, mark)
         _ = pthread_atfork({ Forks.prepare() }, { Forks.end { $0.unlock() } }, { Forks.beginChild() })
     }()
 
     private static func prepare() {
-        turn.lock()
-        // Something may be registered while the locks before it are taken. Threads that do nothing else cannot keep this up.
+        forking.lock()
+        // A lock may be registered while the earlier ones are being acquired. The limit is never
+        // reached unless threads do nothing but register locks.
         for _ in 0..<1_000 {
             let (locks, version) = registry.withLock { ($0.inOrder, $0.version) }
             held = locks + [registry, descriptors]
@@ -109,55 +113,56 @@ package enum Forks {
 
     private static func end(_ unlock: (any ForkLock) -> Void) {
         release(unlock)
-        turn.unlock()
+        forking.unlock()
     }
 
     private static func beginChild() {
-        descriptors.table.withHeldLock { leaveParent(&$0) }
+        descriptors.table.withHeldLock { closeInheritedDescriptors(&$0) }
         end { $0.unlockInChild() }
     }
 
-    /// Closes what was inherited; with the table of descriptors locked.
-    private static func leaveParent(_ table: inout Descriptors.Table) {
+    /// Closes the inherited descriptors. The table of descriptors must be locked.
+    private static func closeInheritedDescriptors(_ table: inout Descriptors.Table) {
         for descriptor in table.open { _ = closeDescriptor(descriptor) }
         table.closePlaceholders()
-        // In a child of `_Fork`, the calls that other threads of the parent had begun never end.
+        // In a child of `_Fork`, calls of other threads of the parent never end.
         table = Descriptors.Table()
         counter.pointee += 1
         mark.pointee = 1
     }
 
-    /// Finds out whether this is a child that was made without handlers.
+    /// Detects a fork that ran no handlers.
     @inline(__always)
-    private static func notice() {
-        if mark.pointee == 0 { noticeChild() }
+    private static func detectFork() {
+        if mark.pointee == 0 { detectChild() }
     }
 
     @inline(never)
-    private static func noticeChild() {
+    private static func detectChild() {
         descriptors.table.withLock { table in
             // Another thread may have been faster.
-            if mark.pointee == 0 { leaveParent(&table) }
+            if mark.pointee == 0 { closeInheritedDescriptors(&table) }
         }
     }
 
-    /// Has a lock held while the process is forked, until it is released.
+    /// Registers a lock to be held during forks.
     package static func hold(_ lock: any ForkLock, _ order: ForkOrder) {
-        _ = watches
+        _ = handlers
         registry.withLock { registry in
             registry.locks[ObjectIdentifier(lock)] = (order, lock)
             registry.version += 1
         }
     }
 
-    /// The same for a lock that lives as long as the process.
+    /// Registers a lock that lives as long as the process, and returns it.
     package static func holding<Lock: ForkLock>(_ lock: Lock, _ order: ForkOrder = .leaf) -> Lock {
         hold(lock, order)
         return lock
     }
 
     package static func release(_ lock: any ForkLock) {
-        // The last reference goes after the lock: what it guards may be the last one to something else that is registered.
+        // Release the lock after unlocking, because it may hold the last reference to another
+        // registered lock.
         let released = registry.withLock { registry in
             registry.version += 1
             return registry.locks.removeValue(forKey: ObjectIdentifier(lock))
@@ -165,23 +170,23 @@ package enum Forks {
         withExtendedLifetime(released) {}
     }
 
-    /// How often this process, or one that it comes from, was forked into another one.
+    /// The number of forks between the first process of the program and this one.
     package static var count: Int {
-        _ = watches
-        notice()
+        _ = handlers
+        detectFork()
         return counter.pointee
     }
 
-    /// Opens a descriptor, with no fork between its coming and its being noted.
+    /// Opens a descriptor and registers it. No fork happens in between.
     ///
-    /// No lock is held during the call: on a network file system it may take long, and other files are
-    /// opened meanwhile. A fork waits for its end.
+    /// No lock is held during the call, because it may take long on a network file system while
+    /// other files are opened. A fork waits for the call to end.
     ///
-    /// The descriptor is never 0, 1 or 2, not even for a moment. A process may be started with these closed,
-    /// and what it prints would overwrite the file.
+    /// The descriptor is never 0, 1 or 2, not even for a moment: a process may be started with
+    /// these closed, and its output would overwrite the file.
     static func open(_ body: () -> Int32) -> (descriptor: Int32, process: Int, code: Int32) {
-        _ = watches
-        notice()
+        _ = handlers
+        detectFork()
         descriptors.beginOpening()
         while true {
             var descriptor = body()
@@ -197,22 +202,23 @@ package enum Forks {
         }
     }
 
-    /// Closes a descriptor unless a fork has done that; then its number may be somebody else's by now.
+    /// Closes a descriptor, unless a fork has closed it. In that case its number may belong to
+    /// another file by now.
     static func close(_ descriptor: Int32, of process: Int) {
-        notice()
+        detectFork()
         descriptors.table.withLock { table in
             guard counter.pointee == process, table.open.remove(descriptor) != nil else { return }
             _ = closeDescriptor(descriptor)
         }
     }
 
-    /// The descriptors that this library has open. While it is locked, no descriptor is being opened.
+    /// The open descriptors of this library. While this is locked, no descriptor is being opened.
     private final class Descriptors: ForkLock {
         struct Table {
             var open: Set<Int32> = []
-            /// How many calls that open a descriptor are under way.
+            /// The number of calls in progress that open a descriptor.
             var callCount = 0
-            /// What keeps the numbers 0, 1 and 2 taken until the last of these calls has ended.
+            /// Descriptors that occupy the numbers 0, 1 and 2 until the last of these calls ends.
             var placeholders: Set<Int32> = []
 
             mutating func closePlaceholders() {
@@ -221,7 +227,8 @@ package enum Forks {
             }
         }
         let table = Locked(Table())
-        /// Taken before each such call begins, and held by a fork, so that the fork waits only for calls that have begun.
+        /// Acquired before each such call, and held during a fork, so that the fork waits only for
+        /// calls in progress.
         private let gate = Locked<Void>(())
 
         func beginOpening() {
@@ -233,7 +240,10 @@ package enum Forks {
             }
         }
 
-        /// - Returns: What `process` returns while the descriptor is noted.
+        /// Unregisters the call and registers the descriptor.
+        ///
+        /// - Parameter process: Called while the table is locked.
+        /// - Returns: The result of `process`.
         func endOpening(_ descriptor: Int32, in process: () -> Int) -> Int {
             table.withLock { table in
                 table.callCount -= 1
@@ -244,11 +254,12 @@ package enum Forks {
         }
 
         func lock() {
-            // A child of `_Fork` that forks would wait for threads of its parent.
-            Forks.notice()
+            // A fork in a child of `_Fork` must not wait for threads of the parent.
+            Forks.detectFork()
             gate.lock()
             table.lock()
-            // The backends, which open nearly all descriptors, are locked already. So this hardly ever waits.
+            // The wait is rare, because backends open nearly all descriptors and are already
+            // locked.
             while table.withHeldLock({ $0.callCount }) > 0 {
                 table.unlock()
                 SystemClock.sleep(microseconds: 100)
@@ -263,7 +274,8 @@ package enum Forks {
     }
 }
 
-/// Opens the root folder under those of the descriptors 0, 1 and 2 that are closed: nothing can be written to it.
+/// Opens the root folder under the numbers 0, 1 and 2 if they are closed. Nothing can be written to
+/// it.
 private func fillClosedStandardDescriptors() -> [Int32] {
     var placeholders: [Int32] = []
     for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
@@ -277,7 +289,7 @@ private func fillClosedStandardDescriptors() -> [Int32] {
     return placeholders
 }
 
-/// Whether the descriptor is still a placeholder: other code may have opened another file under its number.
+/// Returns whether the descriptor is still a placeholder. Other code may have reused its number.
 private func isDirectory(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -286,17 +298,18 @@ private func isDirectory(_ descriptor: Int32) -> Bool {
 private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 #if os(Linux) || os(Android)
-    /// A word that the system sets to zero in every child that gets a copy of this memory. Before Linux 4.14 it stays as it is.
+    /// Returns the address of a word that the system sets to zero in every child. Linux before 4.14
+    /// leaves it unchanged.
     private func makeForkMark() -> UnsafeMutablePointer<UInt> {
         let size = sysconf(Int32(_SC_PAGESIZE))
         guard let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             page != MAP_FAILED
         else { return .allocate(capacity: 1) }
-        // MADV_WIPEONFORK, which older headers leave out.
+        // MADV_WIPEONFORK, which older headers lack.
         _ = madvise(page, size, 18)
         return page.assumingMemoryBound(to: UInt.self)
     }
 #else
-    /// Never zero: Apple's systems have neither `_Fork` nor `clone`.
+    /// The word is never zero, because Apple platforms have neither `_Fork` nor `clone`.
     private func makeForkMark() -> UnsafeMutablePointer<UInt> { .allocate(capacity: 1) }
 #endif

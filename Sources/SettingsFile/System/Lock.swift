@@ -10,14 +10,15 @@
     #error("SettingsFile needs POSIX threads")
 #endif
 
-/// A state that is reached only while holding its lock.
+/// State that is only accessible while its lock is held.
 ///
-/// A POSIX mutex rather than `Synchronization.Mutex`, which needs macOS 15 and on Linux collapses when threads outnumber
-/// cores. Replace with `Mutex` when neither is true any more.
+/// Uses a POSIX mutex, because `Synchronization.Mutex` needs macOS 15 and collapses on Linux when
+/// threads outnumber cores. Replace this with `Mutex` when neither is true.
 @usableFromInline
 package final class Locked<State>: ForkLock {
-    // Safe: the pointers never change, and what they point to is touched only inside `withLock`, between lock and unlock.
-    // Behind a pointer because the compiler would check each access to a variable for exclusivity, which the lock ensures.
+    // Safe: the pointers never change, and the memory is only accessed while the mutex is locked.
+    // The state is behind a pointer, because the compiler checks each access to a variable for
+    // exclusivity, which the mutex already guarantees.
     @usableFromInline
     nonisolated(unsafe) let state: UnsafeMutablePointer<State>
     @usableFromInline
@@ -37,15 +38,16 @@ package final class Locked<State>: ForkLock {
         state.deallocate()
     }
 
-    // For forks; everything else uses `withLock`.
+    // For forks only. Everything else uses `withLock`.
     @usableFromInline
     package func lock() { pthread_mutex_lock(mutex) }
     @usableFromInline
     package func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// Runs `body` if the lock is free, and returns `nil` if not.
+    /// Runs `body` if the lock is free, and returns `nil` if it is not.
     ///
-    /// For locks that are not registered with ``Forks``: in a child, such a lock may stay locked by a thread of the parent.
+    /// Use this only for locks that are not registered with ``Forks``. In a child, such a lock may
+    /// stay locked by a thread of the parent.
     @discardableResult
     package func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
@@ -53,7 +55,7 @@ package final class Locked<State>: ForkLock {
         return body(&state.pointee)
     }
 
-    /// The state, for a caller between `lock()` and `unlock()`.
+    /// Accesses the state between `lock()` and `unlock()`.
     package func withHeldLock<Result>(_ body: (inout State) -> Result) -> Result { body(&state.pointee) }
 
     @inlinable
@@ -68,23 +70,25 @@ package final class Locked<State>: ForkLock {
 }
 
 extension Locked: CustomReflectable {
-    /// Empty: what is stored never shows in a `dump`.
+    /// Empty, so that `dump` shows no stored value.
     @usableFromInline
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A lock that is held while code of others runs, and so tells its holder apart and waits only so long.
+/// A lock that is held while code of the program runs. It detects recursion, and its waits time
+/// out.
 ///
-/// Threads get their turn in the order in which they asked: `release()` hands the lock to the oldest
-/// waiter, and no other thread can take it in between. The thread that holds it and asks again is told
-/// so instead of waiting for itself.
-package final class TurnLock: ForkLock {
-    package enum Refusal: Error { case heldByCaller, timedOut }
+/// The lock is fair: `release()` hands it to the oldest waiter, and no other thread can acquire it
+/// in between. If the thread that holds the lock acquires it again, it gets an error instead of a
+/// deadlock.
+package final class RecursionCheckingLock: ForkLock {
+    package enum AcquireError: Error { case heldByCaller, timedOut }
 
-    /// A thread that waits for its turn, with a condition of its own so that only this thread wakes.
+    /// A waiting thread. Each has its own condition variable, so that a signal wakes only that
+    /// thread.
     private final class Waiter {
         let thread = pthread_self()
-        var hasTurn = false
+        var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
 
         init() {
@@ -99,20 +103,21 @@ package final class TurnLock: ForkLock {
 
         func signal() { pthread_cond_signal(granted) }
 
-        /// Waits for the signal; false once the deadline has passed.
+        /// Waits for the signal. Returns false after the deadline.
         func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, until deadline: MonotonicTime) -> Bool {
             waitMonotonic(granted, mutex, until: deadline)
         }
     }
 
-    // Safe: everything here is touched only between lock and unlock of `mutex`; the pointer itself never changes.
+    // Safe: everything here is only accessed while `mutex` is locked; the pointer itself never
+    // changes.
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private nonisolated(unsafe) var holder: pthread_t?
-    /// The threads that wait, the oldest first. Empty unless there is a holder.
+    /// The waiting threads, oldest first. Empty if no thread holds the lock.
     private nonisolated(unsafe) var waiters: [Waiter] = []
-    /// How often a thread has asked.
+    /// The number of calls that acquire the lock.
     private nonisolated(unsafe) var tickets: UInt64 = 0
-    /// Whether a thread that could not wait left something to do.
+    /// Whether a thread that did not wait has left a request to the holder.
     private nonisolated(unsafe) var hasRequest = false
 
     package init() {
@@ -125,11 +130,11 @@ package final class TurnLock: ForkLock {
         mutex.deallocate()
     }
 
-    /// Waits at most `patience` for the caller's turn.
+    /// Waits at most `timeout` for the lock.
     ///
-    /// - Returns: A number that is larger for each call that asked later.
+    /// - Returns: A number that grows with each call.
     @discardableResult
-    package func acquire(patience: Duration) throws(Refusal) -> UInt64 {
+    package func acquire(timeout: Duration) throws(AcquireError) -> UInt64 {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         tickets &+= 1
@@ -139,19 +144,20 @@ package final class TurnLock: ForkLock {
             return ticket
         }
         if pthread_equal(holder, pthread_self()) != 0 { throw .heldByCaller }
-        guard patience > .zero else { throw .timedOut }
-        let deadline = MonotonicTime.now + patience
+        guard timeout > .zero else { throw .timedOut }
+        let deadline = MonotonicTime.now + timeout
         let waiter = Waiter()
         waiters.append(waiter)
-        while !waiter.hasTurn {
-            guard !waiter.wait(mutex, until: deadline), !waiter.hasTurn else { continue }
+        while !waiter.hasLock {
+            guard !waiter.wait(mutex, until: deadline), !waiter.hasLock else { continue }
             waiters.removeAll { $0 === waiter }
             throw .timedOut
         }
         return ticket
     }
 
-    /// Acquires the lock if it is free. Otherwise ``release()`` tells its holder that there is something to do.
+    /// Acquires the lock if it is free. Otherwise, leaves a request that ``release()`` returns to
+    /// the holder.
     ///
     /// - Returns: Whether the lock was free.
     package func acquireOrRequest() -> Bool {
@@ -168,7 +174,8 @@ package final class TurnLock: ForkLock {
 
     /// Hands the lock to the oldest waiter, or unlocks it.
     ///
-    /// - Returns: Whether the caller must do what was requested, because no other thread took the lock.
+    /// - Returns: Whether the caller must process the request, because no other thread has acquired
+    ///   the lock.
     @discardableResult
     package func release() -> Bool {
         pthread_mutex_lock(mutex)
@@ -180,16 +187,17 @@ package final class TurnLock: ForkLock {
         }
         let next = waiters.removeFirst()
         holder = next.thread
-        next.hasTurn = true
+        next.hasLock = true
         next.signal()
         return false
     }
 
-    // For forks; everything else uses `acquire` and `release`.
+    // For forks only. Everything else uses `acquire` and `release`.
     package func lock() { pthread_mutex_lock(mutex) }
     package func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// Ends the turns of threads that are not in the child. Their waiters stay allocated: the stacks of those threads refer to them.
+    /// Drops a holder and waiters that do not exist in the child. The waiters stay allocated,
+    /// because the stacks of their threads refer to them.
     package func unlockInChild() {
         for waiter in waiters { _ = Unmanaged.passRetained(waiter) }
         waiters = []
@@ -198,7 +206,7 @@ package final class TurnLock: ForkLock {
     }
 }
 
-/// A time on a clock that nobody sets, in nanoseconds.
+/// A time in nanoseconds on the monotonic clock, which cannot be set.
 struct MonotonicTime {
     private let nanoseconds: Int64
 
@@ -208,7 +216,7 @@ struct MonotonicTime {
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// At most 30 years later.
+    /// Adds at most 30 years.
     static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (seconds, attoseconds) = min(duration, .seconds(1_000_000_000)).components
         return MonotonicTime(nanoseconds: time.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
@@ -220,13 +228,13 @@ struct MonotonicTime {
 
     var isZero: Bool { nanoseconds == 0 }
 
-    /// Waits for so long, or until a signal interrupts the wait.
+    /// Sleeps for this duration, or until a signal arrives.
     func sleep() {
         var time = systemTime
         nanosleep(&time, nil)
     }
 
-    /// Fits in an `Int` of 32 bits: the clock begins at the start of the system.
+    /// The seconds fit into an `Int` of 32 bits, because the clock starts at boot.
     fileprivate var systemTime: timespec {
         timespec(tv_sec: .init(clamping: nanoseconds / 1_000_000_000), tv_nsec: .init(nanoseconds % 1_000_000_000))
     }
@@ -237,7 +245,8 @@ struct MonotonicTime {
         pthread_cond_init(condition, nil)
     }
 
-    /// Darwin has no condition with a clock of choice, but one that waits for a length of time.
+    /// Darwin cannot choose the clock of a condition variable, but has a wait with a relative
+    /// timeout.
     private func waitMonotonic(
         _ condition: UnsafeMutablePointer<pthread_cond_t>, _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
         until deadline: MonotonicTime
@@ -263,42 +272,43 @@ struct MonotonicTime {
     }
 #endif
 
-/// The turns that a thread has, and what it does when it has given the last one away.
-package final class HeldTurns {
+/// The number of locks that a thread holds, and the work to do after it releases the last one.
+package final class AfterUnlock {
     private var count = 0
-    private var postponed: [@Sendable () -> Void] = []
+    private var pending: [@Sendable () -> Void] = []
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key) { held in
-            // Optional on some systems only.
+            // The argument is optional on some systems only.
             let held: UnsafeMutableRawPointer? = held
-            if let held { Unmanaged<HeldTurns>.fromOpaque(held).release() }
+            if let held { Unmanaged<AfterUnlock>.fromOpaque(held).release() }
         }
         return key
     }()
 
-    /// Those of this thread. Kept with the thread, where no other one has to be kept out.
-    private static var own: HeldTurns {
+    /// The instance of the current thread, in thread-local storage so that it needs no lock.
+    private static var own: AfterUnlock {
         if let held = pthread_getspecific(key) { return Unmanaged.fromOpaque(held).takeUnretainedValue() }
-        let own = HeldTurns()
+        let own = AfterUnlock()
         pthread_setspecific(key, Unmanaged.passRetained(own).toOpaque())
         return own
     }
 
-    package static var hasOne: Bool { own.count > 0 }
+    package static var holdsLock: Bool { own.count > 0 }
 
-    package static func begin() { own.count += 1 }
+    package static func didLock() { own.count += 1 }
 
-    package static func end() {
+    package static func didUnlock() {
         let own = own
         own.count -= 1
-        guard own.count == 0, !own.postponed.isEmpty else { return }
-        let postponed = own.postponed
-        own.postponed = []
-        for work in postponed { work() }
+        guard own.count == 0, !own.pending.isEmpty else { return }
+        let pending = own.pending
+        own.pending = []
+        for work in pending { work() }
     }
 
-    /// Has the work done when this thread has no turn any more. It must have one now.
-    package static func postpone(_ work: @escaping @Sendable () -> Void) { own.postponed.append(work) }
+    /// Runs `work` after the current thread has released its last lock. The thread must hold a
+    /// lock.
+    package static func run(_ work: @escaping @Sendable () -> Void) { own.pending.append(work) }
 }

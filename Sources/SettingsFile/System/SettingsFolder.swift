@@ -9,16 +9,17 @@
         #error("SettingsFile needs getenv and readlink")
     #endif
 
-    /// Where programs keep their settings off Apple platforms, by the XDG Base Directory Specification, and under which name.
+    /// The folder and the name for a program's settings outside Apple platforms, by the XDG Base
+    /// Directory Specification.
     package enum SettingsFolder {
-        /// `$XDG_CONFIG_HOME`, else `~/.config`; `nil` if neither is an absolute path in UTF-8.
+        /// `$XDG_CONFIG_HOME`, or else `~/.config`; `nil` if neither is an absolute path in UTF-8.
         ///
-        /// A program that runs with more rights than its caller (setuid) does not follow the caller's variables: its home folder is the
-        /// one that the user database has for its effective user.
+        /// A program with more privileges than its caller (setuid) ignores the caller's environment
+        /// variables. It uses the home folder of its effective user in the user database.
         package static var path: String? {
             let folders = [(variable("XDG_CONFIG_HOME"), ""), (variable("HOME") ?? trustedHome, "/.config")]
             guard let (folder, suffix) = folders.first(where: { $0.0?.first == UInt8(ascii: "/") }), let folder,
-                // Repaired, another folder would take its place without a word.
+                // Replacing invalid UTF-8 would silently choose another folder.
                 let path = String(validating: folder, as: UTF8.self)
             else { return nil }
             return path + suffix
@@ -30,27 +31,30 @@
             Array(UnsafeRawBufferPointer(start: string, count: strlen(string)))
         }
 
-        /// The home folder where `HOME` is set but not to be trusted.
+        /// The home folder if `HOME` is set but cannot be trusted.
         private static var trustedHome: [UInt8]? {
             guard getenv("HOME") != nil else { return nil }
             var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
-            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { room in
-                guard getpwuid_r(geteuid(), &entry, room.baseAddress!, room.count, &found) == 0, found != nil,
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+                guard getpwuid_r(geteuid(), &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil,
                     let home = entry.pw_dir
                 else { return nil }
                 return bytes(of: home)
             }
         }
 
-        /// The file name of the running executable, which a link or the name that it was started by does not change. Not always UTF-8.
-        /// Without `/proc`, the name that it was started by; empty if that is unknown as well.
+        /// The file name of the running executable, as bytes that may not be UTF-8. Resolves
+        /// symbolic links, and ignores the name by which the program was started.
+        ///
+        /// Without `/proc`, this is the name by which the program was started, or empty if that is
+        /// unknown.
         package static let executableName: [UInt8] = {
             var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
             let count = buffer.withUnsafeMutableBytes {
                 readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
             }
             var path = count > 0 ? Array(buffer[..<count]) : invocationName
-            // What the system says of a program whose file was replaced while it runs.
+            // The system appends this if the executable was replaced while it runs.
             let mark = Array(" (deleted)".utf8)
             let isMissing = (path + [0]).withUnsafeBytes {
                 access($0.baseAddress!.assumingMemoryBound(to: CChar.self), F_OK) != 0
@@ -60,16 +64,17 @@
         }()
     }
 
-    /// The variable, unless the program runs with more rights than its caller.
+    /// Returns an environment variable, unless the program has more privileges than its caller.
     private func secureVariable(_ name: String) -> UnsafeMutablePointer<CChar>? {
         guard getuid() == geteuid(), getgid() == getegid() else { return nil }
         guard let secureGetenv else { return getenv(name) }
         return secureGetenv(name)
     }
 
-    /// What the C library knows of the name that the program was started by.
+    /// The name by which the program was started, from the C library.
     private var invocationName: [UInt8] {
-        // Swift does not import the variable: it is not safe to read while the program sets it, which none does.
+        // Swift does not import this variable, because reading it races with writes. No program
+        // writes it.
         guard let variable = dlsym(nil, "program_invocation_name"),
             let name = variable.assumingMemoryBound(to: UnsafePointer<CChar>?.self).pointee
         else { return Array((CommandLine.arguments.first ?? "").utf8) }
@@ -78,7 +83,8 @@
 
     private typealias SecureGetenv = @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
     #if canImport(Glibc)
-        // Swift's module of the C library leaves it out. It sees rights that a program has from its file as well.
+        // `secure_getenv` is missing in Swift's C library module. It also detects privileges from
+        // file capabilities.
         private let secureGetenv = dlsym(nil, "secure_getenv").map { unsafeBitCast($0, to: SecureGetenv.self) }
     #else
         private let secureGetenv: SecureGetenv? = nil

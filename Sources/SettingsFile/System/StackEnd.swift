@@ -10,53 +10,55 @@
     #error("SettingsFile needs POSIX threads")
 #endif
 
-/// The end of a thread's stack, to stop a recursion before it overflows.
+/// The end of a thread's stack, used to stop a recursion before it overflows.
 package struct StackEnd: Sendable {
-    /// Enough for the calls between two checks.
+    /// Enough space for the calls between two checks.
     private static let reserve: UInt = 32 << 10
 
-    /// The lowest address; 0 if the code does not run on the stack that the system knows.
+    /// The lowest address of the stack; 0 if the code runs on a stack unknown to the system.
     private let address: UInt
 
-    /// - Parameter size: The size of the stack that begins at that address.
+    /// - Parameters:
+    ///   - address: The lowest address of the stack.
+    ///   - size: The size of the stack.
     private init(address: UInt, size: UInt) {
-        self.address = Self.place >= address && Self.place - address < size ? address : 0
+        self.address = Self.currentAddress >= address && Self.currentAddress - address < size ? address : 0
     }
 
-    /// Whether so little of the stack is left that a recursion has to stop.
+    /// Whether a recursion must stop because the stack is nearly used up.
     package var isNear: Bool { !hasRoom(for: 0) }
 
-    /// Whether that many bytes of the stack are left, beside those for the calls between two checks.
+    /// Returns whether `bytes` of the stack are left, in addition to the reserve.
     package func hasRoom(for bytes: UInt) -> Bool {
-        address == 0 || Self.place >= address && Self.place - address >= Self.reserve + bytes
+        address == 0 || Self.currentAddress >= address && Self.currentAddress - address >= Self.reserve + bytes
     }
 
-    /// An address at the end of the part of the stack that is in use.
+    /// An address near the current end of the used stack.
     @inline(never)
-    fileprivate static var place: UInt {
+    fileprivate static var currentAddress: UInt {
         var variable: UInt8 = 0
         return withUnsafeMutablePointer(to: &variable) { UInt(bitPattern: $0) }
     }
 }
 
-/// Watches how far a recursion goes down the stack.
+/// Measures how far a recursion has gone down the stack.
 ///
-/// To find the end of the stack takes a system call, and on the main thread the reading of a file.
-/// So it is found only when the recursion has used some of the stack.
+/// Finding the end of the stack takes a system call and, on the main thread, reads a file. The end
+/// is therefore looked up only after the recursion has used some of the stack.
 package struct StackWatch {
     private static let freeRoom: UInt = 12 << 10
 
-    private let start = StackEnd.place
+    private let start = StackEnd.currentAddress
     private var end: StackEnd?
 
     package init() {}
 
     package var isEndKnown: Bool { end != nil }
 
-    /// Returns whether so little of the stack is left that the recursion has to stop.
+    /// Returns whether the recursion must stop because the stack is nearly used up.
     package mutating func isEndNear() -> Bool {
-        let place = StackEnd.place
-        guard start > place, start - place > Self.freeRoom else { return false }
+        let currentAddress = StackEnd.currentAddress
+        guard start > currentAddress, start - currentAddress > Self.freeRoom else { return false }
         if let end { return end.isNear }
         let end = StackEnd.current
         self.end = end
@@ -74,18 +76,20 @@ package struct StackWatch {
     }
 #else
     extension StackEnd {
-        // Glibc hides the declaration from Swift. Where it cannot be found, nothing is checked.
+        // Swift does not see the declaration in the glibc headers. If the symbol is missing, no
+        // check is made.
         private typealias GetAttributes = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
         private static let getAttributes: GetAttributes? = dlsym(nil, "pthread_getattr_np").map {
-            // Safe: that is the type in pthread.h.
+            // Safe: this is the type in pthread.h.
             unsafeBitCast($0, to: GetAttributes.self)
         }
 
-        /// Reads a file of the system for the main thread.
+        /// The end of the current thread's stack. Reads a file of the system on the main thread.
         package static var current: StackEnd {
-            // Not made by its initializer, which the compiler takes to be Dispatch's.
-            withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { room in
-                let attributes = room.baseAddress!
+            // Uninitialized memory, because the compiler resolves `pthread_attr_t()` to a type of
+            // Dispatch.
+            withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { buffer in
+                let attributes = buffer.baseAddress!
                 guard let getAttributes, getAttributes(pthread_self(), attributes) == 0 else {
                     return StackEnd(address: 0, size: 0)
                 }

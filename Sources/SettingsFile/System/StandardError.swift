@@ -9,10 +9,11 @@
         #error("SettingsFile needs POSIX file descriptors")
     #endif
 
-    /// Writes one line to standard error in one call, so that lines of several threads do not mix.
+    /// Writes one line to standard error with a single call, so that lines of different threads do
+    /// not mix.
     package func writeToLog(_ kind: String, line: String) {
         let bytes = Array((line + "\n").utf8)
-        // Nobody is left to be told when standard error itself is closed.
+        // An error is ignored, because there is no other place to report it.
         _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 #endif

@@ -3,7 +3,8 @@
 
     private let logger = Logger(subsystem: "TypedDefaults", category: "failures")
 
-    /// Writes to the system's log. All but the kind of failure is private there: names of keys may tell of a person.
+    /// Writes to the unified log. Everything but the kind is private, because keys may contain
+    /// personal information.
     package func writeToLog(_ kind: String, line: String) {
         logger.error("\(kind, privacy: .public): \(line, privacy: .private)")
     }

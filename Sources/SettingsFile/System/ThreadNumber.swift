@@ -10,18 +10,18 @@
     #error("SettingsFile needs POSIX threads")
 #endif
 
-/// A number of which each thread has its own, 0 at first.
+/// A thread-local number, initially 0.
 package struct ThreadNumber: Sendable {
     private let key: pthread_key_t
 
-    /// For a static property only: the key is never given back.
+    /// Creates a thread-local number. Use this for static properties only, because the key is never
+    /// deleted.
     package init() {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         self.key = key
     }
 
-    /// The number of the calling thread.
     package var value: Int {
         get { Int(bitPattern: pthread_getspecific(key)) }
         nonmutating set { pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }

@@ -6,14 +6,16 @@
         import Dispatch
     #endif
 
-    // Not run on Apple platforms.
-    /// Events of a file and of its name, by `kqueue`: one source on the file that the name means now, and one on its folder.
+    // Not tested on Apple platforms.
+    /// Events of a file and its name, from `kqueue`: one source for the file that has the name, and
+    /// one for its folder.
     ///
-    /// The first event ends both sources. ``awaitNext()`` opens the file and the folder again, so they may be other ones by then. The
-    /// system registers a source later, on its queue, and events before that are lost. So once both are registered the names are
-    /// compared with what is open, and `onBegin` has the contents read.
+    /// The first event ends both sources. ``awaitNext()`` opens the file and the folder again,
+    /// which may be different ones by then. The system registers a source later, on its queue, and
+    /// earlier events are lost. When both sources are registered, the names are therefore compared
+    /// with the open files, and `onBegin` makes the caller read the contents.
     final class FileEvents: Sendable {
-        /// Events may be missed from the first one to the next ``awaitNext()``, those of names among them.
+        /// Events of contents and of names are lost between an event and the next ``awaitNext()``.
         static let missesNames = true
 
         private let folder: String
@@ -23,11 +25,12 @@
         private let onEvent: @Sendable (FileEvents, _ isName: Bool) -> Void
         private let sources = Locked<[Source]>([])
 
-        /// Begins to wait.
+        /// Starts to wait for the first event.
         ///
         /// - Parameters:
-        ///   - onBegin: Called on the queue once events are reported.
-        ///   - onEvent: Called on the queue with the next event: with whether the name may mean another file by now.
+        ///   - onBegin: Called on the queue when events are available.
+        ///   - onEvent: Called on the queue for an event, with whether the name may refer to
+        ///     another file now.
         init(
             folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
@@ -49,11 +52,11 @@
             do throws(FileFailure) {
                 files.append(try open((folder == "/" ? "" : folder) + "/" + name, O_NOFOLLOW))
             } catch let error where error.isMissing {
-                // The folder reports when the file is made.
+                // The folder reports the creation of the file.
             }
             var identities: [File.Identity] = []
             for file in files { identities.append(try file.identity()) }
-            // Nothing throws from here on: a source that is released before it was resumed ends the process.
+            // No call below throws: releasing a source that was never resumed would crash.
             let new = files.map { Source($0, queue) }
             let waiting = Locked(new.count)
             for (index, source) in new.enumerated() {
@@ -72,19 +75,19 @@
             for source in new { source.resume() }
         }
 
-        /// Both sources are registered: from now on no change of a name is missed.
+        /// Called when both sources are registered. From now on, no change of a name is lost.
         private func begin(_ identities: [File.Identity]) {
             if currentIdentities() == identities { onBegin() } else { end(isName: true) }
         }
 
-        /// What the names mean now: the folder and, if it exists, the file.
+        /// The identities of the folder and, if it exists, of the file that have the names now.
         private func currentIdentities() -> [File.Identity]? {
             do throws(FileFailure) {
                 let folder = try File.existingDirectory(folder)
                 let file = try folder.identity(of: name)
                 return try [folder.identity()] + (file.map { [$0] } ?? [])
             } catch {
-                // Whatever is wrong, the next attempt to wait says so.
+                // The next call of `awaitNext` throws the error.
                 return nil
             }
         }
@@ -104,18 +107,18 @@
         }
 
         private func open(_ path: String, _ flags: Int32) throws(FileFailure) -> File {
-            // For its events only, so that a volume can be ejected meanwhile.
+            // Open the file for events only, so that a volume can still be ejected.
             try File("open") { openDescriptor(path, O_EVTONLY | O_CLOEXEC | flags) }
         }
 
         private final class Source: Sendable {
-            // Safe: set up before it is resumed, and then told to resume and to cancel only.
+            // Safe: set up before it is resumed; afterwards only `resume` and `cancel` are called.
             private nonisolated(unsafe) let source: any DispatchSourceFileSystemObject
             private let file: File
 
             init(_ file: File, _ queue: DispatchQueue) {
                 self.file = file
-                // A folder reports that its names change, not that the contents of its files do.
+                // A folder reports changes of its entries, but not of the contents of its files.
                 source = DispatchSource.makeFileSystemObjectSource(
                     fileDescriptor: file.descriptor, eventMask: [.write, .extend, .delete, .rename, .link, .revoke],
                     queue: queue)
@@ -125,11 +128,12 @@
                 onBegin: @escaping @Sendable () -> Void,
                 onEvent: @escaping @Sendable (DispatchSource.FileSystemEvent) -> Void
             ) {
-                // Safe: only asked for its data, on the queue of the source, which keeps its handler no longer than until it is cancelled.
+                // Safe: only its data is read, on its own queue, and it releases its handler when
+                // it is canceled.
                 nonisolated(unsafe) let source = source
                 source.setEventHandler { onEvent(source.data) }
                 source.setRegistrationHandler { onBegin() }
-                // The descriptor is closed no sooner than the source has ended.
+                // Keep the descriptor open until the source has ended.
                 source.setCancelHandler { [file] in withExtendedLifetime(file) {} }
             }
 

@@ -30,7 +30,7 @@ final class Relay<Default: Sendable>: Sendable {
     private let state = Locked(State())
     /// Held by each write through the box and by each start of an observation. So events are in the order of
     /// the writes, and no write falls between the read of the initial value and the registration.
-    private let turns = TurnLock()
+    private let turns = RecursionCheckingLock()
     private let stateLock: StateLock
 
     init() {
@@ -65,9 +65,9 @@ final class Relay<Default: Sendable>: Sendable {
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let observer = Observer(handler)
-        let hasTurn = (try? turns.acquire(patience: .seconds(2))) != nil
+        let hasTurn = (try? turns.acquire(timeout: .seconds(2))) != nil
         // A failure handler that the read calls may write through the box, so it must run after the turn.
-        if hasTurn { HeldTurns.begin() }
+        if hasTurn { AfterUnlock.didLock() }
         let present = announce(store.get(), isWrite: false)
         let old = state.withLock { state in
             let old = state.announced
@@ -84,7 +84,7 @@ final class Relay<Default: Sendable>: Sendable {
         announce(store.get(), isWrite: false)
         if hasTurn {
             turns.release()
-            HeldTurns.end()
+            AfterUnlock.didUnlock()
         }
         deliver()
         return ObservationToken { [self] in
@@ -102,9 +102,11 @@ final class Relay<Default: Sendable>: Sendable {
 
     /// Runs a write of the store, and notifies the observers of what it changed.
     func telling<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
-        var refusal: TurnLock.Refusal?
+        var refusal: RecursionCheckingLock.AcquireError?
         // After the timeout, and inside an update, the write goes on without a turn: the store is not ours to close.
-        do throws(TurnLock.Refusal) { try turns.acquire(patience: .seconds(2)) } catch { refusal = error }
+        do throws(RecursionCheckingLock.AcquireError) { try turns.acquire(timeout: .seconds(2)) } catch {
+            refusal = error
+        }
         defer {
             if refusal == nil { turns.release() }
             // The outer write delivers after its turn.
@@ -148,7 +150,7 @@ final class Relay<Default: Sendable>: Sendable {
 
     /// Calls the handlers in order, on one thread at a time, and outside every turn of this thread.
     private func deliver() {
-        guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
+        guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
         while let event = state.withLock({ $0.begin() }) {
             ChangeRow.calling(at: event.depth) {
                 for observer in event.audience where !observer.isCancelled.withLock({ $0 }) {

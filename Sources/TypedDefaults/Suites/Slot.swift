@@ -242,8 +242,8 @@ extension Slot {
     /// Releases a replaced value after the slot's lock and, if this thread is writing, after its write: the value may hold an
     /// object whose deinit uses the suite.
     func release(_ old: Replaced?) {
-        guard holdsObjects, case .value(let box)? = old?.content, HeldTurns.hasOne else { return }
-        HeldTurns.postpone { withExtendedLifetime(box) {} }
+        guard holdsObjects, case .value(let box)? = old?.content, AfterUnlock.holdsLock else { return }
+        AfterUnlock.run { withExtendedLifetime(box) {} }
     }
 
     /// Somebody else may have changed the value.

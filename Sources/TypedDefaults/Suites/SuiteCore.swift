@@ -52,7 +52,7 @@ import SettingsFile
 //
 // | lock                    | protects                             | acquired while it is held    |
 // |-------------------------|--------------------------------------|------------------------------|
-// | `DeferredWork.turns`    | background flushes, until exit       | everything below             |
+// | `DeferredWork.runLock`  | background flushes, until exit       | everything below             |
 // | `Relay.turns`           | writes through a box of a store      | everything below             |
 // | `SuiteCore.turns`       | writes of a suite, `SuiteCore.write` | all below, and other suites  |
 // | file lock (`flock`)     | the settings file among processes    | everything below             |
@@ -78,10 +78,10 @@ import SettingsFile
 /// stored values, and the observers.
 final class SuiteCore: Sendable {
     let backend: any DefaultsBackend
-    let turns = TurnLock()
+    let turns = RecursionCheckingLock()
     private let id: CoreID?
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
-    private let patience: Duration
+    private let timeout: Duration
     /// The backend, if it is a settings file.
     let settingsFile: (any SettingsFileBackend)?
 
@@ -253,16 +253,16 @@ final class SuiteCore: Sendable {
     private let locks: Locks
 
     /// Creates a core that no other suite shares.
-    convenience init(_ backend: any DefaultsBackend, patience: Duration = .seconds(2)) {
-        self.init(backend, patience: patience, id: nil)
+    convenience init(_ backend: any DefaultsBackend, timeout: Duration = .seconds(2)) {
+        self.init(backend, timeout: timeout, id: nil)
     }
 
     /// - Parameter id: The identity under which suites share the core.
-    private init(_ backend: any DefaultsBackend, patience: Duration, id: CoreID?) {
+    private init(_ backend: any DefaultsBackend, timeout: Duration, id: CoreID?) {
         self.id = id
         self.backend = backend
         settingsFile = backend as? any SettingsFileBackend
-        self.patience = patience
+        self.timeout = timeout
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
         locks = Locks(turns: turns, state: state)
@@ -304,7 +304,7 @@ final class SuiteCore: Sendable {
     func report(_ error: DefaultsError) {
         guard FailureHandling.isUnderWay?.withLock({ $0 }) != true else { return writeOncePerKind(error) }
         // A handler may write, and other writers do not wait for it.
-        guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in report(error) } }
+        guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in report(error) } }
         let handler = onFailure
         let isUnderWay = Locked(true)
         // A task that the handler starts inherits this, and lives on when the handler has ended.
@@ -470,17 +470,17 @@ extension SuiteCore {
     /// Balance each call that returns with ``endWrite()``.
     func beginWrite() throws(DefaultsError) {
         try checkDepth()
-        do throws(TurnLock.Refusal) {
-            try turns.acquire(patience: patience)
+        do throws(RecursionCheckingLock.AcquireError) {
+            try turns.acquire(timeout: timeout)
         } catch {
             switch error {
             case .heldByCaller:
                 throw DefaultsError(.nestedWrite, reason: "a suite cannot be written from inside its own update")
             case .timedOut:
-                throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(patience)")
+                throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(timeout)")
             }
         }
-        HeldTurns.begin()
+        AfterUnlock.didLock()
         do throws(DefaultsError) {
             let generation = try beginBackendWrite()
             // Mostly no other process has written in between.
@@ -577,7 +577,7 @@ extension SuiteCore {
         write.isDeliveryDue = false
         let isLookDue = turns.release()
         if isLookDue { look() }
-        HeldTurns.end()
+        AfterUnlock.didUnlock()
         return isDeliveryDue || isLookDue
     }
 
@@ -678,7 +678,7 @@ extension SuiteCore {
     ) throws(Failure) -> SuiteCore {
         let id = CoreID(id)
         if let core = inUse(id) { return core }
-        let made = SuiteCore(try makeBackend(), patience: .seconds(2), id: id)
+        let made = SuiteCore(try makeBackend(), timeout: .seconds(2), id: id)
         return coresInUse.withLock { cores in
             if let core = cores[id] { return core }
             cores.insert(made, id)
@@ -700,10 +700,10 @@ extension SuiteCore: CustomReflectable {
 extension SuiteCore {
     /// The suite's locks while the process is forked, in the order in which they are taken.
     private final class Locks: ForkLock {
-        let turns: TurnLock
+        let turns: RecursionCheckingLock
         let state: Locked<State>
 
-        init(turns: TurnLock, state: Locked<State>) { (self.turns, self.state) = (turns, state) }
+        init(turns: RecursionCheckingLock, state: Locked<State>) { (self.turns, self.state) = (turns, state) }
 
         /// No slot is added or removed while the state is locked.
         private func forEachSlot(_ body: (Slot) -> Void) {

@@ -34,14 +34,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 private func readRecords(_ bytes: UnsafeRawBufferPointer) {
     var (whole, parts) = (FileIndex(crc: 0), FileIndex(crc: 0))
     var changed: [String]? = []
-    _ = whole.readOn(bytes, changed: &changed)
+    _ = whole.apply(bytes, changed: &changed)
     precondition(whole.end - RecordFormat.headerLength <= bytes.count)
-    _ = parts.readOn(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), changed: &changed)
-    _ = parts.readOn(
+    _ = parts.apply(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), changed: &changed)
+    _ = parts.apply(
         UnsafeRawBufferPointer(rebasing: bytes[(parts.end - RecordFormat.headerLength)...]), changed: &changed)
     precondition(whole.end == parts.end && whole.crc == parts.crc && whole.live == parts.live)
     for key in whole.keys {
-        precondition(whole.place(ofKey: key) == parts.place(ofKey: key))
+        precondition(whole.valueRange(forKey: key) == parts.valueRange(forKey: key))
     }
 }
 
@@ -52,10 +52,10 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     record.withBytes { record in
         var index = FileIndex(crc: 7)
         var changed: [String]?
-        let stop = index.readOn(record, changed: &changed)
+        let stop = index.apply(record, changed: &changed)
         precondition(stop == .bad || stop == .seal || index.end == RecordFormat.headerLength + record.count)
         for key in index.keys {
-            guard let place = index.place(ofKey: key) else { preconditionFailure() }
+            guard let place = index.valueRange(forKey: key) else { preconditionFailure() }
             let start = place.lowerBound - RecordFormat.headerLength
             var reader = ByteReader(UnsafeRawBufferPointer(rebasing: record[start..<(start + place.count)]))
             guard let value = reader.value(), reader.isAtEnd else { continue }

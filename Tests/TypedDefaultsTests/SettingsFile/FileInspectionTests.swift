@@ -149,7 +149,7 @@ struct FileInspectionTests {
             chmod(file.path, 0o600)
             #expect(link(file.path, other.path) == 0)
             let seen3 = try problems(file)
-            #expect(seen3 == ["has more than one name"])
+            #expect(seen3 == ["has more than one hard link"])
             #expect(unlink(file.path) == 0)
             #expect(symlink(other.path, file.path) == 0)
             let seen4 = try problems(file)
@@ -162,7 +162,7 @@ struct FileInspectionTests {
             #expect(rename(other.path, file.path) == 0)
             chmod(folder.path, 0o777)
             let seen6 = try problems(file)
-            #expect(seen6 == ["lies in a folder that everybody can write"])
+            #expect(seen6 == ["is in a folder that is writable by all users"])
             chmod(folder.path, 0o700)
             if geteuid() == 0 {
                 #expect(chown(file.path, 1, 1) == 0)
@@ -193,7 +193,8 @@ struct FileInspectionTests {
             let checksum = newer[..<60].withUnsafeBytes { CRC32C.checksum(of: $0) }
             for index in 0..<4 { newer[60 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
             let other = try inspect(Data(newer), file)
-            #expect(other.problems == ["is not one that can be read: it was written by a newer version"])
+            #expect(
+                other.problems == ["cannot be read: it was written by a newer version of this library"])
             #expect(other.salvageable.isEmpty)
         }
     }

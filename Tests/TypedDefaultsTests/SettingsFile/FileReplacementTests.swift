@@ -54,7 +54,7 @@ struct FileReplacementTests: SettingsFileTests {
     @Test func oneAtATimeGivesTheNameAFile() throws {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
-            let backend = FileBackend(path: file.path, durability: .process, patience: .milliseconds(50))
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
             let store = PersistentStore(number, suite: DefaultsSuite(backend: backend))
             try Data(RecordFormat.magic).write(to: temporary)
             let other = try File.existingDirectory(file.deletingLastPathComponent().path)
@@ -80,8 +80,8 @@ struct FileReplacementTests: SettingsFileTests {
 
     /// A store that waits for other processes longer than a busy disk takes.
     private func patientStore(_ file: URL) -> PersistentStore<Int> {
-        let backend = FileBackend(path: file.path, durability: .process, patience: .seconds(60))
-        return PersistentStore(number, suite: DefaultsSuite(core: SuiteCore(backend, patience: .seconds(60))))
+        let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(60))
+        return PersistentStore(number, suite: DefaultsSuite(core: SuiteCore(backend, timeout: .seconds(60))))
     }
 
     @Test func whoeverWaitsForTheFirstFileNeedNotMakeOne() throws {
@@ -455,7 +455,7 @@ struct FileReplacementTests: SettingsFileTests {
     @Test func aFileThatCannotBeReplacedTakesWritesUpToItsLimit() throws {
         try withFile { file in
             let limit = 1 << 20
-            let backend = FileBackend(path: file.path, durability: .process, patience: .seconds(2), sizeLimit: limit)
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
             let store = PersistentStore(DefaultKey("text", default: ""), suite: DefaultsSuite(backend: backend))
             try store.save("")
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
@@ -476,7 +476,7 @@ struct FileReplacementTests: SettingsFileTests {
     @Test func aFullFileIsNotReplacedForWhatDoesNotFit() throws {
         try withFile { file in
             let backend = FileBackend(
-                path: file.path, durability: .process, patience: .seconds(2), sizeLimit: 4 * RecordFormat.step)
+                path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 4 * RecordFormat.step)
             let suite = DefaultsSuite(backend: backend)
             func save(_ name: String) throws {
                 try PersistentStore(DefaultKey(name, default: ""), suite: suite).save(

@@ -103,7 +103,7 @@
             let bytes = FileManager.default.contents(atPath: path)
             let error = #expect(throws: DefaultsError.self, "\(damage)") { try commit([("number", 2)], to: path) }
             #expect(error?.kind == .unavailable)
-            #expect(error?.reason.contains("bytes are damaged, and no copy of them can be made") == true)
+            #expect(error?.reason.contains("bytes are damaged and cannot be copied to another file") == true)
             #expect(FileManager.default.contents(atPath: path) == bytes, "\(damage)")
             #expect(open(path).store.get() == 1)
         }
@@ -176,7 +176,7 @@
                 let bytes = FileManager.default.contents(atPath: path)
                 for _ in 0..<2 {
                     let error = #expect(throws: DefaultsError.self) { try store.save(2) }
-                    #expect(error?.reason.contains("bytes are damaged, and no copy of them can be made") == true)
+                    #expect(error?.reason.contains("bytes are damaged and cannot be copied to another file") == true)
                 }
                 #expect(store.get() == 1)
                 #expect(FileManager.default.contents(atPath: path) == bytes)
@@ -248,7 +248,7 @@
                 let bytes = try #require(FileManager.default.contents(atPath: path))
                 var index = FileIndex(crc: bytes.withUnsafeBytes { Salvage.word(in: $0, at: 60) })
                 var changed: [String]?
-                bytes.dropFirst(64).withUnsafeBytes { _ = index.readOn($0, changed: &changed) }
+                bytes.dropFirst(64).withUnsafeBytes { _ = index.apply($0, changed: &changed) }
                 // Its zeros begin at a block boundary.
                 let payload = [UInt8](repeating: 9, count: 512) + [UInt8](repeating: 0, count: 2_000)
                 let record = payload.withUnsafeBytes { payload in
@@ -268,7 +268,7 @@
                 Self.giveUpRights()
                 let error = #expect(throws: DefaultsError.self) { try Self.open(path + "2").store.save(1) }
                 #expect(error?.kind == .unavailable)
-                #expect(error?.reason.contains("its folder cannot be written") == true)
+                #expect(error?.reason.contains("its folder is not writable") == true)
             }
             try remove(file)
         }
@@ -305,7 +305,7 @@
                 for _ in 0..<2 {
                     let error = #expect(throws: DefaultsError.self) { try store.save(2) }
                     #expect(error?.kind == .unavailable)
-                    #expect(error?.reason.contains("bytes are damaged, and no copy of them can be made") == true)
+                    #expect(error?.reason.contains("bytes are damaged and cannot be copied to another file") == true)
                 }
                 #expect(store.get() == 1)
                 #expect(FileManager.default.contents(atPath: path) == bytes)

@@ -189,7 +189,7 @@ struct DefaultsSuiteTests {
     // Law 6
 
     @Test func aWriterThatWaitsTooLongGetsAnError() throws {
-        let core = SuiteCore(MemoryBackend(), patience: .milliseconds(50))
+        let core = SuiteCore(MemoryBackend(), timeout: .milliseconds(50))
         let suite = DefaultsSuite(core: core)
         let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
         let entered = DispatchSemaphore(value: 0)

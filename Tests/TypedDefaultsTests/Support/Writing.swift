@@ -13,10 +13,10 @@ extension DefaultsBackend {
 extension FileBackend {
     /// A backend with limits of the test's own.
     convenience init(
-        path: String, durability: DefaultsSuite.Durability = .process, patience: Duration,
+        path: String, durability: DefaultsSuite.Durability = .process, timeout: Duration,
         sizeLimit: Int = RecordFormat.sizeLimit
     ) {
         self.init(
-            SettingsFile(path: path, patience: patience, sizeLimit: sizeLimit), location: path, durability: durability)
+            SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit), location: path, durability: durability)
     }
 }

@@ -328,15 +328,17 @@
         private static let damages = [
             Damage("none", ["OK, 3 keys"], code: 0) { _ in },
             Damage("empty", ["OK, 0 keys"], code: 0) { $0 = Data() },
-            Damage("another file", ["no settings file"]) { $0 = Data(repeating: 0x41, count: 200) },
+            Damage("another file", ["not a settings file"]) { $0 = Data(repeating: 0x41, count: 200) },
             Damage("a newer version", ["newer version", "a = 1", "b = 2", "c = 3"]) { $0[8] = 2 },
             Damage("the header", ["header is damaged", "a = 1", "b = 2", "c = 3"]) { $0[33] ^= 4 },
-            Damage("the first record", ["no good record at byte 64", "b = 2", "c = 3"]) { $0[73] ^= 1 },
-            Damage("a length", ["no good record at byte 64", "b = 2", "c = 3"]) { $0[64] ^= 0x20 },
-            Damage("the last record", ["no good record at byte 112"]) { $0[121] ^= 1 },
-            Damage("cut in a record", ["no good record at byte 112, and 10 bytes"]) { $0 = $0.prefix(122) },
-            Damage("cut behind one", ["was cut off at byte 112"]) { $0 = $0.prefix(112) },
-            Damage("behind zeros", ["no good record at byte 136"]) { $0[9_000] = 1 },
+            Damage("the first record", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[73] ^= 1 },
+            Damage("a length", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[64] ^= 0x20 },
+            Damage("the last record", ["no valid record at byte 112"]) { $0[121] ^= 1 },
+            Damage("cut in a record", ["no valid record at byte 112, where 10 more bytes follow"]) {
+                $0 = $0.prefix(122)
+            },
+            Damage("cut behind one", ["is truncated at byte 112"]) { $0 = $0.prefix(112) },
+            Damage("behind zeros", ["no valid record at byte 136"]) { $0[9_000] = 1 },
         ]
 
         @Test(arguments: damages) func checkFindsTheDamageAndLeavesIt(damage: Damage) throws {
@@ -379,7 +381,7 @@
                     outcome.text.contains(copy) && outcome.text.contains("b = \"two\"")
                         && outcome.text.contains("c = -0.0")
                 )
-                // Of a copy nobody needs to be told that it is no settings file.
+                // Of a copy nobody needs to be told that it is not a settings file.
                 #expect(try tool("check", "\(tool.folder.path)/\(copy)").lines[0].hasSuffix("is what was kept aside"))
                 for arguments in [["check", "camera", "--json"], ["check", "\(tool.folder.path)/\(copy)", "--json"]] {
                     let saved = try tool(arguments)

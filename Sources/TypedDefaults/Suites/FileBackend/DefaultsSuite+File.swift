@@ -7,29 +7,36 @@ import SettingsFile
 #endif
 
 extension DefaultsSuite {
-    /// When a change survives a power failure. It survives a crash of the process as soon as it is made.
+    /// When a change survives a power failure. Every change immediately survives a crash of the
+    /// process.
     public enum Durability: Sendable {
-        /// Within a second, at a normal exit, and when ``DefaultsSuite/synchronize()`` has returned.
+        /// Within a second, at a normal exit, and when ``DefaultsSuite/synchronize()`` returns.
         case process
-        /// As soon as it is made. A `set` or `save` takes as long as the disk does. One that throws because the disk could not be
-        /// flushed has changed the value for every reader, but the change may not survive a power failure.
+        /// Immediately. A `set` or `save` takes as long as the disk does. If it throws because the
+        /// flush failed, all readers see the new value, but the change may not survive a power
+        /// failure.
         case immediate
     }
 
-    /// A suite in a settings file of its own, which any number of processes may use at once. Suites on one file share everything.
+    /// Creates a suite in a settings file, which any number of processes may use at once. Suites of
+    /// the same file share their values.
     ///
-    /// The file is made when it is first written. One that cannot be read is *unavailable* when a setting is asked for, not here.
+    /// The first write creates the file. If the file cannot be read, this initializer succeeds, and
+    /// access to settings fails with ``DefaultsError/Kind/unavailable``.
     ///
-    /// - Important: On iOS not for the folder of an app group, see <doc:OnApplePlatforms>.
+    /// - Important: On iOS, do not use this for a file in the folder of an app group; see
+    ///   <doc:OnApplePlatforms>.
     ///
     /// - Parameters:
-    ///   - file: Where the file is, or shall be.
-    ///   - durability: When a change is safe from a loss of power; of several suites on one file the first one's counts.
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/invalidName`` if the URL is not that of a file, or if the file's name has more than
-    ///   250 bytes, a NUL byte, or the form `.<name>.new`, which is used for temporary files.
+    ///   - file: The file. It may not exist yet.
+    ///   - durability: When a change survives a power failure. If several suites use one file, the
+    ///     first one decides.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/invalidName`` if the URL is not a
+    ///   file URL, or if the file name has more than 250 bytes, contains a NUL byte, or has the
+    ///   form `.<name>.new`, which is used for temporary files.
     public init(file: URL, durability: Durability = .process) throws {
         guard file.isFileURL, !file.hasDirectoryPath, file.path.utf8.first == UInt8(ascii: "/") else {
-            throw DefaultsError(.invalidName, reason: "a settings file needs the URL of a file")
+            throw DefaultsError(.invalidName, reason: "a settings file needs a file URL that does not end with a slash")
         }
         if let problem = SettingsFile.problem(ofName: file.lastPathComponent) {
             throw DefaultsError(.invalidName, reason: problem)

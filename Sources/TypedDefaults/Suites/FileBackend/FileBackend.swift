@@ -1,17 +1,18 @@
 import SettingsFile
 
-/// Property lists in a settings file. `SettingsFile` does the work with bytes.
+/// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
 package final class FileBackend: DefaultsBackend {
     package let location: String?
     let file: SettingsFile
     private let isImmediate: Bool
 
-    /// - Parameter path: An absolute path. Missing folders are made, for the user alone.
+    /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
+    ///   only.
     package convenience init(path: String, durability: DefaultsSuite.Durability = .process) {
         self.init(SettingsFile(path: path), location: path, durability: durability)
     }
 
-    /// A backend on a file in the user's own folder. Without a path, everything is unavailable.
+    /// Creates a backend for a file in the user's own folder. Without a path, every call throws.
     convenience init(namedPath path: String?) {
         self.init(SettingsFile(namedPath: path), location: path, durability: .process)
     }
@@ -116,6 +117,6 @@ extension DefaultsError {
 }
 
 extension FileBackend: CustomReflectable {
-    /// Empty, so that a `dump` shows no stored value.
+    /// Empty, so that `dump` shows no stored value.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,15 +6,16 @@ import SettingsFile
     public import Foundation
 #endif
 
-/// The state of a settings file, and what can be saved from a damaged one.
+/// The state of a settings file, and the values that can be recovered from a damaged one.
 ///
 /// ```swift
-/// let inspection = try SettingsFileInspection(file: URL(filePath: "/home/me/.config/com.example.camera.defaults"))
+/// let inspection = try SettingsFileInspection(file: URL(filePath: "/home/me/.config/camera.defaults"))
 /// for problem in inspection.problems { print(problem) }
 /// ```
 public struct SettingsFileInspection: Sendable {
     private let file: FileInspection
-    /// What is wrong, in phrases that follow the file's name and contain no stored value; empty if nothing is.
+    /// What is wrong, in phrases that follow the file's name and contain no stored value. Empty if
+    /// nothing is wrong.
     public var problems: [String] { file.problems }
     /// The version of the file format; `nil` if the header cannot be read.
     public var version: Int? { file.version }
@@ -30,21 +31,24 @@ public struct SettingsFileInspection: Sendable {
     public var liveBytes: Int { file.liveBytes }
     /// The stored keys, sorted.
     public var keys: [String] { file.keys }
-    /// The last edit of each key in valid records behind the damage, sorted by key; `nil` for a removal.
+    /// The last edit of each key in valid records after the damage, sorted by key; `nil` for a
+    /// removal.
     ///
-    /// These values are no longer part of the suite: something between them and the suite is lost, and newer values may have been
-    /// written since.
+    /// These values are no longer part of the suite: the damage separates them from it, and newer
+    /// values may have been written since.
     public let salvageable: [(key: String, value: PropertyList?)]
 
     /// Reads a settings file without its lock and leaves it unchanged.
     ///
-    /// A record that another process is writing at this moment looks like damage. Inspect the file again if something is wrong.
-    /// A copy of damage, `<name>.damaged-<crc>`, is reported as not a settings file, together with what can be saved from it.
+    /// A record that another process is writing looks like damage. If there are problems, inspect
+    /// the file again. A copy of damage, `<name>.damaged-<crc>`, is reported as not a settings
+    /// file, together with the values that can be recovered from it.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if there is no file or it cannot be read.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the file does
+    ///   not exist or cannot be read.
     public init(file: URL) throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
-            throw DefaultsError(.unavailable, reason: "a settings file needs the URL of a file")
+            throw DefaultsError(.unavailable, reason: "a settings file needs a file URL that does not end with a slash")
         }
         do throws(SettingsFileError) {
             self.file = try FileInspection(path: file.path) { ByteReader.wholeValue($0) != nil }

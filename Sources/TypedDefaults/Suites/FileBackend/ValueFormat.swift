@@ -6,7 +6,8 @@ internal import SettingsFile
     import Foundation
 #endif
 
-// The bytes of values in a settings file: a tag, then what the tag says. Numbers are little-endian, counts are LEB128.
+// The bytes of a value in a settings file: a tag, then the content. Numbers are little-endian,
+// counts are LEB128.
 //
 // | tag | value |
 // |---|---|
@@ -18,7 +19,9 @@ internal import SettingsFile
 // | 9 | a dictionary: count, and for each entry the key as count and bytes, then the value |
 
 extension ByteWriter {
-    /// - Returns: False if it is nested too deeply, with part of it written.
+    /// Appends the bytes of a value.
+    ///
+    /// - Returns: False if the value is nested too deeply. Part of it has then been appended.
     @discardableResult
     mutating func append(_ value: PropertyList, depth: Int = 1) -> Bool {
         switch value {
@@ -64,7 +67,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// The value that the bytes are, and nothing behind it.
+    /// Decodes bytes that consist of a single value. Returns `nil` for anything else.
     static func wholeValue(_ bytes: UnsafeRawBufferPointer) -> PropertyList? {
         var reader = ByteReader(bytes)
         let value = reader.value()
@@ -85,7 +88,7 @@ extension ByteReader {
         case 8:
             guard depth <= PropertyList.depthLimit, let count = count() else { return nil }
             var elements: [PropertyList] = []
-            // A forged count must not ask for more room than its elements take by and by.
+            // A forged count must not allocate more memory than its elements need.
             elements.reserveCapacity(min(count, 1_024))
             for _ in 0..<count {
                 guard let element = value(depth: depth + 1) else { return nil }

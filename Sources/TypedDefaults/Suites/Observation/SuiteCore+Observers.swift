@@ -78,13 +78,13 @@ extension SuiteCore {
     /// this one.
     func look() {
         guard turns.acquireOrRequest() else { return }
-        HeldTurns.begin()
+        AfterUnlock.didLock()
         var isRequested = true
         while isRequested {
             lookInTurn()
             isRequested = turns.release() && turns.acquireOrRequest()
         }
-        HeldTurns.end()
+        AfterUnlock.didUnlock()
     }
 
     private func lookInTurn() {
@@ -151,7 +151,7 @@ extension SuiteCore {
 
     /// Tells everybody what there is to tell; where this thread has a turn, of this suite or another one, when that ends.
     func deliver() {
-        guard !HeldTurns.hasOne else { return HeldTurns.postpone { [self] in deliver() } }
+        guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
         while let (events, suiteEvents, changed, failures) = withObservers({ $0.beginDelivery() }) {
             for failure in failures { report(failure) }
             for (slot, depth) in changed { ChangeRow.calling(at: depth) { slot.noteChange() } }

@@ -52,7 +52,7 @@ struct FileProtectionTests {
 
     /// Before the first unlock `open` says `EPERM`. Here a file without a permission stands for it, for somebody who is not root.
     @Test func aFileThatCannotBeOpenedIsUnavailableAndNotWrittenOver() async {
-        #expect(FileFailure(call: "open", code: EPERM).isForbidden)
+        #expect(FileFailure(call: "open", code: EPERM).isPermissionDenied)
         await #expect(processExitsWith: .success) {
             setuid(65_534)
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")

@@ -72,8 +72,8 @@ struct FileBackendTests: SettingsFileTests {
                     core: SuiteCore(
                         // So small that it is replaced every few rounds, and ThreadSanitizer has little to clear for each window.
                         FileBackend(
-                            path: file.path, durability: durability, patience: .seconds(60), sizeLimit: 64 << 10),
-                        patience: .seconds(60)))
+                            path: file.path, durability: durability, timeout: .seconds(60), sizeLimit: 64 << 10),
+                        timeout: .seconds(60)))
                 let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
                 for round in 0..<rounds {
                     do {
@@ -313,7 +313,7 @@ struct FileBackendTests: SettingsFileTests {
     @Test func aFullFileRefusesAndCanBeEmptied() throws {
         try withFile { file in
             let backend = FileBackend(
-                path: file.path, durability: .process, patience: .seconds(2), sizeLimit: 256 << 10)
+                path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
             let suite = DefaultsSuite(backend: backend)
             var count = 0
             let isRefused = fails(with: .refused) {
@@ -377,7 +377,7 @@ struct FileBackendTests: SettingsFileTests {
                 writer[key] = "x"
                 let reader = DefaultsSuite(
                     backend: FileBackend(
-                        path: path, durability: .process, patience: .seconds(2), sizeLimit: 128 << 10))
+                        path: path, durability: .process, timeout: .seconds(2), sizeLimit: 128 << 10))
                 #expect(reader[key] == "x")
                 for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
                 let store = PersistentStore(key, suite: reader)

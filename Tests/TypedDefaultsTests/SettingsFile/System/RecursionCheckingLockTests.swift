@@ -4,7 +4,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-struct TurnLockTests {
+struct RecursionCheckingLockTests {
     /// The tickets and the times that threads wrote down while they held the lock.
     private final class Record: @unchecked Sendable {
         // Unchecked, but touched only by the thread that holds the lock.
@@ -12,13 +12,13 @@ struct TurnLockTests {
     }
 
     @Test func threadsGetTheLockInTheOrderOfAsking() {
-        let (lock, record) = (TurnLock(), Record())
+        let (lock, record) = (RecursionCheckingLock(), Record())
         let (threads, turns) = (16, 6_250)
         record.tickets.reserveCapacity(threads * turns)
         onThreads(threads) { _ in
             for _ in 0..<turns {
-                do throws(TurnLock.Refusal) {
-                    let ticket = try lock.acquire(patience: .seconds(60))
+                do throws(RecursionCheckingLock.AcquireError) {
+                    let ticket = try lock.acquire(timeout: .seconds(60))
                     record.tickets.append(ticket)
                     lock.release()
                 } catch {
@@ -30,15 +30,17 @@ struct TurnLockTests {
     }
 
     @Test func aThreadThatGivesUpDoesNotKeepTheTurn() throws {
-        let (lock, record) = (TurnLock(), Record())
-        try lock.acquire(patience: .zero)
+        let (lock, record) = (RecursionCheckingLock(), Record())
+        try lock.acquire(timeout: .zero)
         onThreads(4) { _ in
-            let refusal = #expect(throws: TurnLock.Refusal.self) { try lock.acquire(patience: .milliseconds(1)) }
+            let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
+                try lock.acquire(timeout: .milliseconds(1))
+            }
             #expect(refusal == .timedOut)
         }
         lock.release()
         onThreads(4) { _ in
-            guard (try? lock.acquire(patience: .seconds(60))) != nil else { return }
+            guard (try? lock.acquire(timeout: .seconds(60))) != nil else { return }
             record.tickets.append(0)
             lock.release()
         }
@@ -46,10 +48,10 @@ struct TurnLockTests {
     }
 
     @Test func theLastHolderIsToldOfARequest() throws {
-        let lock = TurnLock()
+        let lock = RecursionCheckingLock()
         #expect(lock.acquireOrRequest())
         #expect(!lock.release())
-        try lock.acquire(patience: .zero)
+        try lock.acquire(timeout: .zero)
         #expect(!lock.acquireOrRequest())
         #expect(lock.release())
         #expect(lock.acquireOrRequest())
@@ -57,9 +59,11 @@ struct TurnLockTests {
     }
 
     @Test func theHolderIsToldThatItAsksAgain() throws {
-        let lock = TurnLock()
-        try lock.acquire(patience: .seconds(Int64.max))
-        let refusal = #expect(throws: TurnLock.Refusal.self) { try lock.acquire(patience: .seconds(Int64.max)) }
+        let lock = RecursionCheckingLock()
+        try lock.acquire(timeout: .seconds(Int64.max))
+        let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
+            try lock.acquire(timeout: .seconds(Int64.max))
+        }
         #expect(refusal == .heldByCaller)
     }
 
