@@ -5,45 +5,43 @@
 
 import TypedDefaults
 
-//: **Declare** a config struct. It names its own key.
-struct CameraConfig: DefaultConvertible, Codable {
+//: **Declare** a config struct. Its initial values are the defaults.
+struct CameraConfig: DefaultConfig {
     static let key = "CameraConfig"
     enum Size: String, Codable { case large, medium, small }
     var savesToCameraRoll = true
     var size = Size.medium
 }
 
-//: **Store** it. Settings of this program would be in `DefaultsSuite.standard`; the tour has a suite of its own.
+//: **Store** it. The settings of a program are in `DefaultsSuite.standard`; the tour has a suite of its own.
 let suite = try DefaultsSuite(name: "Tour")
-let store = PersistentStore<CameraConfig>(suite: suite)
+let store = PersistentStore<CameraConfig>(in: suite)
 if let config = store.get() {
     print("Stored by an earlier run: size \(config.size), saves to camera roll: \(config.savesToCameraRoll)")
 } else {
     print("Nothing is stored yet: this is the first run.")
 }
 
-//: **Change** it in one step that no other writer comes between.
+//: **Change** it in one step that no other writer comes between. It begins with the default.
 try store.update { config in
-    var changed = config ?? CameraConfig()
-    changed.size =
-        switch changed.size {
+    config.size =
+        switch config.size {
         case .small: .medium
         case .medium: .large
         case .large: .small
         }
-    config = changed
 }
-print("Stored now: size \(store.get()?.size ?? .medium)")
+print("Stored now: size \(store.value.size)")
 
 //: **Hold** an `AnyStore` in a view model, on disk in the app.
 @MainActor final class CameraModel {
     let config: AnyStore<CameraConfig>
     init(config: AnyStore<CameraConfig> = .persistent()) { self.config = config }
-    var title: String { "The camera takes \((config.get() ?? CameraConfig()).size) pictures" }
+    var title: String { "The camera takes \(config.value.size) pictures" }
 }
 print(CameraModel(config: .persistent(in: suite)).title)
 
-//: **Swap** in memory in a test. What is on disk stays as it is.
+//: **Swap** in an `InMemoryStore` in a test. What is on disk stays as it is.
 let model = CameraModel(config: .inMemory(CameraConfig(size: .small)))
 print("In a test: \(model.title)")
 
@@ -51,7 +49,7 @@ print("In a test: \(model.title)")
 extension DefaultKey<Int> {
     static let launchCount = DefaultKey("launchCount", default: 0)
 }
-suite[.launchCount] += 1
+try suite.update(.launchCount) { $0 += 1 }
 print("This is run \(suite[.launchCount]).")
 
 //: **Property wrappers** are settings where they are used. `$` is the setting itself.
@@ -70,22 +68,28 @@ final class AppConfig: StorableConfig {
     @Stored var isFirstLaunch = true
     @Stored var selectedHobbies: [String] = []
 }
-let config = AppConfig(suite: suite)
+let config = AppConfig(in: suite)
 print(config.isFirstLaunch ? "The first launch." : "Not the first launch.")
 config.isFirstLaunch = false
 config.selectedHobbies = config.selectedHobbies.suffix(2) + ["hobby \(suite[.launchCount])"]
 print("Differs from the defaults: \(config.changedValues.keys.sorted())")
 
-//: **Namespaces** of keys in enums, for those who have them.
+//: **Several settings** change as one commit.
+try suite.update { contents in
+    contents["lastRun"] = .integer(.init(suite[.launchCount]))
+    contents[CameraConfig.self].savesToCameraRoll.toggle()
+}
+
+//: **Namespaces** of keys in enums, for code that has them.
 struct MyUserDefaults: ObjectUserDefaultable {
     enum ObjectDefaultKey: String { case userName, appTheme }
     static let source = suite
 }
-MyUserDefaults.set("krimpedance", forKey: .userName)
-print(MyUserDefaults.object(String.self, forKey: .userName) ?? "nobody")
+MyUserDefaults.set("Ada", forKey: .userName)
+print(MyUserDefaults.object(String.self, forKey: .userName) ?? "no user")
 
 //: **Observe** the whole suite: a commit of several keys is one event.
-let watch = suite.observe(prefix: "MyUserDefaults") { change in print("Changed: \(change.keys)") }
+let watch = suite.observeAll(prefix: "MyUserDefaults") { change in print("Changed: \(change.keys)") }
 MyUserDefaults.remove(forKey: .userName)
 watch.cancel()
 

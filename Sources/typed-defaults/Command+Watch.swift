@@ -7,7 +7,7 @@ extension Command {
     func watch(_ suite: OpenSuite) throws(Failure) {
         try suite.using { handle in
             let changed = DispatchSemaphore(value: 0)
-            let token = handle.observe(prefix: "") { _ in changed.signal() }
+            let token = handle.observeAll(prefix: "") { _ in changed.signal() }
             defer { token.cancel() }
             var known = try handle.contents()
             Output.tell("watching \(suite.path ?? suite.name)")

@@ -42,7 +42,7 @@ struct OpenSuite {
     }
 
     func value(_ key: String) throws(Failure) -> PropertyList? {
-        try using { try PersistentStore(DefaultKey<PropertyList?>(key), suite: $0).load() ?? nil }
+        try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }
     }
 
     /// All keys and values as of one moment.

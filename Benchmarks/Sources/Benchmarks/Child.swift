@@ -62,7 +62,7 @@ enum Child {
 
     /// Gets and sets between calls that a trace shows, for the script `system-calls`.
     private static func systemCalls(path: String) throws {
-        let store = PersistentStore<CameraConfig>(suite: try DefaultsSuite(file: URL(filePath: path)))
+        let store = PersistentStore<CameraConfig>(in: try DefaultsSuite(file: URL(filePath: path)))
         func mark(_ section: String) { _ = access("/marker/\(section)", F_OK) }
         // The first run makes the file, and the second one traces: a set leaves work to a thread in the background.
         guard store.get() != nil else { return store.set(CameraConfig.pair.0) }

@@ -18,7 +18,7 @@ private struct Namespace: ObjectUserDefaultable {
 
 /// What each form of declaration adds to a store.
 @MainActor func compareDeclaring() {
-    let store = PersistentStore(.count, suite: suite)
+    let store = UserDefault(.count, in: suite).store
     var comparison = Comparison("Get a number, in memory")
     comparison.add("PersistentStore") { for _ in 0..<$0 { blackHole(store.get()) } }
     comparison.add("a plain stored property") { times in
@@ -31,7 +31,7 @@ private struct Namespace: ObjectUserDefaultable {
     }
     comparison.add("static let UserDefault") { for _ in 0..<$0 { blackHole(Settings.count.value) } }
     comparison.add("@Stored of a StorableConfig") { times in
-        let config = Config(suite: suite)
+        let config = Config(in: suite)
         for _ in 0..<times { blackHole(config.count) }
     }
     comparison.add("suite[.count]") { for _ in 0..<$0 { blackHole(suite[.count]) } }
@@ -55,7 +55,7 @@ private struct Namespace: ObjectUserDefaultable {
     }
     comparison.add("static let UserDefault") { for index in 0..<$0 { Settings.count.value = index } }
     comparison.add("@Stored of a StorableConfig") { times in
-        let config = Config(suite: suite)
+        let config = Config(in: suite)
         for index in 0..<times { config.count = index }
     }
     comparison.add("suite[.count]") { for index in 0..<$0 { suite[.count] = index } }
@@ -66,9 +66,9 @@ private struct Namespace: ObjectUserDefaultable {
 
     comparison = Comparison("Make a holder of settings")
     comparison.add("PersistentStore, one setting") {
-        for _ in 0..<$0 { blackHole(PersistentStore(.count, suite: suite)) }
+        for _ in 0..<$0 { blackHole(UserDefault(.count, in: suite).store) }
     }
     comparison.add("a struct of one @UserDefault") { for _ in 0..<$0 { blackHole(Settings()) } }
-    comparison.add("a StorableConfig of one @Stored") { for _ in 0..<$0 { blackHole(Config(suite: suite)) } }
+    comparison.add("a StorableConfig of one @Stored") { for _ in 0..<$0 { blackHole(Config(in: suite)) } }
     comparison.run()
 }

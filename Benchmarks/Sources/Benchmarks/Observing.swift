@@ -14,7 +14,7 @@ import TypedDefaults
             for closure in closures { closure(value) }
         }
     }
-    let store = PersistentStore<CameraConfig>(suite: .inMemory())
+    let store = PersistentStore<CameraConfig>(in: .inMemory())
     let tokens = (0..<count).map { _ in store.observe { blackHole($0.newValue) } }
     comparison.add("PersistentStore", goal: 3) { times in
         for index in 0..<times { store.set(index & 1 == 0 ? first : second) }
@@ -25,8 +25,8 @@ import TypedDefaults
     comparison = Comparison("Set in memory, a change each time, observers of other keys")
     for others in [0, count] {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<CameraConfig>(suite: suite)
-        let tokens = (0..<others).map { PersistentStore<CameraConfig>(suite: suite, key: "\($0)").observe { _ in } }
+        let store = PersistentStore<CameraConfig>(in: suite)
+        let tokens = (0..<others).map { PersistentStore<CameraConfig>(in: suite, key: "\($0)").observe { _ in } }
         comparison.add("\(others) observers") { times in
             for index in 0..<times { store.set(index & 1 == 0 ? first : second) }
             withExtendedLifetime(tokens) {}
@@ -45,7 +45,7 @@ import TypedDefaults
 @MainActor private func compareHearing() {
     let (first, second) = CameraConfig.pair
     func makeStore(_ path: String) -> PersistentStore<CameraConfig> {
-        PersistentStore(suite: DefaultsSuite(backend: FileBackend(path: path)))
+        PersistentStore(in: DefaultsSuite(backend: FileBackend(path: path)))
     }
     let path = Place.makePath("defaults")
     let (writer, observed) = (makeStore(path), makeStore(path))

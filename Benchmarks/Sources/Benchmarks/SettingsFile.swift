@@ -58,7 +58,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     comparison.add("one encode: PropertyList(encoding:)") {
         for index in 0..<$0 { blackHole(try? PropertyList(encoding: index & 1 == 0 ? first : second)) }
     }
-    let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: try makeFile(keys: keys)))
+    let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: try makeFile(keys: keys)))
     comparison.add("PersistentStore, file", goal: 0.33) {
         for index in 0..<$0 { store.set(index & 1 == 0 ? first : second) }
     }
@@ -101,7 +101,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
 
 @MainActor func compareSavingOnThreads() throws {
     let suite = DefaultsSuite(backend: try makeFile(keys: [], .immediate))
-    let stores = keyNames(8).map { PersistentStore<CameraConfig>(suite: suite, key: $0) }
+    let stores = keyNames(8).map { PersistentStore<CameraConfig>(in: suite, key: $0) }
     let (first, second) = CameraConfig.pair
     var comparison = Comparison("Save durably, time for one of all saves")
     comparison.add("1 thread") {
@@ -127,8 +127,8 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     {
         let file = try makeFile(keys: keyNames(keys))
         let other = FileBackend(path: file.location!)
-        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: file))
-        let otherStore = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: other))
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: file))
+        let otherStore = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: other))
         comparison.add(name, goal: goal) { count in
             var duration = Duration.zero
             for index in 0..<count {

@@ -50,7 +50,7 @@ struct CameraConfig: DefaultConvertible, Codable {
         let names = (0..<count).map { "CameraConfig\($0)" }
         let config = try! PropertyList(encoding: CameraConfig())
         let suite = makeSuite(Dictionary(uniqueKeysWithValues: names.map { ($0, config) }))
-        return names.map { PersistentStore(suite: suite, key: $0) }
+        return names.map { PersistentStore(in: suite, key: $0) }
     }
 }
 

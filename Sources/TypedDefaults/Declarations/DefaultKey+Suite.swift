@@ -1,12 +1,65 @@
 extension DefaultsSuite {
-    /// The value of a key; its default where nothing is stored, or where what is stored cannot be read, which the failure handler hears.
+    /// The value of a key. Returns the key's default if no value is stored, or none that can be read.
     ///
-    /// `suite[.count] += 1` is a read and then a write, and another thread can come between: ``DefaultStoreType/update(_:)`` of
-    /// `PersistentStore(.count, suite: suite)` is one step.
+    /// `suite[.count] += 1` is a read and a write, and another writer can come between. ``update(_:_:)`` is one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { setting(key).get(or: key.defaultValue) }
         nonmutating set { setting(key).set(newValue) }
     }
+
+    /// Changes the value of a key in one step that no other writer comes between.
+    ///
+    /// ```swift
+    /// try suite.update(.launchCount) { $0 += 1 }
+    /// ```
+    ///
+    /// See ``UserDefault/update(_:)``.
+    @discardableResult
+    public func update<Value, Result>(
+        _ key: DefaultKey<Value>, _ body: (inout Value) throws -> Result
+    ) throws -> Result { try UserDefault(key, in: self).update(body) }
+
+    /// Calls the handler after each change of a key until the token is cancelled or deallocated. See ``UserDefault/observe(initial:_:)``.
+    public func observe<Value>(
+        _ key: DefaultKey<Value>, initial: Bool = false,
+        _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
+    ) -> ObservationToken { UserDefault(key, in: self).observe(initial: initial, handler) }
+
+    /// The values of a key from now on, beginning with the present one.
+    public func values<Value>(_ key: DefaultKey<Value>) -> DefaultUpdates<Value> { UserDefault(key, in: self).values }
+
+    /// Returns the values of several keys as of one moment.
+    ///
+    /// ```swift
+    /// let (quality, mode) = try suite.read(.quality, .mode)
+    /// ```
+    ///
+    /// - Throws: A ``DefaultsError`` if the suite cannot be read.
+    public func read<First, each Other>(
+        _ first: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
+    ) throws -> (First, repeat each Other) {
+        let contents = try contents()
+        return (contents[first], repeat contents[each others])
+    }
+
+    /// Returns whether a value is stored under the key, readable or not.
+    public func contains<Value>(_ key: DefaultKey<Value>) -> Bool { UserDefault(key, in: self).isSet }
+
+    /// Returns whether the value of the key is its default, because none is stored or because the default itself is.
+    public func isDefault<Value: Equatable>(_ key: DefaultKey<Value>) -> Bool { self[key] == key.defaultValue }
+
+    /// Removes the values of one or more keys as one change.
+    ///
+    /// If that fails, nothing is removed, and the failure handler receives the error.
+    // The first one apart: a pack may be empty, and `remove()` would do nothing.
+    public func remove<First, each Other>(_ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>) {
+        var names = [key.name]
+        repeat names.append((each others).name)
+        remove(names)
+    }
+
+    /// Removes the values of the keys as one change.
+    public func remove(_ keys: some Sequence<AnyDefaultKey>) { remove(keys.map(\.name)) }
 
     private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
         // To look at a stored value as it is, as a dump of all keys does, declares nothing.

@@ -124,6 +124,11 @@ extension DefaultKey {
         self.init(name, nil, .codable, DeclarationSite(fileID: fileID, line: line))
     }
 
+    /// Creates the key of a ``DefaultConfig``, whose default is a new instance.
+    public init(_ type: Value.Type, fileID: StaticString = #fileID, line: UInt = #line) where Value: DefaultConfig {
+        self.init(Value.key, Value.defaultInstance, .convertible, DeclarationSite(fileID: fileID, line: line))
+    }
+
     @_disfavoredOverload
     @available(
         *, unavailable,

@@ -30,7 +30,7 @@ public protocol StorableConfigType: SendableMetatype {}
 /// arguments: two subclasses of one class share no setting. Two classes of one name in different
 /// modules or functions would share their settings; the failure handler receives a *conflict*.
 /// Renaming a class or a property loses its stored value, unless its key is pinned:
-/// `@Stored("user-name")`. A test that compares ``storedKeys`` with a list guards against that.
+/// `@Stored("user-name")`. A test that compares ``allKeys`` with a list guards against that.
 ///
 /// A value that is stored under a key with dots, `<identifier>.<class>.<property>`, is read as long
 /// as there is none under the new key. The first write moves it. The same holds for a property that is
@@ -43,10 +43,10 @@ open class StorableConfigBase {
     /// Creates an instance that begins with what is stored.
     ///
     /// - Parameters:
-    ///   - suite: Where the settings live; `.inMemory()` in a test.
+    ///   - suite: The suite of the settings; `.inMemory()` in a test.
     ///   - identifier: How the keys begin. Nil for the identifier of the bundle, or else the name of the program, see
-    ///     ``DefaultsSuite/nameStandard(_:)``, which is another one under a test runner. After this it can be given no other name.
-    public init(suite: DefaultsSuite = .standard, identifier: String? = nil) {
+    ///     ``DefaultsSuite/standardName``, which is another one under a test runner. After this it can be given no other name.
+    public init(in suite: DefaultsSuite = .standard, identifier: String? = nil) {
         self.suite = suite
         let type = type(of: self)
         precondition(
@@ -73,9 +73,9 @@ extension StorableConfigBase {
     /// The keys of all properties, those of the superclass first.
     ///
     /// ```swift
-    /// #expect(AppConfig(suite: .inMemory(), identifier: "app").storedKeys == ["app/AppConfig/isFirstLaunch", "user-name"])
+    /// #expect(AppConfig(in: .inMemory(), identifier: "app").allKeys == ["app/AppConfig/isFirstLaunch", "user-name"])
     /// ```
-    public var storedKeys: [String] { settings.map(\.key) }
+    public var allKeys: [String] { settings.map(\.key) }
 
     /// What all properties read as now, by key; a property that is nil is left out.
     public var currentValues: [String: PropertyList] {

@@ -1,194 +1,97 @@
-// Every way to declare a setting, each the key's way with the name and the default spelled out: as a wrapper with an initial value
-// or with `defaultValue:`, as a static setting with `default:`, and each under a string or a raw-valued name. For each kind of type once,
-// as with ``DefaultKey``: `Codable` is preferred.
+// Each kind of type once for the wrapper and once for `default:`, as with ``DefaultKey``. `Codable` is preferred, because most types are.
 
-// As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial value has the default nil.
+// As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial value has the default `nil`.
 extension UserDefault {
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard) where Value: Codable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
-    }
-
-    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value == Wrapped? { self.init(DefaultKey(name, default: wrappedValue), in: suite) }
-
-    @_disfavoredOverload
+    /// Creates the setting of a property of a `Codable` type; its initial value is the default.
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible { self.init(DefaultKey(name, default: wrappedValue), in: suite) }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(
-        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? { self.init(DefaultKey(name, default: wrappedValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+    where Value: Codable {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
-    }
-
-    public init(wrappedValue: Value, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard)
-    where Value: Codable { self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite) }
-
+    /// Creates the setting of an optional property of a `Codable` type; the default is `nil` without an initial value.
     public init<Wrapped: Codable>(
-        wrappedValue: Value = nil, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? { self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite) }
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
+    ) where Value == Wrapped? {
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
+    }
 
+    /// Creates the setting of a property of a type that converts itself; its initial value is the default.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible { self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite) }
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
+    where Value: DefaultConvertible {
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
+    }
 
+    /// Creates the setting of an optional property of a type that converts itself; the default is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
-        wrappedValue: Value = nil, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? { self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite)
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
+    ) where Value == Wrapped? {
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
+    /// Creates the setting of a property of a type with a raw value; its initial value is the default.
+    @_disfavoredOverload
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
+    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
+    }
+
+    /// Creates the setting of an optional property of a type with a raw value; the default is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
-        wrappedValue: Value = nil, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
+    /// Creates the setting of a property of a type that has a raw value and converts itself; its initial value is the default.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard)
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
+    /// Creates the setting of an optional property of a type that has a raw value and converts itself; the default is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        wrappedValue: Value = nil, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: wrappedValue), in: suite)
-    }
-}
-
-// As a wrapper with its default in parentheses: `@UserDefault("launchCount", defaultValue: 9) var launchCount: Int`.
-extension UserDefault {
-    public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard) where Value: Codable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible { self.init(DefaultKey(name, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value == Wrapped? { self.init(DefaultKey(name, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    public init(_ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: Codable { self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(_ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible { self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(
-        _ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? { self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(_ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init(_ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: some RawRepresentable<String>, defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 }
 
 // As a static setting: `static let launchCount = UserDefault("launchCount", default: 9)`.
 extension UserDefault {
-    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard) where Value: Codable {
+    /// Creates a setting of a `Codable` type.
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
+    where Value: Codable {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
+    /// Creates a setting of a type that converts itself.
     @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible { self.init(DefaultKey(name, default: defaultValue), in: suite) }
+    where Value: DefaultConvertible {
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
+    }
 
+    /// Creates a setting of an optional of a type that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? { self.init(DefaultKey(name, default: defaultValue), in: suite) }
+    ) where Value == Wrapped? {
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
+    }
 
+    /// Creates a setting of a type with a raw value.
     @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
+    /// Creates a setting of an optional of a type with a raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
         _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
@@ -196,67 +99,41 @@ extension UserDefault {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
+    /// Creates a setting of a type that has a raw value and converts itself.
     @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
+    /// Creates a setting of an optional of a type that has a raw value and converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    public init(_ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: Codable { self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(_ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible { self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(
-        _ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? { self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite) }
-
-    @_disfavoredOverload
-    public init(_ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init(_ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
-    }
-
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: some RawRepresentable<String>, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name.rawValue, default: defaultValue), in: suite)
     }
 }
 
-// What gets a sentence from the compiler.
+extension UserDefault {
+    /// Creates the setting of a property of a ``DefaultConfig``: `@UserDefault() var camera: CameraConfig`.
+    ///
+    /// The key is the one of the type, and the default a new instance.
+    public init(in suite: DefaultsSuite = .standard) where Value: DefaultConfig {
+        self.init(DefaultKey(Value.self), in: suite)
+    }
+
+    /// The same as `default:`, for a wrapper: `@UserDefault("launchCount", defaultValue: 9) var launchCount: Int`.
+    public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard) where Value: Codable {
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
+    }
+}
+
+// Declarations that the compiler answers with a sentence.
 extension UserDefault {
     @_disfavoredOverload
-    @available(
-        *, unavailable,
-        message:
-            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
-    )
-    public init<Name>(wrappedValue: Value, _ name: Name, in suite: DefaultsSuite = .standard) {
+    @available(*, unavailable, message: "use the name's rawValue, or a static DefaultKey")
+    public init(wrappedValue: Value, _ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")
     }
 
@@ -266,9 +143,7 @@ extension UserDefault {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init<Name>(_ name: Name, defaultValue: Value, in suite: DefaultsSuite = .standard) {
-        fatalError("unavailable")
-    }
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
 
     @_disfavoredOverload
     @available(
@@ -276,7 +151,7 @@ extension UserDefault {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init<Name>(_ name: Name, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")
     }
 
@@ -286,17 +161,5 @@ extension UserDefault {
         message:
             "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
     )
-    public init(_ name: String, in suite: DefaultsSuite = .standard) {
-        fatalError("unavailable")
-    }
-
-    @_disfavoredOverload
-    @available(
-        *, unavailable,
-        message:
-            "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
-    )
-    public init(_ name: some RawRepresentable<String>, in suite: DefaultsSuite = .standard) {
-        fatalError("unavailable")
-    }
+    public init(_ name: String, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
 }

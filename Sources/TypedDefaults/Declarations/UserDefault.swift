@@ -1,9 +1,12 @@
-/// A setting that is bound to its key, its default value and its suite: a property wrapper, its `$`, and a static setting in one type.
+/// A setting: a key with its default, in a suite.
+///
+/// One type is the property wrapper, its `$`, and a static setting:
 ///
 /// ```swift
 /// struct CameraSettings {
 ///     @UserDefault("launchCount") var launchCount = 9
 ///     @UserDefault("nickname") var nickname: String?
+///     @UserDefault() var camera: CameraConfig  // a DefaultConfig
 /// }
 ///
 /// enum Settings {
@@ -12,56 +15,60 @@
 /// Settings.quality.value = 0.5
 /// ```
 ///
-/// Reading reads the store and assigning stores: all wrappers with one key in one suite show one value, wherever they are.
-/// What fails reaches the suite's ``DefaultsSuite/onFailure``; then reading gives the default, and assigning leaves the old value.
+/// A setting answers what *counts*, so it is never `nil`: the stored value, or the default if none is stored. All settings with one key in
+/// one suite share one value. If reading or assigning fails, the suite's ``DefaultsSuite/onFailure`` receives the error; reading then
+/// returns the default, and assigning leaves the old value.
 ///
-/// The value may be anything that a ``DefaultKey`` takes. The name is one letter from Foundation's `UserDefaults`, which on Linux is not
-/// even behind it.
+/// The value may be of any type that a ``DefaultKey`` takes. Not to be confused with Foundation's `UserDefaults`.
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {
     /// The name and the default value.
     public let key: DefaultKey<Value>
     private let setting: Setting<Value>
 
-    /// Binds a key to a suite.
+    /// Creates the setting of a key in a suite.
     public init(_ key: DefaultKey<Value>, in suite: DefaultsSuite = .standard) {
         self.key = key
         setting = Setting(suite, key)
     }
 
-    /// The stored value; the default where nothing is stored, or nothing that can be read. Assigning nil to an optional resets it.
+    /// The stored value. Returns the default if no value is stored, or none that can be read. Assigning `nil` to an optional resets it.
+    ///
+    /// `setting.value += 1` is a read and a write, and another writer can come between. ``update(_:)`` is one step.
     public var value: Value {
         get { setting.get(or: key.defaultValue) }
         nonmutating set { setting.set(newValue) }
     }
 
+    /// The ``value``, for the property wrapper.
     public var wrappedValue: Value {
         get { value }
         nonmutating set { value = newValue }
     }
 
+    /// The setting itself.
     public var projectedValue: UserDefault { self }
 
     var name: SettingName { setting.name }
 }
 
 extension UserDefault {
-    /// Whether anything is stored, readable or not; false where that cannot be known, which the failure handler hears.
+    /// Whether a value is stored, readable or not. False if the suite cannot be read, which the failure handler receives.
     ///
     /// False for a value that `UserDefaults` takes from elsewhere: one that was registered, or one of the global domain.
     public var isSet: Bool { setting.isSet }
 
-    /// Whether an administrator provides the value, by a configuration profile or by device management, so that it cannot be changed.
+    /// Whether an administrator provides the value, by a configuration profile or device management, so that it cannot be changed.
     ///
     /// ```swift
     /// Toggle("Grid", isOn: $showsGrid.binding).disabled($showsGrid.isManaged)
     /// ```
     ///
-    /// Saving a managed setting throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``. False where settings cannot be managed,
-    /// which is everywhere but in `UserDefaults` on Apple platforms.
+    /// Saving a managed setting throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``. Only settings in `UserDefaults` on Apple
+    /// platforms can be managed.
     public var isManaged: Bool { setting.isManaged }
 
-    /// Removes what is stored, so that the default reads again.
+    /// Removes the stored value, so that the default counts again.
     public func reset() { setting.remove() }
 
     /// Changes the value in one step that no other writer comes between.
@@ -70,13 +77,14 @@ extension UserDefault {
     /// try $launchCount.update { $0 += 1 }
     /// ```
     ///
-    /// - Parameter body: Gets what reads, so the default where nothing is stored, and leaves what is to be stored. It runs once,
-    ///   and nothing is written if it throws.
+    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and reported, as when you assign a value.
+    ///
+    /// - Parameter body: Edits the value, which is the default if none is stored. It runs once, and nothing is written if it throws.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``DefaultsError``. An unreadable value is an error before `body` runs.
+    /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        try setting.update { stored in
+        try setting.update(recovers: true) { stored in
             var value = stored ?? key.defaultValue
             let result = try body(&value)
             stored = value
@@ -84,42 +92,44 @@ extension UserDefault {
         }
     }
 
-    /// The same setting as a store, which reads nil where nothing is stored.
+    /// The same setting as a store, which reads `nil` if no value is stored.
     public var store: AnyStore<Value> { AnyStore(PersistentStore(setting)) }
 }
 
-// What observers hear is what reads: the default in place of nothing.
+// Observers receive what counts: the default in place of a missing value.
 extension UserDefault {
-    /// Calls the handler after each change, with the present value first if `initial` is true, until the token is cancelled or let go of.
+    /// Calls the handler after each change until the token is cancelled or deallocated.
     ///
-    /// Where nothing is stored, or nothing that can be read, the change holds the default; ``DefaultChange/kind`` tells a reset from
-    /// an assignment. The rest is as with ``DefaultStoreType/observe(_:_:)``.
+    /// If no value is stored, or none that can be read, the change holds the default. ``DefaultChange/kind`` tells a reset from an
+    /// assignment. See also ``DefaultStoreType/observe(initial:_:)``.
+    ///
+    /// - Parameter initial: Whether the handler is called with the present value first.
     public func observe(
         initial: Bool = false, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
         let key = key
-        return setting.observe(initial ? .initial : []) { handler($0.filled(with: key.defaultValue)) }
+        return setting.observe(initial: initial) { handler($0.filled(with: key.defaultValue)) }
     }
 
-    /// Calls the handler on the main actor after each change, with the present value first if `initial` is true.
-    public func observe(
-        initial: Bool = false, on actor: MainActor, _ handler: @escaping @MainActor (DefaultChange<Value>) -> Void
+    /// Calls the handler on the main actor after each change. See ``DefaultStoreType/observeOnMainActor(initial:_:)``.
+    public func observeOnMainActor(
+        initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
         let key = key
-        return PersistentStore(setting).observe(initial: initial, on: actor) {
+        return PersistentStore(setting).observeOnMainActor(initial: initial) {
             handler($0.filled(with: key.defaultValue))
         }
     }
 
-    /// The values from now on, the present one first. A slow consumer misses some, never the last.
-    public var values: DefaultValues<Value> {
+    /// The values from now on, beginning with the present one. A slow consumer misses some, but never the last.
+    public var values: DefaultUpdates<Value> {
         let (setting, key) = (setting, key)
-        return DefaultValues { element in setting.observe(.initial) { element($0.newValue ?? key.defaultValue) } }
+        return DefaultUpdates { element in setting.observe(initial: true) { element($0.newValue ?? key.defaultValue) } }
     }
 }
 
 extension DefaultChange {
-    /// The change of what reads, with the default where nothing is stored.
+    /// Returns the change of what counts, with the default in place of a missing value.
     fileprivate func filled(with defaultValue: Value) -> DefaultChange {
         DefaultChange(
             oldValue: oldValue ?? defaultValue, newValue: newValue ?? defaultValue, kind: kind, origin: origin,

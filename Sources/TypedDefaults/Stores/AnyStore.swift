@@ -13,7 +13,7 @@
 ///
 /// Copies share the underlying store. It is not `Equatable`: whether two boxes are equal could mean the same store or the
 /// same value, and both can be asked for by their own names.
-public struct AnyStore<Default: Sendable>: DefaultStoreType {
+public struct AnyStore<Default: Sendable>: RecoveringStore {
     let base: any DefaultStoreType<Default>
     /// Nil for a base that notifies observers itself.
     private let relay: Relay<Default>?
@@ -26,28 +26,39 @@ public struct AnyStore<Default: Sendable>: DefaultStoreType {
         relay = notifies ? nil : box?.relay ?? Relay()
     }
 
+    /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { base.get() }
+    /// Stores a value. The failure handler of the store's suite receives an error.
     public func set(_ value: Default) { telling { base.set(value) } }
+    /// Removes the stored value.
     public func remove() { telling { base.remove() } }
+    /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try base.load() }
+    /// Stores a value, or throws and leaves the old one.
     public func save(_ value: Default) throws { try telling { try base.save(value) } }
 
+    /// Changes the stored value in one step that no other writer comes between.
     @discardableResult
-    public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try telling { try base.update(body) }
+    public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try telling { try base.updateStored(body) }
+    }
+
+    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try telling { try base.updateRecovering(body) }
     }
 
     /// Calls the handler after each change of the value.
     ///
     /// If the store is your own and has no `observe`, the box reports the changes that go through it and its
-    /// copies. It sees a write to the store itself, or through another box around it, only at its own next
+    /// copies. It notices a write to the store itself, or through another box around it, only at its own next
     /// write or observation.
     public func observe(
-        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
-        let token = base.observe(options, handler)
-        guard let relay, token.isInert else { return token }
-        return relay.observe(options, of: base, handler)
+        guard let relay else { return base.observe(initial: initial, handler) }
+        // Asked without an initial call, which would be made twice.
+        guard base.observe(initial: false, { _ in }).isInert else { return base.observe(initial: initial, handler) }
+        return relay.observe(initial: initial, of: base, handler)
     }
 
     private func telling<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -59,12 +70,20 @@ public struct AnyStore<Default: Sendable>: DefaultStoreType {
 }
 
 extension AnyStore where Default: DefaultConvertible {
-    /// A ``PersistentStore`` in that suite.
+    /// Returns a ``PersistentStore`` in that suite.
     public static func persistent(in suite: DefaultsSuite = .standard) -> AnyStore {
-        AnyStore(PersistentStore(suite: suite))
+        AnyStore(PersistentStore(in: suite))
     }
 
-    /// An ``InMemoryStore`` that holds the value, or nothing.
+    /// Returns an ``InMemoryStore`` that holds the value; `nil` for an empty one.
+    public static func inMemory(_ initial: Default? = nil) -> AnyStore {
+        AnyStore(InMemoryStore(initial))
+    }
+}
+
+extension AnyStore where Default: Codable {
+    /// Returns an ``InMemoryStore`` that holds the value; `nil` for an empty one.
+    @_disfavoredOverload
     public static func inMemory(_ initial: Default? = nil) -> AnyStore {
         AnyStore(InMemoryStore(initial))
     }

@@ -32,14 +32,14 @@ extension DefaultChange: DiscreetlyDescribed {
     }
 }
 
-extension DefaultValues: DiscreetlyDescribed {
+extension DefaultUpdates: DiscreetlyDescribed {
     /// The type, and no value.
-    public var description: String { "DefaultValues<\(Element.self)>" }
+    public var description: String { "DefaultUpdates<\(Element.self)>" }
 }
 
-extension DefaultValues.AsyncIterator: CustomStringConvertible, CustomReflectable {
+extension DefaultUpdates.AsyncIterator: CustomStringConvertible, CustomReflectable {
     /// The type, and no value.
-    public var description: String { "DefaultValues<\(Element.self)>.AsyncIterator" }
+    public var description: String { "DefaultUpdates<\(Element.self)>.AsyncIterator" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

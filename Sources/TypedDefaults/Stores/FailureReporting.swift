@@ -6,6 +6,7 @@ extension DefaultStoreType {
     func fail(with error: any Error) {
         // Only the type of a foreign error, because its text may contain a value.
         let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
+        if let decorator = self as? any DefaultStoreDecorator { return decorator.base.fail(with: error) }
         guard let store = self as? any FailureReporting else {
             return writeToLog(error.kind.description, line: "TypedDefaults: \(error)")
         }

@@ -10,11 +10,11 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultS
     func load() throws -> Part? { try base.load()?[keyPath: part] }
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
-    func remove() { reportingFailure { try update { $0 = nil } } }
-    func save(_ value: Part) throws { try update { $0 = value } }
+    func remove() { reportingFailure { try updateStored { $0 = nil } } }
+    func save(_ value: Part) throws { try updateStored { $0 = value } }
 
-    func update<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try base.update { stored in
+    func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
+        try base.updateStored { stored in
             var value = stored?[keyPath: part]
             let result = try body(&value)
             // Nothing becomes of a part that is missing already.
@@ -22,7 +22,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultS
             guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
                 throw DefaultsError(
                     .refused, type: "\(Base.Default.self)",
-                    reason: "a part needs a whole: give `map` a default, or store a whole first")
+                    reason: "cannot set a property of a value that is not stored; pass `default:` to `map`")
             }
             whole[keyPath: part] = value
             stored = whole
@@ -31,11 +31,11 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultS
     }
 
     func observe(
-        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Part>) -> Void
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Part>) -> Void
     ) -> ObservationToken {
         // The first call is made whatever it finds.
-        let isInitial = Locked(options.contains(.initial))
-        return base.observe(options) { change in
+        let isInitial = Locked(initial)
+        return base.observe(initial: initial) { change in
             let (old, new) = (change.oldValue?[keyPath: part], change.newValue?[keyPath: part])
             let isFirst = isInitial.withLock { isInitial in
                 defer { isInitial = false }
@@ -44,7 +44,8 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultS
             guard isFirst || !areSame(old, new) else { return }
             handler(
                 DefaultChange(
-                    oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: change.origin,
+                    oldValue: old, newValue: new, kind: isFirst ? .initial : new == nil ? .removed : .set,
+                    origin: change.origin,
                     name: change.name))
         }
     }
@@ -63,7 +64,7 @@ extension DefaultStoreType {
     /// let token = size.observe { change in print(change) }    // only of changes of the size
     /// ```
     ///
-    /// Each write is an ``update(_:)`` of the whole. It reads nil where no whole is stored.
+    /// Each write is an ``updateStored(_:)`` of the whole. It reads nil where no whole is stored.
     ///
     /// - Parameters:
     ///   - part: The part, in a value type.

@@ -8,15 +8,15 @@
 /// The value is decoded when it is first asked for and kept until it changes; over `UserDefaults`, which anybody may write, the stored
 /// object is read and compared each time. Copies, and other stores for the same key of the
 /// same suite, share what is stored.
-public struct PersistentStore<Default: Sendable>: DefaultStoreType {
+public struct PersistentStore<Default: Sendable>: RecoveringStore {
     private let setting: Setting<Default>
 
     /// Creates a store for a setting that names its own key.
     ///
     /// - Parameters:
-    ///   - suite: Where the setting lives.
-    ///   - key: Another key than the type's own, for a second instance of one type.
-    public init(suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
+    ///   - suite: The suite of the setting.
+    ///   - key: Another key than the type's own, for a second setting of one type; `nil` for the type's own.
+    public init(in suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
         if let key {
             setting = Setting(suite, key: key, .convertible)
         } else {
@@ -24,29 +24,41 @@ public struct PersistentStore<Default: Sendable>: DefaultStoreType {
         }
     }
 
-    /// Creates a store for a key. It reads nil where nothing is stored: the key's default value belongs to `suite[key]`.
-    public init(_ key: DefaultKey<Default>, suite: DefaultsSuite = .standard) {
-        setting = Setting(suite, key)
-    }
+    @available(
+        *, unavailable,
+        message: "a key has a default, which a store would ignore: use UserDefault(key, in:) or suite[key]"
+    )
+    public init(_ key: DefaultKey<Default>, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
 
     init(_ setting: Setting<Default>) { self.setting = setting }
 
     var name: SettingName { setting.name }
 
+    /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { setting.get() }
+    /// Stores a value. The suite's failure handler receives an error.
     public func set(_ value: Default) { setting.set(value) }
+    /// Removes the stored value.
     public func remove() { setting.remove() }
+    /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try setting.load() }
+    /// Stores a value, or throws and leaves the old one.
     public func save(_ value: Default) throws { try setting.save(value) }
 
+    /// Changes the stored value in one step that no other writer comes between.
     @discardableResult
-    public func update<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+    public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try setting.update(body)
     }
 
+    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try setting.update(recovers: true, body)
+    }
+
+    /// Calls the handler after each change of the stored value until the token is cancelled or deallocated.
     public func observe(
-        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
-    ) -> ObservationToken { setting.observe(options, handler) }
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken { setting.observe(initial: initial, handler) }
 
     func report(_ error: DefaultsError) { setting.report(error) }
 }

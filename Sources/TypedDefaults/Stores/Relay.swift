@@ -61,7 +61,7 @@ final class Relay<Default: Sendable>: Sendable {
     }
 
     func observe(
-        _ options: ObservationOptions, of store: some DefaultStoreType<Default>,
+        initial: Bool, of store: some DefaultStoreType<Default>,
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let observer = Observer(handler)
@@ -73,9 +73,8 @@ final class Relay<Default: Sendable>: Sendable {
             let old = state.announced
             if state.observers.isEmpty { state.announced = present }
             state.observers.append(observer)
-            guard options.contains(.initial) else { return old }
-            let kind: ChangeKind = present == nil ? .removed : .set
-            let change = DefaultChange(oldValue: nil, newValue: present, kind: kind, origin: .thisProcess)
+            guard initial else { return old }
+            let change = DefaultChange(oldValue: nil, newValue: present, kind: .initial, origin: .local)
             state.events.append(Event(change: change, depth: ChangeRow.depth, audience: [observer]))
             return old
         }
@@ -132,7 +131,7 @@ final class Relay<Default: Sendable>: Sendable {
             return new
         }
         let change = DefaultChange(
-            oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .thisProcess)
+            oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .local)
         state.withLock { state in
             guard !state.observers.isEmpty else { return }
             state.announced = new

@@ -8,8 +8,11 @@ import SettingsFile
         /// The program's own settings: `UserDefaults.standard`.
         public static let standard = DefaultsSuite(userDefaults: .standard)
 
-        /// Checks the name; on Apple platforms ``standard`` is named by the bundle.
-        public static func nameStandard(_ name: String) throws { try check(name: name) }
+        /// The identifier of the bundle, which names the program's own settings here. Assigning a name has no effect.
+        public static var standardName: String {
+            get { programIdentifier }
+            set { precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name") }
+        }
 
         /// What tells this program's settings from those of others.
         static var programIdentifier: String {
@@ -28,27 +31,30 @@ import SettingsFile
     extension DefaultsSuite {
         /// The program's own settings.
         ///
-        /// On Apple platforms `UserDefaults.standard`. Elsewhere a settings file, named by ``nameStandard(_:)`` or else by the file name
+        /// On Apple platforms `UserDefaults.standard`. Elsewhere a settings file, named by ``standardName`` or else by the file name
         /// of the executable, with bytes that a suite's name may not hold as `%XX`. Programs of one file name share it.
         // Not by the bundle's identifier, which only all of Foundation knows and programs have none of: linking it would lead to
         // other settings.
-        public static let standard = DefaultsSuite(settingsFile: standardName.takeName())
+        public static let standard = DefaultsSuite(settingsFile: standardSuiteName.takeName())
 
-        /// Gives the program's own settings a name that lasts when the executable's file is renamed, such as `com.example.camera`.
+        /// The name of the program's own settings, by default the file name of the executable.
         ///
-        /// To be called once, before ``standard`` is used; on Apple platforms, where the bundle names it, it only checks the name.
+        /// ```swift
+        /// DefaultsSuite.standardName = "com.example.camera"
+        /// ```
         ///
-        /// - Throws: ``DefaultsError/Kind/invalidName`` if the name is none that ``init(name:)`` takes, or if ``standard`` has another one
-        ///   already.
-        public static func nameStandard(_ name: String) throws {
-            try check(name: name)
-            guard standardName.give(name) else {
-                throw DefaultsError(.invalidName, reason: "the standard suite is in use under another name already")
+        /// Assign a name that stays when the executable is renamed, once and before ``standard`` is used: assigning another name later, or one
+        /// that ``init(name:)`` refuses, ends the program. On Apple platforms the bundle names the settings, and assigning has no effect.
+        public static var standardName: String {
+            get { standardSuiteName.takeName() }
+            set {
+                precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name")
+                precondition(standardSuiteName.give(newValue), "the standard suite is in use under another name")
             }
         }
 
         /// What tells this program's settings from those of others.
-        static var programIdentifier: String { standardName.takeName() }
+        static var programIdentifier: String { standardSuiteName.takeName() }
 
         /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`; on Apple platforms an app group or the
         /// like.
@@ -67,7 +73,7 @@ import SettingsFile
         }
     }
 
-    private let standardName = StandardName()
+    private let standardSuiteName = StandardName()
 
     /// The name of the program's own settings, which may be given once and is taken for good.
     private final class StandardName: Sendable {

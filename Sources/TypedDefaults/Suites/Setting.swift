@@ -91,13 +91,13 @@ extension Setting {
     }
 
     func observe(
-        _ options: ObservationOptions, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
         let observer = Observer { change in
             // Safe: the slot, which is of this type, has made it.
             handler(unsafeDowncast(change, to: Box<DefaultChange<Value>>.self).value)
         }
-        return core.observe(slot, observer, options)
+        return core.observe(slot, observer, initial: initial)
     }
 
     func report(_ error: DefaultsError) { core.report(error) }
@@ -114,7 +114,10 @@ extension Setting {
         try put(try slot.encode(value))
     }
 
-    func update<Result>(_ body: (inout Value?) throws -> Result) throws -> Result {
+    /// - Parameter recovers: Whether an unreadable value counts as missing, instead of being an error.
+    func update<Result>(
+        recovers: Bool = false, _ body: (inout Value?) throws -> Result
+    ) throws -> Result {
         // Even after a failure there may be external changes.
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
@@ -124,7 +127,7 @@ extension Setting {
         do {
             defer { isDeliveryDue = core.endWrite() }
             // What is stored, never the launch argument: writing that back would make it permanent.
-            var value = try value(of: core.stored(slot))
+            var value = try stored(recovers: recovers)
             result = try body(&value)
             // A flush may have found a loss while `body` ran.
             try core.catchUpIfNeeded()
@@ -133,6 +136,13 @@ extension Setting {
         try flushIfImmediate()
         if let unreadable { core.report(unreadable) }
         return result
+    }
+
+    private func stored(recovers: Bool) throws(DefaultsError) -> Value? {
+        do throws(DefaultsError) { return try value(of: core.stored(slot)) } catch {
+            guard recovers, error.kind == .unreadable else { throw error.about(key: slot.key) }
+            return nil
+        }
     }
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {

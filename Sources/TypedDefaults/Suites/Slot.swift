@@ -75,7 +75,10 @@ final class Slot: ForkLock {
     private let encoding: any AnyObject & Sendable
     private let makeBox: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
     /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
-    let makeChange: @Sendable (PropertyList?, PropertyList?, ChangeOrigin) -> (any AnyObject & Sendable, DefaultsError?)
+    let makeChange:
+        @Sendable (PropertyList?, PropertyList?, ChangeOrigin, _ isInitial: Bool) -> (
+            any AnyObject & Sendable, DefaultsError?
+        )
     private let knowledge = Locked(Knowledge())
     private let registrar = ObservationRegistrar()
     /// What the registrar knows the value by, an object of this slot's own.
@@ -100,7 +103,7 @@ final class Slot: ForkLock {
         holdsObjects = !_isPOD(Value.self)
         encoding = SlotEncoding(conversion)
         makeBox = conversion.decodeBox
-        makeChange = { old, new, origin in
+        makeChange = { old, new, origin, isInitial in
             // What `get` returns: while there is a launch argument, that one.
             let isArgument = launchArgument != nil
             let new = launchArgument ?? new
@@ -115,8 +118,8 @@ final class Slot: ForkLock {
             return (
                 Box(
                     DefaultChange(
-                        oldValue: old ?? nil, newValue: (try? read.get()) ?? nil, kind: new == nil ? .removed : .set,
-                        origin: origin, name: name)), failure
+                        oldValue: old ?? nil, newValue: (try? read.get()) ?? nil,
+                        kind: isInitial ? .initial : new == nil ? .removed : .set, origin: origin, name: name)), failure
             )
         }
     }

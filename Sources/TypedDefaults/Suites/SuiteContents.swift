@@ -45,6 +45,12 @@ extension SuiteContents {
         set { write(newValue, key.name, key.declaration) }
     }
 
+    /// The value of a config type. Returns the default if no value is stored, or none that can be read.
+    public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
+        get { self[stored: type] ?? Config.defaultInstance }
+        set { self[stored: type] = newValue }
+    }
+
     /// The stored value of a type that names its own key; `nil` if none is stored, or none that can be read.
     ///
     /// Assigning `nil` removes the key.

@@ -199,7 +199,7 @@ final class SuiteCore: Sendable {
             }
             let names = reported.lazy.map { ByteString($0.key) }
             let declared = Set(names.filter { [keys] name in keys[name]?.isDeclared == true })
-            observers.announce(reported, declared: declared, origin: .thisProcess, depth: depth)
+            observers.announce(reported, declared: declared, origin: .local, depth: depth)
         }
 
         /// Removes unused slots if there are many. They are made again when their key is used.

@@ -37,15 +37,11 @@ public protocol DefaultConvertible: Sendable {
     /// The value as a property list object, of the kinds that ``init(_:)`` is given.
     func serialize() -> Any
 
-    /// What properties are read as that are missing in what is stored, because a later version of the program has added them; nil
-    /// to find such a value unreadable, which is the default.
-    ///
-    /// Of use to `Codable` types, whose compiler-made `init(from:)` asks for every property that is not optional, initial value or
-    /// not:
-    ///
-    /// ```swift
-    /// static var fallback: CameraConfig? { CameraConfig() }
-    /// ```
+    /// The value that fills in properties which a stored value lacks; `nil` to find such a value unreadable.
+    @available(
+        *, deprecated,
+        message: "conform to DefaultConfig, whose init() makes the default and fills in missing properties"
+    )
     static var fallback: Self? { get }
 }
 

@@ -107,11 +107,11 @@ extension DefaultConvertible where Self: Codable {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         probe?.found.withLock { found in
             found.decoding = .init { stored, readsArguments throws(DefaultsError) in
-                try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.fallback)
+                try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.filling)
             }
         }
         // An initialiser that returns nil has no place for the reason; stores ask the coder, which has.
-        return try? Conversion<Self>.decodingByCodable(PropertyList(object), false, fallback: Self.fallback)
+        return try? Conversion<Self>.decodingByCodable(PropertyList(object), false, fallback: Self.filling)
     }
 
     /// What the default `serialize()` does.

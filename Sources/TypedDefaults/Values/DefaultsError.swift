@@ -12,26 +12,40 @@
 public struct DefaultsError: Error, Hashable, Sendable {
     /// The sort of failure. Kinds may be added in later versions, so a `switch` over them needs a `default`.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        public let description: String
+        private enum Code: Hashable, Sendable {
+            case unreadable, unavailable, refused, managed, timedOut, nestedWrite, conflict, nearlyFull, invalidName
+        }
+        private let code: Code
+
+        /// The name of the kind in words.
+        public var description: String {
+            switch code {
+            case .timedOut: "timed out"
+            case .nestedWrite: "nested write"
+            case .nearlyFull: "nearly full"
+            case .invalidName: "invalid name"
+            default: "\(code)"
+            }
+        }
 
         /// A value is stored, but not one that the declared type can be made from.
-        public static let unreadable = Kind(description: "unreadable")
+        public static let unreadable = Kind(code: .unreadable)
         /// The place where settings live cannot be read or written now; what is stored there is unknown and untouched.
-        public static let unavailable = Kind(description: "unavailable")
+        public static let unavailable = Kind(code: .unavailable)
         /// The value cannot be stored as it is: it would not read back the same. Nothing was written.
-        public static let refused = Kind(description: "refused")
+        public static let refused = Kind(code: .refused)
         /// An administrator provides the value, so the program cannot change it. Nothing was written. See ``UserDefault/isManaged``.
-        public static let managed = Kind(description: "managed")
+        public static let managed = Kind(code: .managed)
         /// Another writer held the suite for longer than a writer waits, which is two seconds. Nothing was written.
-        public static let timedOut = Kind(description: "timed out")
+        public static let timedOut = Kind(code: .timedOut)
         /// A suite was written from inside its own `update`. Nothing was written.
-        public static let nestedWrite = Kind(description: "nested write")
+        public static let nestedWrite = Kind(code: .nestedWrite)
         /// Two declarations of one key contradict each other. Both go on to work, each as it says.
-        public static let conflict = Kind(description: "conflict")
+        public static let conflict = Kind(code: .conflict)
         /// The value was written, but soon the system will take no more. Only failure handlers hear of it.
-        public static let nearlyFull = Kind(description: "nearly full")
+        public static let nearlyFull = Kind(code: .nearlyFull)
         /// A suite's name is not one that every platform can store under.
-        public static let invalidName = Kind(description: "invalid name")
+        public static let invalidName = Kind(code: .invalidName)
     }
 
     private struct Fields: Hashable, Sendable {
@@ -56,12 +70,12 @@ public struct DefaultsError: Error, Hashable, Sendable {
     /// The sort of failure.
     public var kind: Kind { fields.kind }
     /// The setting's key, where the failure concerns one.
-    public var key: String? {
+    public internal(set) var key: String? {
         get { fields.key }
         set { fields.key = newValue }
     }
     /// The name of the type that was declared, or that was met and has no place in a property list.
-    public var type: String? {
+    public internal(set) var type: String? {
         get { fields.type }
         set { fields.type = newValue }
     }
@@ -70,12 +84,12 @@ public struct DefaultsError: Error, Hashable, Sendable {
     ///
     /// A coding key is a property name if it is a case of an enum, and `*` otherwise. In the object that
     /// ``PropertyList/init(_:)`` takes and `serialize()` returns, all keys count as property names.
-    public var path: [String] {
+    public internal(set) var path: [String] {
         get { fields.path }
         set { fields.path = newValue }
     }
     /// One sentence of explanation.
-    public var reason: String {
+    public internal(set) var reason: String {
         get { fields.reason }
         set { fields.reason = newValue }
     }

@@ -106,7 +106,7 @@ private func openFile(_ bytes: [UInt8]) {
             return
         }
         for key in keys { _ = suite[DefaultKey<PropertyList?>(key)] }
-        let store = PersistentStore(DefaultKey("fuzz", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("fuzz", default: 0), in: suite).store
         try store.save(rounds)
         let other = DefaultsSuite(backend: FileBackend(path: path))
         precondition(other[DefaultKey("fuzz", default: 0)] == rounds)

@@ -37,7 +37,7 @@ struct DefaultKeyTests {
     @Test func theDefaultReadsUntilSomethingIsStored() {
         let suite = DefaultsSuite.inMemory()
         #expect(suite[.quality] == 0.8)
-        #expect(PersistentStore(.quality, suite: suite).get() == nil)
+        #expect(UserDefault(.quality, in: suite).store.get() == nil)
         suite[.quality] = 0.5
         #expect(suite[.quality] == 0.5)
     }

@@ -12,7 +12,7 @@ struct FormerKeysTests {
     func aValueUnderTheFormerKeyIsReadAndNothingIsWritten(backend: Backend) throws {
         try backend.withSuite { suite throws in
             suite[dottedName] = "kai"
-            let config = AppConfig(suite: suite, identifier: "app")
+            let config = AppConfig(in: suite, identifier: "app")
             #expect(config.userName == "kai")
             #expect(config.$userName.isSet)
             #expect(try suite.keys() == ["app.AppConfig.userName"])
@@ -23,9 +23,9 @@ struct FormerKeysTests {
     func theFirstWriteMovesTheValueInOneChange(backend: Backend) throws {
         try backend.withSuite { suite throws in
             suite[dottedName] = "kai"
-            let config = AppConfig(suite: suite, identifier: "app")
+            let config = AppConfig(in: suite, identifier: "app")
             let heard = Guarded<[[String]]>([])
-            let token = suite.observe(prefix: "") { change in
+            let token = suite.observeAll(prefix: "") { change in
                 heard.withLock { $0.append(change.keys.sorted()) }
             }
             try config.$userName.update { $0 += "!" }
@@ -39,7 +39,7 @@ struct FormerKeysTests {
 
     @Test func aWriteOfTheSameValueMovesItToo() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai"])
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         let heard = Guarded(0)
         let token = config.$userName.observe { _ in heard.withLock { $0 += 1 } }
         config.userName = "kai"
@@ -53,7 +53,7 @@ struct FormerKeysTests {
         try backend.withSuite { suite throws in
             suite[dottedName] = "former"
             suite[name] = "present"
-            let config = AppConfig(suite: suite, identifier: "app")
+            let config = AppConfig(in: suite, identifier: "app")
             #expect(config.userName == "present")
             config.$userName.reset()
             #expect(config.userName == "" && !config.$userName.isSet)
@@ -68,7 +68,7 @@ struct FormerKeysTests {
     @Test(arguments: Backend.allCases)
     func observersHearWritesToTheFormerKeyWhileItCounts(backend: Backend) throws {
         try backend.withSuite { suite throws in
-            let config = AppConfig(suite: suite, identifier: "app")
+            let config = AppConfig(in: suite, identifier: "app")
             let heard = Guarded<[String?]>([])
             let token = config.$userName.observe { change in heard.withLock { $0.append(change.newValue) } }
             // An older version of the program writes.
@@ -90,21 +90,21 @@ struct FormerKeysTests {
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let suite = try DefaultsSuite(file: file)
         suite[dottedName] = "kai"
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         #expect(config.userName == "kai")
         // A second backend on the file is what another process would be.
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
-        AppConfig(suite: other, identifier: "app").userName = "kai"
+        AppConfig(in: other, identifier: "app").userName = "kai"
         #expect(config.userName == "kai")
         #expect(try suite.keys() == ["app/AppConfig/userName"])
-        AppConfig(suite: other, identifier: "app").userName = "other"
+        AppConfig(in: other, identifier: "app").userName = "other"
         #expect(config.userName == "other")
     }
 
     @Test func anUnreadableValueUnderTheFormerKeyIsSetAside() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": [1, 2]])
         let failures = Failures(of: suite)
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         #expect(config.userName == "")
         #expect(failures.kinds == [.unreadable])
         config.userName = "kai"
@@ -113,7 +113,7 @@ struct FormerKeysTests {
 
     @Test func aDeclarationWithoutFormerKeysReadsItsOwnKeyOnly() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai"])
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         #expect(suite[name] == "")
         #expect(config.userName == "kai")
         #expect(suite[name] == "")
@@ -123,7 +123,7 @@ struct FormerKeysTests {
 
     @Test func differentDottedKeysGiveDifferentKeys() {
         let identifiers = ["a.b", "a/b", "a%2Fb", "a%b", "a%25b", "a..b", "a//b"]
-        let keys = identifiers.flatMap { TwitterConfig(suite: .inMemory(), identifier: $0).storedKeys }
+        let keys = identifiers.flatMap { TwitterConfig(in: .inMemory(), identifier: $0).allKeys }
         #expect(Set(keys).count == keys.count)
         #expect(keys.allSatisfy { !$0.contains(".") })
     }
@@ -133,10 +133,10 @@ struct FormerKeysTests {
             "app.AppConfig.userName": "kai", "app.AppConfig.nickname": "k", "app.AppConfig.isFirstLaunch": false,
         ])
         let early = Guarded<[[String]]>([])
-        let earlyToken = suite.observe(prefix: "app/AppConfig/") { change in
+        let earlyToken = suite.observeAll(prefix: "app/AppConfig/") { change in
             early.withLock { $0.append(change.keys) }
         }
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         let heard = Guarded<[[String]]>([])
         let token = suite.observe { change in heard.withLock { $0.append(change.keys) } }
         config.$userName.reset()
@@ -146,7 +146,7 @@ struct FormerKeysTests {
         #expect(heard.withLock { $0 } == expected)
         #expect(early.withLock { $0 } == expected, "begun before the class was used")
         // An older version of the program writes, and what it writes counts.
-        PersistentStore(DefaultKey<PropertyList?>("app.AppConfig.userName"), suite: suite).set("older")
+        UserDefault(DefaultKey<PropertyList?>("app.AppConfig.userName"), in: suite).store.set("older")
         #expect(heard.withLock { $0.last }?.contains("app/AppConfig/userName") == true)
         config.userName = "newer"
         let count = heard.withLock { $0.count }
@@ -160,11 +160,11 @@ struct FormerKeysTests {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let suite = try DefaultsSuite(file: file)
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         let (declared, prefixed) = (Guarded<[[String]]>([]), Guarded<[[String]]>([]))
         let tokens = [
             suite.observe { change in declared.withLock { $0.append(change.keys) } },
-            suite.observe(prefix: "app/AppConfig/") { change in prefixed.withLock { $0.append(change.keys) } },
+            suite.observeAll(prefix: "app/AppConfig/") { change in prefixed.withLock { $0.append(change.keys) } },
         ]
         // A second backend on the file is what another process would be.
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
@@ -181,7 +181,7 @@ struct FormerKeysTests {
     func removingTheKeyRemovesTheFormerValue(backend: Backend) throws {
         try backend.withSuite { suite throws in
             suite[dottedName] = "kai"
-            let config = AppConfig(suite: suite, identifier: "app")
+            let config = AppConfig(in: suite, identifier: "app")
             suite.remove(["app/AppConfig/userName"])
             #expect(config.userName == "")
             #expect(try suite.keys() == [])
@@ -190,8 +190,8 @@ struct FormerKeysTests {
 
     @Test func anotherDeclarationOfTheKeyRemovesTheFormerValue() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "app.AppConfig.nickname": "k"])
-        let config = AppConfig(suite: suite, identifier: "app")
-        let store = PersistentStore(name, suite: suite)
+        let config = AppConfig(in: suite, identifier: "app")
+        let store = UserDefault(name, in: suite).store
         store.set("new")
         store.remove()
         #expect(config.userName == "")
@@ -214,7 +214,7 @@ struct FormerKeysTests {
 
     @Test func aRenamedPropertyThatIsPinnedReadsItsFormerKey() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "app.size": 1, "other.AppConfig.size": 2])
-        let config = RenamedConfig(suite: suite, identifier: "app")
+        let config = RenamedConfig(in: suite, identifier: "app")
         #expect(config.name == "kai")
         #expect(config.size == 0 && config.otherSize == 0, "keys of another form")
         config.name = "moved"
@@ -224,13 +224,13 @@ struct FormerKeysTests {
     @Test func aPinnedKeyIsUnescapedForItsFormerName() {
         final class Config: StorableConfig { @Stored("a%2Fb%252F/c/C/x") var x = "" }
         let suite = DefaultsSuite.inMemory(["a/b%2F.c.C.x": "former"])
-        #expect(Config(suite: suite, identifier: "a/b%2F.c").x == "former")
+        #expect(Config(in: suite, identifier: "a/b%2F.c").x == "former")
     }
 
     #if os(macOS) || os(Linux) || os(Windows)
         @Test func twoPropertiesCannotShareAFormerKey() async {
             await #expect(processExitsWith: .failure) {
-                _ = SharingConfig(suite: .inMemory(), identifier: "app")
+                _ = SharingConfig(in: .inMemory(), identifier: "app")
             }
         }
     #endif

@@ -59,7 +59,7 @@ struct StorableConfigTests {
         config.selectedHobbies.append("golf")
         config.theme = .dark
         config.nickname = "k"
-        for other in [config, AppConfig(suite: suite, identifier: "app")] {
+        for other in [config, AppConfig(in: suite, identifier: "app")] {
             #expect(!other.isFirstLaunch)
             #expect(other.userName == "kai")
             #expect(other.selectedHobbies == ["golf"])
@@ -76,7 +76,7 @@ struct StorableConfigTests {
 
     @Test func theListOfKeysIsInTheOrderOfDeclaration() {
         #expect(
-            AppConfig(suite: .inMemory(), identifier: "app").storedKeys == [
+            AppConfig(in: .inMemory(), identifier: "app").allKeys == [
                 "app/AppConfig/isFirstLaunch", "app/AppConfig/userName", "app/AppConfig/selectedHobbies", "user-theme",
                 "app/AppConfig/nickname", "app/AppConfig/chosenTheme",
             ])
@@ -86,49 +86,49 @@ struct StorableConfigTests {
         let file = DefaultsSuite.standard.location.map { ($0 as NSString).lastPathComponent as NSString }
         let name = file?.deletingPathExtension.replacing(".", with: "/")
         #expect(
-            TwitterConfig(suite: .inMemory()).storedKeys.first.map { "\($0)" }
+            TwitterConfig(in: .inMemory()).allKeys.first.map { "\($0)" }
                 == name.map { "\($0)/TwitterConfig/userName" })
     }
 
     @Test func subclassesOfOneClassShareNothing() {
         let (twitter, suite, failures) = make(TwitterConfig.init)
-        let facebook = FacebookConfig(suite: suite, identifier: "app")
+        let facebook = FacebookConfig(in: suite, identifier: "app")
         twitter.userName = "t"
         #expect(facebook.userName == "nobody")
-        #expect(twitter.storedKeys == ["app/TwitterConfig/userName", "app/TwitterConfig/isVerified"])
+        #expect(twitter.allKeys == ["app/TwitterConfig/userName", "app/TwitterConfig/isVerified"])
         #expect(failures.all == [])
     }
 
     @Test func nestedClassesOfOneNameShareNothing() {
         let (inner, suite, failures) = make(FacebookConfig.Config.init)
-        let other = Camera.Config(suite: suite, identifier: "app")
+        let other = Camera.Config(in: suite, identifier: "app")
         inner.inner = 7
         #expect(other.inner == 1)
-        #expect(inner.storedKeys == ["app/FacebookConfig/Config/inner"])
-        #expect(other.storedKeys == ["app/StorableConfigTests/Camera/Config/inner"])
+        #expect(inner.allKeys == ["app/FacebookConfig/Config/inner"])
+        #expect(other.allKeys == ["app/StorableConfigTests/Camera/Config/inner"])
         #expect(failures.all == [])
     }
 
     @Test func genericArgumentsArePartOfTheName() {
         let (strings, suite, failures) = make(GenericConfig<String>.init)
-        let special = SpecialConfig(suite: suite, identifier: "app")
+        let special = SpecialConfig(in: suite, identifier: "app")
         strings.list = ["a"]
         special.list = [1]
         #expect(strings.list == ["a"])
-        #expect(strings.storedKeys == ["app/GenericConfig<Swift/String>/list"])
-        #expect(special.storedKeys == ["app/SpecialConfig/list", "app/SpecialConfig/isSpecial"])
+        #expect(strings.allKeys == ["app/GenericConfig<Swift/String>/list"])
+        #expect(special.allKeys == ["app/SpecialConfig/list", "app/SpecialConfig/isSpecial"])
         #expect(failures.all == [])
     }
 
     @Test func theNameIsThatOfTheSourceWhateverItIs() {
         final class `Odd (v2).Name`: StorableConfig { @Stored var number = 1 }
-        func key(_ config: StorableConfigBase) -> String? { config.storedKeys.first }
+        func key(_ config: StorableConfigBase) -> String? { config.allKeys.first }
         let suite = DefaultsSuite.inMemory()
         #expect(
-            key(GenericConfig<[String: Int]>(suite: suite, identifier: "i"))
+            key(GenericConfig<[String: Int]>(in: suite, identifier: "i"))
                 == "i/GenericConfig<Swift/Dictionary<Swift/String, Swift/Int>>/list")
         #expect(
-            key(`Odd (v2).Name`(suite: suite, identifier: "i"))?.hasSuffix("(v2)/Name`/number") == true)
+            key(`Odd (v2).Name`(in: suite, identifier: "i"))?.hasSuffix("(v2)/Name`/number") == true)
     }
 
     #if os(macOS) || os(Linux)
@@ -138,7 +138,7 @@ struct StorableConfigTests {
                     @Stored var number = 1
                     var customMirror: Mirror { Mirror(self, children: []) }
                 }
-                _ = Shown(suite: .inMemory())
+                _ = Shown(in: .inMemory())
             }
         }
     #endif
@@ -146,11 +146,11 @@ struct StorableConfigTests {
     @Test func classesOfOneNameThatWouldShareKeysAreReported() {
         func first(_ suite: DefaultsSuite) -> [String] {
             final class Local: StorableConfig { @Stored var number = 1 }
-            return Local(suite: suite, identifier: "app").storedKeys
+            return Local(in: suite, identifier: "app").allKeys
         }
         func second(_ suite: DefaultsSuite) -> [String] {
             final class Local: StorableConfig { @Stored var number = 1 }
-            return Local(suite: suite, identifier: "app").storedKeys
+            return Local(in: suite, identifier: "app").allKeys
         }
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
@@ -168,7 +168,7 @@ struct StorableConfigTests {
                     @Stored("same") var one = 1
                     @Stored("same") var other = 1
                 }
-                _ = Twice(suite: .inMemory())
+                _ = Twice(in: .inMemory())
             }
         }
     #endif
@@ -176,7 +176,7 @@ struct StorableConfigTests {
     @Test func anAppendIsOneEvent() {
         let (config, suite, _) = make(AppConfig.init)
         let heard = Guarded<[[String]?]>([])
-        let token = AppConfig(suite: suite, identifier: "app").$selectedHobbies.observe { change in
+        let token = AppConfig(in: suite, identifier: "app").$selectedHobbies.observe { change in
             heard.withLock { $0.append(change.newValue) }
         }
         config.selectedHobbies.append("golf")
@@ -187,7 +187,7 @@ struct StorableConfigTests {
 
     @Test func eachPropertyIsTracked() {
         let (config, suite, _) = make(AppConfig.init)
-        let other = AppConfig(suite: suite, identifier: "app")
+        let other = AppConfig(in: suite, identifier: "app")
         let fired = Guarded(0)
         withObservationTracking {
             _ = config.userName
@@ -218,7 +218,7 @@ struct StorableConfigTests {
         #expect(config.currentValues == ["app/TwitterConfig/userName": "kai", "app/TwitterConfig/isVerified": false])
         #expect(config.changedValues == ["app/TwitterConfig/userName": "kai"])
         config.userName = "nobody"
-        let list = SpecialConfig(suite: .inMemory(), identifier: "app")
+        let list = SpecialConfig(in: .inMemory(), identifier: "app")
         list.list = [2, 1]
         #expect(list.changedValues == ["app/SpecialConfig/list": [2, 1]])
         #expect(config.changedValues == [:], "stored, but no other than the default")
@@ -239,7 +239,7 @@ struct StorableConfigTests {
             init(in suite: DefaultsSuite) {
                 before = 10
                 without = 20
-                super.init(suite: suite, identifier: "app")
+                super.init(in: suite, identifier: "app")
                 after = 30
             }
         }

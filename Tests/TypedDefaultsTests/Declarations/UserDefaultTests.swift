@@ -22,12 +22,12 @@ struct UserDefaultTests {
         @UserDefault var config: CameraConfig
 
         init(in suite: DefaultsSuite) {
-            _launchCount = UserDefault(wrappedValue: 9, Name.launchCount, in: suite)
-            _nickname = UserDefault(Name.nickname, in: suite)
+            _launchCount = UserDefault(wrappedValue: 9, Name.launchCount.rawValue, in: suite)
+            _nickname = UserDefault(Name.nickname.rawValue, in: suite)
             _title = UserDefault(wrappedValue: "none", "title", in: suite)
-            _theme = UserDefault(wrappedValue: .light, Name.theme, in: suite)
+            _theme = UserDefault(wrappedValue: .light, Name.theme.rawValue, in: suite)
             _chosenTheme = UserDefault("chosenTheme", in: suite)
-            _choice = UserDefault("choice", defaultValue: .first, in: suite)
+            _choice = UserDefault("choice", default: .first, in: suite)
             _config = UserDefault(wrappedValue: CameraConfig(), "config", in: suite)
         }
     }
@@ -195,7 +195,7 @@ struct UserDefaultTests {
     @Test @MainActor func theMainActorHears() async {
         let setting = UserDefault("number", default: 1, in: .inMemory())
         let (heard, continuation) = AsyncStream.makeStream(of: Int?.self)
-        let token = setting.observe(initial: true, on: MainActor.shared) { continuation.yield($0.newValue) }
+        let token = setting.observeOnMainActor(initial: true) { continuation.yield($0.newValue) }
         setting.value = 2
         var iterator = heard.makeAsyncIterator()
         #expect(await iterator.next() == 1)

@@ -52,10 +52,10 @@ struct CameraConfig2016Tests {
     @Test func theExampleIsStoredAsItSerializes() throws {
         let suite = DefaultsSuite.inMemory()
         var config = try #require(CameraConfig(["cameraRoll": false, "size": 2]))
-        PersistentStore<CameraConfig>(suite: suite).set(config)
+        PersistentStore<CameraConfig>(in: suite).set(config)
         #expect(suite[DefaultKey<PropertyList?>("CameraConfig")] == ["cameraRoll": false, "size": 2])
         config.size = .Large
-        try PersistentStore<CameraConfig>(suite: suite).save(config)
+        try PersistentStore<CameraConfig>(in: suite).save(config)
         #expect(suite[DefaultKey<PropertyList?>("CameraConfig")] == ["cameraRoll": false, "size": 0])
     }
 

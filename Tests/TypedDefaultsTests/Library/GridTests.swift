@@ -77,7 +77,7 @@ struct Cell: Sendable, CustomTestStringConvertible {
         _ kind: String, _ shape: String, _ key: DefaultKey<Value>, refused: Bool,
         isEqual: @escaping @Sendable (Value, Value) -> Bool
     ) {
-        let store: @Sendable (DefaultsSuite) -> PersistentStore<Value> = { PersistentStore(key, suite: $0) }
+        let store: @Sendable (DefaultsSuite) -> AnyStore<Value> = { UserDefault(key, in: $0).store }
         testDescription = "\(kind), \(shape)"
         isRefusedByFoundation = refused && foundationRuinsValues
         let memory = DefaultsSuite.inMemory()

@@ -39,11 +39,11 @@ struct RecipeTests {
     ) throws {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
-        let config = Config(suite: suite)
+        let config = Config(in: suite)
         #expect(config[keyPath: property] == value)
         config[keyPath: property] = other
         #expect(config[keyPath: property] == other)
-        #expect(Config(suite: suite)[keyPath: property] == other)
+        #expect(Config(in: suite)[keyPath: property] == other)
 
         @UserDefault("value", in: suite) var local = value
         #expect(local == value)
@@ -86,12 +86,12 @@ struct RecipeTests {
             let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())/app.defaults").path
             defer { try? FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent) }
             await #expect(processExitsWith: .success) { [path = path as String] in
-                let config = try LaunchConfig(suite: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
+                let config = try LaunchConfig(in: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
                 try #require(config.isFirstLaunch)
                 config.isFirstLaunch = false
             }
             await #expect(processExitsWith: .success) { [path = path as String] in
-                let config = try LaunchConfig(suite: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
+                let config = try LaunchConfig(in: DefaultsSuite(file: URL(fileURLWithPath: path)), identifier: "app")
                 try #require(!config.isFirstLaunch)
             }
         }

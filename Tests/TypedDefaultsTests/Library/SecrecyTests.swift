@@ -63,9 +63,9 @@ struct SecrecyTests {
             let suite = DefaultsSuite.inMemory(["k": value])
             if let handler { suite.onFailure = handler }
             func check<Value: Codable & Sendable>(_ type: Value.Type) {
-                let store = PersistentStore(DefaultKey<Value?>("k", default: nil), suite: suite)
+                let store = UserDefault(DefaultKey<Value?>("k", default: nil), in: suite).store
                 trying { _ = try store.load() }
-                trying { try store.update { _ in } }
+                trying { try store.updateStored { _ in } }
                 _ = store.get()
             }
             check(Int.self)
@@ -79,15 +79,15 @@ struct SecrecyTests {
         let suite = DefaultsSuite(backend: backend)
         if let handler { suite.onFailure = handler }
         for text in [secret, secret + "?"] {
-            trying { try PersistentStore<Talkative>(suite: suite).save(Talkative(text: text)) }
-            PersistentStore<Talkative>(suite: suite).set(Talkative(text: text))
+            trying { try PersistentStore<Talkative>(in: suite).save(Talkative(text: text)) }
+            PersistentStore<Talkative>(in: suite).set(Talkative(text: text))
         }
-        trying { try PersistentStore<OneWay>(suite: suite).save(OneWay()) }
-        trying { try PersistentStore<Unstorable>(suite: suite).save(Unstorable()) }
+        trying { try PersistentStore<OneWay>(in: suite).save(OneWay()) }
+        trying { try PersistentStore<Unstorable>(in: suite).save(Unstorable()) }
         trying { _ = try PropertyList(["a": [URL(string: "https://\(secret)")!]]) }
-        PersistentStore<CameraConfig>(suite: suite).set(CameraConfig())
+        PersistentStore<CameraConfig>(in: suite).set(CameraConfig())
         backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
-        trying { try PersistentStore<CameraConfig>(suite: suite).save(CameraConfig(size: .large)) }
+        trying { try PersistentStore<CameraConfig>(in: suite).save(CameraConfig(size: .large)) }
         return errors
     }
 
@@ -125,11 +125,11 @@ struct SecrecyTests {
     @Test func storesAndSuitesDoNotShowTheirContents() throws {
         let suite = DefaultsSuite.inMemory(["CameraConfig": .string(Self.secret), "text": .string(Self.secret)])
         let text = DefaultKey("text", default: "")
-        let store = PersistentStore(text, suite: suite)
+        let store = UserDefault(text, in: suite).store
         #expect(store.get() == Self.secret)
         let shown: [Any] = [
             suite, store, AnyStore(store), InMemoryStore(Self.secret), MemoryBackend(["text": .string(Self.secret)]),
-            InMemoryStore(Talkative.Level.low), UserDefault(text, in: suite), Config(suite: suite),
+            InMemoryStore(Talkative.Level.low), UserDefault(text, in: suite), Config(in: suite),
             Settings(suite), store.map(\.self), store.observe { _ in }, store.values,
         ]
         for value in shown {
@@ -176,14 +176,15 @@ extension SecrecyTests {
         ])
         func error(_ key: String) -> DefaultsError? {
             let key = DefaultKey<Account?>(key, default: nil)
-            return #expect(throws: DefaultsError.self) { try PersistentStore(key, suite: suite).load() }
+            return #expect(throws: DefaultsError.self) { try UserDefault(key, in: suite).store.load() }
         }
         #expect(error("a")?.path == ["entries", "*", "number"])
         #expect(error("b")?.path == ["numbers", "*", "1"])
         #expect(error("b")?.description.contains("9876543") == false)
         // A value that would not come back: the key of the dictionary is in the path.
-        let store = PersistentStore(
-            DefaultKey("c", default: [String: [String: HandWritten.Either<Decimal, String>]]()), suite: suite)
+        let store = UserDefault(
+            DefaultKey("c", default: [String: [String: HandWritten.Either<Decimal, String>]]()), in: suite
+        ).store
         let refused = #expect(throws: DefaultsError.self) { try store.save([Self.secret: ["x": .second("12")]]) }
         #expect(refused?.kind == .refused)
         #expect(refused?.path.first == "*")
@@ -232,10 +233,10 @@ extension SecrecyTests {
             let json = Data("{\"\(key)\": []}".utf8)
             let suite = DefaultsSuite.inMemory(["a": [key: []], "b": .data(json)])
             var errors: [DefaultsError?] = ["a", "b"].map { name in
-                let store = PersistentStore(DefaultKey<Contacts<Key>?>(name, default: nil), suite: suite)
+                let store = UserDefault(DefaultKey<Contacts<Key>?>(name, default: nil), in: suite).store
                 return #expect(throws: DefaultsError.self) { try store.load() }
             }
-            let store = PersistentStore(DefaultKey("c", default: Contacts<Key>([:])), suite: suite)
+            let store = UserDefault(DefaultKey("c", default: Contacts<Key>([:])), in: suite).store
             errors.append(#expect(throws: DefaultsError.self) { try store.save(Contacts([key: .second("12")])) })
             for error in errors {
                 #expect(error?.path == ["*"])
@@ -265,12 +266,12 @@ extension SecrecyTests {
         let name = "com.example.secrecy"
         let suite = DefaultsSuite(backend: NamedBackend(name: name, ["token": .string(Self.secret)]))
         let key = DefaultKey("token", default: "\(Self.secret) by default")
-        let store = PersistentStore(key, suite: suite)
+        let store = UserDefault(key, in: suite).store
         let changes = Guarded<[DefaultChange<String>]>([])
         let setting = UserDefault(key, in: suite)
         let tokens = [
-            store.observe(.initial) { change in changes.withLock { $0.append(change) } },
-            store.map(\.self).observe(.initial) { change in changes.withLock { $0.append(change) } },
+            store.observe(initial: true) { change in changes.withLock { $0.append(change) } },
+            store.map(\.self).observe(initial: true) { change in changes.withLock { $0.append(change) } },
             setting.observe(initial: true) { change in changes.withLock { $0.append(change) } },
         ]
         store.set("\(Self.secret) 2")
@@ -298,8 +299,8 @@ extension SecrecyTests {
         check(suite, shows: ["DefaultsSuite", name])
         check(InMemoryStore(Self.secret), shows: ["InMemoryStore<String>"])
         check(AnyStore(InMemoryStore(Self.secret)), shows: ["AnyStore", "InMemoryStore<String>"])
-        check(store.values, shows: ["DefaultValues"])
-        check(store.changes, shows: ["DefaultValues"])
+        check(store.values, shows: ["DefaultUpdates"])
+        check(store.changes, shows: ["DefaultUpdates"])
         check(AnyStore(Open(value: Self.secret)), shows: ["AnyStore", "Open"])
         let iterator = store.values.makeAsyncIterator()
         for text in Self.texts(of: iterator) { #expect(!text.contains(Self.secret)) }
@@ -315,7 +316,7 @@ extension SecrecyTests {
 
     @Test func theLocalizedDescriptionSaysWhatWentWrong() throws {
         let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
-        let store = PersistentStore(DefaultKey("launchCount", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("launchCount", default: 0), in: suite).store
         let error = try #require(#expect(throws: (any Error).self) { try store.load() })
         #expect(error.localizedDescription == "\(error)")
         #expect(error.localizedDescription.contains("launchCount"))

@@ -28,7 +28,7 @@
                 userDefaults.set(
                     ["savesToCameraRoll": false, "size": "large"] as [String: Any], forKey: "CameraConfig")
                 #expect(suite[DefaultKey("launches", default: 0)] == 7)
-                let store = PersistentStore<CameraConfig>(suite: suite)
+                let store = PersistentStore<CameraConfig>(in: suite)
                 #expect(store.get() == CameraConfig(savesToCameraRoll: false, size: .large))
                 userDefaults.set(["savesToCameraRoll": true, "size": "small"] as [String: Any], forKey: "CameraConfig")
                 #expect(store.get() == CameraConfig(size: .small))
@@ -93,7 +93,7 @@
             let number = DefaultKey("number", default: 0)
             #expect(suite[number] == 7)
             #expect(suite[DefaultKey("flag", default: false)])
-            try PersistentStore(number, suite: suite).update { $0? += 1 }
+            try UserDefault(number, in: suite).store.updateStored { $0? += 1 }
             #expect(userDefaults.persistentDomain(forName: name)?["number"] as? Int == 6)
             #expect(suite[number] == 7)
             #expect(userDefaults.string(forKey: "number") == "7")
@@ -149,7 +149,7 @@
 
             @Test func whatWouldEndTheProcessIsAnError() throws {
                 try withUserDefaults { _, suite in
-                    let isRefused = fails(with: .refused) { try PersistentStore<Sloppy>(suite: suite).save(Sloppy()) }
+                    let isRefused = fails(with: .refused) { try PersistentStore<Sloppy>(in: suite).save(Sloppy()) }
                     #expect(isRefused)
                     suite[DefaultKey("width", default: CGFloat(0))] = 1.5
                     #expect(suite[DefaultKey("width", default: CGFloat(0))] == 1.5)
@@ -197,7 +197,7 @@
                 try Data(contents.utf8).write(to: URL(filePath: path))
                 defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
                 let suite = DefaultsSuite(userDefaultsNamed: name)
-                let store = PersistentStore<CameraConfig>(suite: suite)
+                let store = PersistentStore<CameraConfig>(in: suite)
                 #expect(fails(with: .unavailable) { _ = try store.load() })
                 #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 #expect(fails(with: .unavailable) { try suite.synchronize() })
@@ -214,7 +214,7 @@
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
                 defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) } }
                 let suite = DefaultsSuite(userDefaultsNamed: name)
-                let store = PersistentStore<CameraConfig>(suite: suite)
+                let store = PersistentStore<CameraConfig>(in: suite)
                 #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
             }
 
@@ -301,7 +301,7 @@
             @Test func withoutAHomeSettingsAreUnavailable() async {
                 await #expect(processExitsWith: .success) {
                     for variable in ["HOME", "XDG_CONFIG_HOME"] { unsetenv(variable) }
-                    let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(userDefaultsNamed: makeSuiteName()))
+                    let store = PersistentStore<CameraConfig>(in: DefaultsSuite(userDefaultsNamed: makeSuiteName()))
                     #expect(fails(with: .unavailable) { _ = try store.load() })
                     #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 }

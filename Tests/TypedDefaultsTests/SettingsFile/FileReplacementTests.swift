@@ -18,7 +18,7 @@ struct FileReplacementTests: SettingsFileTests {
 
     /// Makes the file larger than it may stay.
     private func grow(_ suite: DefaultsSuite) throws {
-        let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+        let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
         for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
     }
 
@@ -41,7 +41,7 @@ struct FileReplacementTests: SettingsFileTests {
                 start.wait()
                 usleep(.random(in: 0...3_000))
                 try? FileManager.default.removeItem(at: file)
-                let new = PersistentStore(number, suite: open(file))
+                let new = UserDefault(number, in: open(file)).store
                 #expect(throws: Never.self) { try new.save(31) }
                 group.wait()
                 if new.get() != 31 { lost += 1 }
@@ -55,7 +55,7 @@ struct FileReplacementTests: SettingsFileTests {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
-            let store = PersistentStore(number, suite: DefaultsSuite(backend: backend))
+            let store = UserDefault(number, in: DefaultsSuite(backend: backend)).store
             try Data(RecordFormat.magic).write(to: temporary)
             let other = try File.existingDirectory(file.deletingLastPathComponent().path)
                 .file(temporary.lastPathComponent, .readWrite)
@@ -79,9 +79,9 @@ struct FileReplacementTests: SettingsFileTests {
     }
 
     /// A store that waits for other processes longer than a busy disk takes.
-    private func patientStore(_ file: URL) -> PersistentStore<Int> {
+    private func patientStore(_ file: URL) -> AnyStore<Int> {
         let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(60))
-        return PersistentStore(number, suite: DefaultsSuite(core: SuiteCore(backend, timeout: .seconds(60))))
+        return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend, timeout: .seconds(60)))).store
     }
 
     @Test func whoeverWaitsForTheFirstFileNeedNotMakeOne() throws {
@@ -159,7 +159,7 @@ struct FileReplacementTests: SettingsFileTests {
     /// The file that has come to the name cannot be opened: nobody is told the old values in its place, and nobody is told so for ever.
     @Test func aReplacementThatCannotBeOpenedIsTriedAgain() throws {
         try withFile { file in
-            let store = PersistentStore(number, suite: open(file))
+            let store = UserDefault(number, in: open(file)).store
             try store.save(1)
             let good = file.appendingPathExtension("good")
             open(good)[number] = 2
@@ -176,7 +176,7 @@ struct FileReplacementTests: SettingsFileTests {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             #expect(symlink("nowhere", temporary.path) == 0)
-            let error = #expect(throws: DefaultsError.self) { try PersistentStore(number, suite: open(file)).save(1) }
+            let error = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
             #expect(error?.kind == .unavailable)
             #expect(error?.reason.contains(temporary.lastPathComponent) == true)
         }
@@ -228,7 +228,7 @@ struct FileReplacementTests: SettingsFileTests {
             // The records before are what everybody sees from then on, and the rest is kept.
             #expect(suite[number] == 1)
             #expect(suite[DefaultKey("other", default: 0)] == 0)
-            try PersistentStore(number, suite: suite).save(4)
+            try UserDefault(number, in: suite).store.save(4)
             #expect(open(file)[number] == 4)
             #expect(failures.kinds == [.unreadable])
             let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
@@ -348,7 +348,7 @@ struct FileReplacementTests: SettingsFileTests {
             let (suite, other) = (open(file), open(file))
             other[DefaultKey("moody", default: "")] = "bad"
             let failures = Failures(of: suite)
-            let store = PersistentStore<Moody>(suite: suite)
+            let store = PersistentStore<Moody>(in: suite)
             Moody.onRead.withLock {
                 $0 = {
                     do {
@@ -393,7 +393,7 @@ struct FileReplacementTests: SettingsFileTests {
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
             try suite.synchronize()
             // Nor does a thread that is writing make a failure of it.
-            try PersistentStore(number, suite: suite).update { value in
+            try UserDefault(number, in: suite).store.updateStored { value in
                 value = 1
                 let isFlushed = DispatchSemaphore(value: 0)
                 Thread {
@@ -416,11 +416,11 @@ struct FileReplacementTests: SettingsFileTests {
     @Test func aWriteReportsThatAnOlderCopyWasWrittenOverTheFile() throws {
         try withFile { file in
             let suite = open(file)
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             try store.save(1)
             let copy = try Data(contentsOf: file)
             try store.save(2)
-            try PersistentStore(DefaultKey("other", default: 0), suite: suite).save(3)
+            try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
             try copy.write(to: file)
             let isRefused = fails(with: .unavailable) { try store.save(4) }
             #expect(isRefused)
@@ -456,7 +456,7 @@ struct FileReplacementTests: SettingsFileTests {
         try withFile { file in
             let limit = 1 << 20
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
-            let store = PersistentStore(DefaultKey("text", default: ""), suite: DefaultsSuite(backend: backend))
+            let store = UserDefault(DefaultKey("text", default: ""), in: DefaultsSuite(backend: backend)).store
             try store.save("")
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
@@ -479,7 +479,7 @@ struct FileReplacementTests: SettingsFileTests {
                 path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 4 * RecordFormat.step)
             let suite = DefaultsSuite(backend: backend)
             func save(_ name: String) throws {
-                try PersistentStore(DefaultKey(name, default: ""), suite: suite).save(
+                try UserDefault(DefaultKey(name, default: ""), in: suite).store.save(
                     String(repeating: "x", count: 30_000))
             }
             for number in 0..<8 { try save("\(number)") }

@@ -27,9 +27,9 @@
             if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
         }
 
-        private static func open(_ path: String) -> (store: PersistentStore<Int>, failures: Failures) {
+        private static func open(_ path: String) -> (store: AnyStore<Int>, failures: Failures) {
             let suite = DefaultsSuite(backend: FileBackend(path: path))
-            return (PersistentStore(DefaultKey("number", default: 0), suite: suite), Failures(of: suite))
+            return (UserDefault(DefaultKey("number", default: 0), in: suite).store, Failures(of: suite))
         }
 
         /// Commits as another process would, which leaves no flush for later.

@@ -74,7 +74,7 @@ struct RecordFormatTests: SettingsFileTests {
             #expect(inspection.problems.count == 1)
             let suite = open(file)
             #expect(suite[number] == 7)
-            try PersistentStore(number, suite: suite).save(8)
+            try UserDefault(number, in: suite).store.save(8)
             #expect(open(file)[number] == 8)
             #expect(try SettingsFileInspection(file: URL(filePath: file.path)).problems == [])
         }

@@ -24,7 +24,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             let other = self.file(name, beside: file)
             #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: other) })
             let suite = DefaultsSuite(backend: FileBackend(path: other.path))
-            #expect(fails(with: .unavailable) { try PersistentStore(number, suite: suite).save(1) })
+            #expect(fails(with: .unavailable) { try UserDefault(number, in: suite).store.save(1) })
             #expect(contents(other) == nil)
         }
     }
@@ -49,7 +49,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
                 let folder = file.deletingLastPathComponent().path + "/\u{301}folder"
                 let path = folder + "/\u{301}.defaults"
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
-                try PersistentStore(number, suite: suite).save(1)
+                try UserDefault(number, in: suite).store.save(1)
                 #expect(try SettingsFileInspection(file: URL(filePath: path)).keys == ["number"])
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
             }
@@ -62,7 +62,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             let other = self.file(".test.defaults.new", beside: file)
             // At the creation of the settings file.
             try text.write(to: other)
-            let failure = #expect(throws: DefaultsError.self) { try PersistentStore(number, suite: open(file)).save(1) }
+            let failure = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
             #expect(failure?.kind == .unavailable)
             #expect(failure?.reason.contains(".test.defaults.new is in the way") == true)
             #expect(contents(other) == text)
@@ -77,7 +77,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             #expect(contents(other) == text)
             #expect(suite[number] == 1)
             try FileManager.default.removeItem(at: other)
-            try PersistentStore(number, suite: suite).save(2)
+            try UserDefault(number, in: suite).store.save(2)
             #expect(open(file)[number] == 2)
         }
     }
@@ -88,7 +88,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
         try withFile { file in
             let temporary = self.file(".test.defaults.new", beside: file)
             try Data(left).write(to: temporary)
-            try PersistentStore(number, suite: open(file)).save(1)
+            try UserDefault(number, in: open(file)).store.save(1)
             #expect(open(file)[number] == 1)
             #expect(contents(temporary) == nil)
         }
@@ -102,7 +102,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             try text.write(to: other)
             for path in [folder + "/n\0x", folder + "\0/n"] {
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
-                #expect(fails(with: .unavailable) { try PersistentStore(number, suite: suite).save(1) })
+                #expect(fails(with: .unavailable) { try UserDefault(number, in: suite).store.save(1) })
                 #expect(fails(with: .unavailable) { _ = try suite.keys() })
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [".n"])
@@ -115,7 +115,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
     func damageToAFileOfALongNameIsSetAside(length: Int) throws {
         try withFile { file in
             let long = self.file(String(repeating: "é", count: length / 2) + (length % 2 == 0 ? "" : "x"), beside: file)
-            try PersistentStore(number, suite: DefaultsSuite(file: long)).save(1)
+            try UserDefault(number, in: DefaultsSuite(file: long)).store.save(1)
             let handle = try FileHandle(forUpdating: long)
             let damage = Data(repeating: 0xA5, count: 40)
             let end = try SettingsFileInspection(file: URL(filePath: long.path)).end
@@ -124,7 +124,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             try handle.close()
             let suite = open(long)
             _ = Failures(of: suite)
-            try PersistentStore(number, suite: suite).save(2)
+            try UserDefault(number, in: suite).store.save(2)
             #expect(open(long)[number] == 2)
             let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
             let copy = try #require(names.first { $0.contains(".damaged-") })

@@ -38,9 +38,9 @@ struct AnyStoreTests {
         let box = AnyStore(ForeignStore<Int>())
         #expect(try box.load() == nil)
         try box.save(5)
-        try box.update { $0? += 1 }
+        try box.updateStored { $0? += 1 }
         #expect(box.get() == 6)
-        try box.update { $0 = nil }
+        try box.updateStored { $0 = nil }
         #expect(box.get() == nil)
     }
 

@@ -32,12 +32,12 @@ struct ForeignStoreObservingTests {
 
     /// Forwards to a store of the library, and caches what its observer hears.
     private final class ForwardingStore: DefaultStoreType {
-        let base: PersistentStore<Int>
+        let base: AnyStore<Int>
         private let cache = Guarded<Int?>(nil)
         private let token: ObservationToken
 
         init(_ suite: DefaultsSuite) {
-            base = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+            base = UserDefault(DefaultKey("number", default: 0), in: suite).store
             token = base.observe { [cache] change in cache.withLock { $0 = change.newValue } }
         }
         func get() -> Int? { cache.withLock { $0 } }
@@ -112,7 +112,7 @@ struct ForeignStoreObservingTests {
         let box = AnyStore(HookedStore())
         box.set(0)
         let tokens = Guarded<[ObservationToken]>([])
-        try box.update { value in
+        try box.updateStored { value in
             let token = box.observe(initial: true) { change in note(change) }
             tokens.withLock { $0.append(token) }
             value = 1
@@ -161,7 +161,7 @@ struct ForeignStoreObservingTests {
         let number = DefaultKey("number", default: 0)
         let box = AnyStore(HookedStore())
         let token = box.observe { change in suite[number] += change.newValue ?? 0 }
-        try PersistentStore(number, suite: suite).update { value in
+        try UserDefault(number, in: suite).store.updateStored { value in
             box.set(5)
             value = 10
         }

@@ -3,7 +3,7 @@ import TypedDefaults
 
 struct MappedStoreTests {
     private let suite = DefaultsSuite.inMemory()
-    private var store: PersistentStore<CameraConfig> { PersistentStore(suite: suite) }
+    private var store: PersistentStore<CameraConfig> { PersistentStore(in: suite) }
 
     @Test func aPartIsReadAndWrittenAndTheRestStays() throws {
         let size = store.map(\.size)
@@ -12,7 +12,7 @@ struct MappedStoreTests {
         store.set(CameraConfig(savesToCameraRoll: false))
         #expect(size.get() == .medium)
         size.set(.large)
-        try size.update { part in
+        try size.updateStored { part in
             #expect(part == .large)
             part = .small
         }
@@ -112,7 +112,7 @@ struct MappedStoreTests {
             struct Inner: Codable, Equatable, Sendable { var number = 1 }
         }
         let failures = Failures(of: suite)
-        PersistentStore<Outer>(suite: suite).map(\.inner).map(\.number).set(3)
+        PersistentStore<Outer>(in: suite).map(\.inner).map(\.number).set(3)
         #expect(failures.kinds == [.refused])
     }
 }

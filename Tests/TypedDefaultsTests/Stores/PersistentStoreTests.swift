@@ -20,8 +20,8 @@ struct PersistentStoreTests {
 
     @Test func anOverridingKeyGivesASecondInstanceOfOneType() {
         let suite = DefaultsSuite.inMemory()
-        let front = PersistentStore<CameraConfig>(suite: suite, key: "front")
-        let back = PersistentStore<CameraConfig>(suite: suite)
+        let front = PersistentStore<CameraConfig>(in: suite, key: "front")
+        let back = PersistentStore<CameraConfig>(in: suite)
         front.set(CameraConfig(size: .small))
         #expect(back.get() == nil)
         #expect(front.get()?.size == .small)
@@ -31,8 +31,8 @@ struct PersistentStoreTests {
     func aValueIsDecodedOncePerChangeOfItsKey(tellsGenerations: Bool) {
         let backend = SpyBackend(["counted": 5], tellsGenerations: tellsGenerations)
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore<Counted>(suite: suite)
-        let other = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<Counted>(in: suite)
+        let other = PersistentStore<CameraConfig>(in: suite)
         #expect(store.get()?.number == 5)
         let afterFirst = Counted.decodings.withLock { $0 }
         for _ in 0..<3 {
@@ -50,7 +50,7 @@ struct PersistentStoreTests {
 
     @Test func aGetAsksTheBackendForNothingButItsGeneration() {
         let backend = SpyBackend(["CameraConfig": ["savesToCameraRoll": true, "size": "small"]])
-        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
         #expect(store.get()?.size == .small)
         let reads = backend.reads
         for _ in 0..<10 { #expect(store.get()?.size == .small) }
@@ -59,7 +59,7 @@ struct PersistentStoreTests {
 
     @Test func aMissingValueIsRememberedToo() {
         let backend = SpyBackend()
-        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
         #expect(store.get() == nil)
         let reads = backend.reads
         #expect(store.get() == nil)
@@ -71,13 +71,13 @@ struct PersistentStoreTests {
     @Test(arguments: [true, false])
     func aWriteBehindTheStoresBackIsSeen(tellsGenerations: Bool) throws {
         let backend = SpyBackend(tellsGenerations: tellsGenerations)
-        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
         store.set(CameraConfig())
         #expect(store.get()?.size == .medium)
         backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
         #expect(store.get()?.size == .small)
         backend.write(["savesToCameraRoll": true, "size": "large"], forKey: "CameraConfig")
-        try store.update { #expect($0?.size == .large) }
+        try store.updateStored { #expect($0?.size == .large) }
         backend.write(nil, forKey: "CameraConfig")
         #expect(store.get() == nil)
     }
@@ -89,7 +89,7 @@ struct PersistentStoreTests {
             init(name: String) { self.name = name }
         }
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<Settings>(suite: suite)
+        let store = PersistentStore<Settings>(in: suite)
         store.set(Settings(name: "a"))
         let first = try #require(store.get())
         let second = try #require(store.get())
@@ -116,7 +116,7 @@ struct PersistentStoreTests {
         let backend = SpyBackend(["CameraConfig": "not a config"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
-        let store = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
         #expect(fails(with: .unreadable) { _ = try store.load() })
         backend.write(nil, forKey: "CameraConfig")
         #expect(try store.load() == nil)
@@ -130,7 +130,7 @@ struct PersistentStoreTests {
         let backend = SpyBackend(["CameraConfig": 1])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
-        let store = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
         for _ in 0..<3 { #expect(store.get() == nil) }
         #expect(failures.kinds == [.unreadable])
         #expect(failures.all.first?.key == "CameraConfig")
@@ -144,7 +144,7 @@ struct PersistentStoreTests {
         let backend = SpyBackend(["CameraConfig": "precious"], tellsGenerations: tellsGenerations)
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
-        let store = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
         store.set(CameraConfig())
         #expect(store.get() == CameraConfig())
         #expect(backend.commits.count == 1)
@@ -189,7 +189,7 @@ struct PersistentStoreTests {
 
     @Test func anOwnValueThatCouldNotBeReadIsKeptAsideToo() throws {
         let backend = SpyBackend()
-        let store = PersistentStore<Positive>(suite: DefaultsSuite(backend: backend))
+        let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend))
         for number in [1, -1] { try store.save(Positive(number: number)) }
         #expect(fails(with: .unreadable) { _ = try store.load() })
         try store.save(Positive(number: 2))
@@ -220,7 +220,7 @@ struct PersistentStoreTests {
         let backend = SpyBackend(["CameraConfig": "unreadable"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
-        let store = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
         backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
         for _ in 0..<2 { #expect(store.get() == nil) }
         backend.fail(with: nil)
@@ -238,14 +238,14 @@ struct PersistentStoreTests {
         #expect(backend.contents == ["nickname.unreadable": 5])
         #expect(failures.kinds == [.unreadable])
         backend.write(6, forKey: "nickname")
-        PersistentStore(nickname, suite: suite).remove()
+        UserDefault(nickname, in: suite).store.remove()
         #expect(backend.contents == ["nickname.unreadable": 5])
     }
 
     @Test func anUnreadableValueIsReportedOnceByTwoThreads() {
         let suite = DefaultsSuite.inMemory(["hesitant": "unreadable"])
         let failures = Failures(of: suite)
-        let store = PersistentStore<Hesitant>(suite: suite)
+        let store = PersistentStore<Hesitant>(in: suite)
         Thread {
             _ = store.get()
             Hesitant.ended.signal()
@@ -280,10 +280,10 @@ struct PersistentStoreTests {
 
     @Test func anUpdateOfAnUnreadableValueIsAnErrorBeforeItsBody() {
         let backend = SpyBackend(["CameraConfig": "precious"])
-        let store = PersistentStore<CameraConfig>(suite: DefaultsSuite(backend: backend))
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
         #expect(
             fails(with: .unreadable) {
-                try store.update { _ in _ = Issue.record("the body ran") }
+                try store.updateStored { _ in _ = Issue.record("the body ran") }
             })
         #expect(backend.contents == ["CameraConfig": "precious"])
     }
@@ -293,7 +293,7 @@ struct PersistentStoreTests {
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
-        let store = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
         store.set(CameraConfig())
         store.remove()
         #expect(store.get() == nil)
@@ -306,7 +306,7 @@ struct PersistentStoreTests {
     @Test func aFailedCommitLeavesTheOldValue() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore<CameraConfig>(suite: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
         store.set(CameraConfig(size: .small))
         #expect(store.get()?.size == .small)
         backend.fail(with: DefaultsError(.refused, reason: "full"))
@@ -329,9 +329,9 @@ struct PersistentStoreTests {
         #expect(suite[DefaultKey("flag", default: false)])
         #expect(suite[DefaultKey<Double>("ratio", default: 0.0)] == 0.5)
         #expect(suite[DefaultKey<[Int]>("list", default: [])] == [1, 2])
-        try PersistentStore(number, suite: suite).update { #expect($0 == 5) }
+        try UserDefault(number, in: suite).store.updateStored { #expect($0 == 5) }
         #expect(suite[number] == 7)
-        try PersistentStore(number, suite: suite).update { $0? += 1 }
+        try UserDefault(number, in: suite).store.updateStored { $0? += 1 }
         #expect(backend.contents["number"] == 6)
         #expect(suite[number] == 7)
         #expect(failures.kinds == [])
@@ -400,15 +400,15 @@ struct PersistentStoreTests {
         ])
         init() {}
         init?(_ object: Any) {
-            let config = PersistentStore<CameraConfig>(suite: Self.suite)
+            let config = PersistentStore<CameraConfig>(in: Self.suite)
             guard config.get()?.size == .small else { return nil }
             Self.suite[DefaultKey("seen", default: false)] = true
         }
-        func serialize() -> Any { PersistentStore<CameraConfig>(suite: Self.suite).get() == nil ? 0 : 1 }
+        func serialize() -> Any { PersistentStore<CameraConfig>(in: Self.suite).get() == nil ? 0 : 1 }
     }
 
     @Test func aConversionMayReadAndWriteTheSuite() {
-        #expect(PersistentStore<Curious>(suite: Curious.suite).get() != nil)
+        #expect(PersistentStore<Curious>(in: Curious.suite).get() != nil)
         #expect(Curious.suite[DefaultKey("seen", default: false)])
     }
 }

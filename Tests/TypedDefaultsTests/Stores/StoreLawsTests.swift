@@ -83,14 +83,14 @@ struct StoreLawsTests {
     @Test(arguments: stores, Backend.allCases)
     func updateChangesWhatIsStoredAndReturnsWhatItsBodyReturns(form: StoreForm, backend: Backend) throws {
         try withStore(form, backend) { store in
-            let wasMissing = try store.update { note in
+            let wasMissing = try store.updateStored { note in
                 defer { note = Note(count: 1) }
                 return note == nil
             }
             #expect(wasMissing)
-            try store.update { $0?.count += 1 }
+            try store.updateStored { $0?.count += 1 }
             #expect(store.get()?.count == 2)
-            try store.update { $0 = nil }
+            try store.updateStored { $0 = nil }
             #expect(store.get() == nil)
         }
     }
@@ -101,7 +101,7 @@ struct StoreLawsTests {
         try withStore(form, backend) { store in
             store.set(Note(count: 1))
             #expect(throws: Stop.self) {
-                try store.update {
+                try store.updateStored {
                     $0?.count = 2
                     throw Stop()
                 }
@@ -121,7 +121,7 @@ struct StoreLawsTests {
                 var left = rounds
                 while left > 0 {
                     do {
-                        try store.update {
+                        try store.updateStored {
                             $0?.count += 1
                             bodies.withLock { $0 += 1 }
                         }
@@ -144,7 +144,7 @@ struct StoreLawsTests {
     func readingInsideAnUpdateIsFineAndSeesWhatIsCommitted(form: StoreForm, backend: Backend) throws {
         try withStore(form, backend) { store in
             store.set(Note(count: 1))
-            try store.update {
+            try store.updateStored {
                 $0?.count = 2
                 #expect(store.get()?.count == 1)
             }
@@ -158,7 +158,7 @@ struct StoreLawsTests {
             store.set(Note(count: 1))
             try store.update { note in
                 let isSaveRefused = fails(with: .nestedWrite) { try store.save(Note(count: 7)) }
-                let isUpdateRefused = fails(with: .nestedWrite) { try store.update { $0 = nil } }
+                let isUpdateRefused = fails(with: .nestedWrite) { try store.updateStored { $0 = nil } }
                 #expect(isSaveRefused && isUpdateRefused)
                 note?.count = 2
             }

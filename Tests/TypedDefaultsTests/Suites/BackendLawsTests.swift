@@ -73,8 +73,8 @@ struct BackendLawsTests {
     func suitesOfOneBackendAgreeAtOnce(backend: Backend) throws {
         try backend.withSuite { suite in
             let copy = suite
-            let first = PersistentStore<CameraConfig>(suite: suite)
-            let second = PersistentStore<CameraConfig>(suite: copy)
+            let first = PersistentStore<CameraConfig>(in: suite)
+            let second = PersistentStore<CameraConfig>(in: copy)
             #expect(second.get() == nil)
             first.set(CameraConfig(size: .small))
             #expect(second.get()?.size == .small)

@@ -7,7 +7,7 @@ struct ConcurrencyTests {
     @Test(arguments: Backend.allCases)
     func readersAndWritersOnManyThreadsSeeWholeValues(backend: Backend) throws {
         try backend.withSuite { suite in
-            let store = PersistentStore<CameraConfig>(suite: suite)
+            let store = PersistentStore<CameraConfig>(in: suite)
             let other = DefaultKey("other", default: 0)
             let whole: Set<CameraConfig.Size> = [.large, .small]
             store.set(CameraConfig(savesToCameraRoll: true, size: .large))
@@ -25,7 +25,7 @@ struct ConcurrencyTests {
                         if !whole.contains(config.size) || config.savesToCameraRoll != (config.size == .large) {
                             Issue.record("a mix of two values was read")
                         }
-                        _ = PersistentStore<CameraConfig>(suite: suite).get()
+                        _ = PersistentStore<CameraConfig>(in: suite).get()
                     }
                 }
             }

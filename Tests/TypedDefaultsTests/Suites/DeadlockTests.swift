@@ -32,14 +32,14 @@ struct DeadlockTests {
         let backend = SpyBackend()
         let suite: DefaultsSuite
         let failures: Failures
-        let holder: PersistentStore<Holder>
-        let ended: PersistentStore<Int>
+        let holder: AnyStore<Holder>
+        let ended: AnyStore<Int>
 
         init() {
             suite = DefaultsSuite(backend: backend)
             failures = Failures(of: suite)
-            holder = PersistentStore(DefaultKey("holder", default: Holder()), suite: suite)
-            ended = PersistentStore(DefaultKey("ended", default: 0), suite: suite)
+            holder = UserDefault(DefaultKey("holder", default: Holder()), in: suite).store
+            ended = UserDefault(DefaultKey("ended", default: 0), in: suite).store
             let (holder, ended) = (holder, ended)
             Item.whenItEnds.withLock {
                 $0 = {
@@ -65,7 +65,7 @@ struct DeadlockTests {
                 // Replaced by a write of this process: the value goes after the write, or its deinit could not write.
                 settings.holder.set(Holder(number: 2))
                 _ = settings.holder.get()
-                try settings.holder.update { $0?.number = 3 }
+                try settings.holder.updateStored { $0?.number = 3 }
                 _ = settings.holder.get()
                 settings.holder.remove()
                 #expect(settings.failures.all == [])
@@ -77,7 +77,7 @@ struct DeadlockTests {
                 alarm(60)
                 await MainActor.run {
                     let settings = Settings()
-                    let token = settings.holder.observe(on: MainActor.shared) { _ in
+                    let token = settings.holder.observeOnMainActor { _ in
                         Issue.record("called after the end")
                     }
                     let holder = settings.holder
@@ -145,7 +145,9 @@ struct SharedSuiteTests {
                 suites.withLock { $0.append(suite) }
                 for _ in 0..<10 {
                     do {
-                        try PersistentStore(DefaultKey("count", default: 0), suite: suite).update { $0 = ($0 ?? 0) + 1 }
+                        try UserDefault(DefaultKey("count", default: 0), in: suite).store.updateStored {
+                            $0 = ($0 ?? 0) + 1
+                        }
                     } catch {
                         Issue.record(error)
                     }

@@ -56,7 +56,7 @@ struct DeclarationConflictTests {
             for _ in 0..<3 { _ = suite[Self.computed] }
             let settings = (0..<3).map { _ in UserDefault(Self.computed, in: suite) }
             #expect(Set(settings.map(\.value)).count == 3)
-            _ = PersistentStore(Self.computed, suite: suite)
+            _ = UserDefault(Self.computed, in: suite).store
         }
         #expect(all == [])
     }
@@ -71,8 +71,8 @@ struct DeclarationConflictTests {
     @Test func twoConfigsOfOneKeyAreReported() {
         struct Other: DefaultConvertible, Codable { static let key = CameraConfig.key }
         let all = failures { suite in
-            _ = PersistentStore<CameraConfig>(suite: suite)
-            _ = PersistentStore<Other>(suite: suite)
+            _ = PersistentStore<CameraConfig>(in: suite)
+            _ = PersistentStore<Other>(in: suite)
         }
         #expect(all.map(\.kind) == [.conflict])
     }
@@ -82,11 +82,11 @@ struct DeclarationConflictTests {
             for _ in 0..<2 {
                 _ = UserDefault("set", default: Set((0..<20).map(String.init).shuffled()), in: suite)
                 _ = suite[DefaultKey("set", default: Set((0..<20).map(String.init).shuffled()))]
-                _ = PersistentStore<CameraConfig>(suite: suite)
+                _ = PersistentStore<CameraConfig>(in: suite)
                 _ = UserDefault("CameraConfig", default: CameraConfig(), in: suite)
             }
             // For looking into another key by hand, as a migration does.
-            _ = PersistentStore<CameraConfig>(suite: suite, key: "set").get()
+            _ = PersistentStore<CameraConfig>(in: suite, key: "set").get()
             _ = suite[DefaultKey<PropertyList?>("set")]
         }
         #expect(all == [])

@@ -18,14 +18,14 @@ struct DefaultsSuiteTests {
     @Test func suitesInMemoryShareNothing() {
         let first = DefaultsSuite.inMemory()
         let second = DefaultsSuite.inMemory()
-        PersistentStore<CameraConfig>(suite: first).set(CameraConfig())
-        #expect(PersistentStore<CameraConfig>(suite: second).get() == nil)
+        PersistentStore<CameraConfig>(in: first).set(CameraConfig())
+        #expect(PersistentStore<CameraConfig>(in: second).get() == nil)
     }
 
     @Test func aSuiteIsSeededFromALiteral() {
         let suite = DefaultsSuite.inMemory(["CameraConfig": ["savesToCameraRoll": false, "size": "large"], "é": 1])
         #expect(
-            PersistentStore<CameraConfig>(suite: suite).get() == CameraConfig(savesToCameraRoll: false, size: .large))
+            PersistentStore<CameraConfig>(in: suite).get() == CameraConfig(savesToCameraRoll: false, size: .large))
     }
 
     @Test func suitesOnOneBackendShareOneCore() {
@@ -45,8 +45,8 @@ struct DefaultsSuiteTests {
     @Test func aReaderNeverSeesHalfACommit() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
-        let first = PersistentStore(DefaultKey("first", default: 0), suite: suite)
-        let second = PersistentStore(DefaultKey("second", default: 0), suite: suite)
+        let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
+        let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
         let isDone = Guarded(false)
         // The second key is written with the first: once the first shows a number, the second must not be behind it.
         onThreads(3) { index in
@@ -76,8 +76,8 @@ struct DefaultsSuiteTests {
     @Test func aReaderThatIsOvertakenSeesWhatItKnowsToHaveChanged() {
         let backend = SpyBackend(["first": 1, "second": 1])
         let suite = DefaultsSuite(backend: backend)
-        let first = PersistentStore(DefaultKey("first", default: 0), suite: suite)
-        let second = PersistentStore(DefaultKey("second", default: 0), suite: suite)
+        let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
+        let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
         #expect(first.get() == 1 && second.get() == 1)
         let calls = Guarded(0)
         let hasLooked = DispatchSemaphore(value: 0)
@@ -112,7 +112,7 @@ struct DefaultsSuiteTests {
     @Test func whatWasReadDuringACommitIsNotKept() {
         let backend = SpyBackend(["n": 1])
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         let hasRead = DispatchSemaphore(value: 0)
         let goesOn = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
@@ -138,7 +138,7 @@ struct DefaultsSuiteTests {
     @Test func aCommitHidesNoChangeOfOthers() {
         let backend = SpyBackend(["mine": 1, "theirs": 1])
         let suite = DefaultsSuite(backend: backend)
-        let theirs = PersistentStore(DefaultKey("theirs", default: 0), suite: suite)
+        let theirs = UserDefault(DefaultKey("theirs", default: 0), in: suite).store
         #expect(theirs.get() == 1)
         backend.write(2, forKey: "theirs")
         suite.remove(["mine"])
@@ -148,7 +148,7 @@ struct DefaultsSuiteTests {
     @Test func anOwnCommitIsNoNews() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         // The first look of all asks up to where it is right.
         #expect(store.get() == nil)
         backend.interrupt { call in
@@ -167,7 +167,7 @@ struct DefaultsSuiteTests {
     @Test func aChangeOfOneKeyIsNoReasonToReadAnother() {
         let backend = SpyBackend(["one": 1, "other": 1])
         let suite = DefaultsSuite(backend: backend)
-        let one = PersistentStore(DefaultKey("one", default: 0), suite: suite)
+        let one = UserDefault(DefaultKey("one", default: 0), in: suite).store
         #expect(one.get() == 1)
         let reads = backend.reads
         backend.write(2, forKey: "other")
@@ -178,7 +178,7 @@ struct DefaultsSuiteTests {
     @Test func whatIsReadAfterACommitIsKept() {
         let backend = SpyBackend(["n": 1])
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         suite[DefaultKey("n", default: 0.0)] = 2.0
         #expect(store.get() == 2)
         let reads = backend.reads
@@ -191,13 +191,13 @@ struct DefaultsSuiteTests {
     @Test func aWriterThatWaitsTooLongGetsAnError() throws {
         let core = SuiteCore(MemoryBackend(), timeout: .milliseconds(50))
         let suite = DefaultsSuite(core: core)
-        let store = PersistentStore(DefaultKey("n", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         let entered = DispatchSemaphore(value: 0)
         let leave = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         Thread {
             do {
-                try store.update {
+                try store.updateStored {
                     entered.signal()
                     leave.wait()
                     $0 = 1
@@ -220,7 +220,7 @@ struct DefaultsSuiteTests {
     @Test func anotherSuiteMayBeWrittenInsideAnUpdate() throws {
         let store = InMemoryStore(CameraConfig())
         let other = InMemoryStore(CameraConfig())
-        try store.update { config in try other.update { $0?.size = .large } }
+        try store.updateStored { config in try other.updateStored { $0?.size = .large } }
         #expect(other.get()?.size == .large)
     }
 

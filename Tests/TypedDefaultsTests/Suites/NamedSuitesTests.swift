@@ -6,7 +6,6 @@ struct NamedSuitesTests {
     @Test(arguments: ["../../x", "/x", "", ".hidden", "a b", "é", "%41", String(repeating: "x", count: 201)])
     func aNameThatReachesOutIsRefused(name: String) {
         #expect(fails(with: .invalidName) { _ = try DefaultsSuite(name: name) })
-        #expect(fails(with: .invalidName) { try DefaultsSuite.nameStandard(name) })
     }
 
     #if !canImport(Darwin)
@@ -24,14 +23,14 @@ struct NamedSuitesTests {
                     let suite = try DefaultsSuite(name: "com.example.camera")
                     let path = folder + "/config/com.example.camera.defaults"
                     #expect(suite.location == path)
-                    try PersistentStore<CameraConfig>(suite: suite).save(CameraConfig())
+                    try PersistentStore<CameraConfig>(in: suite).save(CameraConfig())
                     for (path, mode) in [(path, 0o600), (folder + "/config", 0o700)] {
                         let attributes = try FileManager.default.attributesOfItem(atPath: path)
                         #expect(attributes[.posixPermissions] as? Int == mode)
                     }
                     // Another handle of that name is the same suite, not another one that waits for its turn.
-                    let other = PersistentStore<CameraConfig>(suite: try DefaultsSuite(name: "com.example.camera"))
-                    try PersistentStore<CameraConfig>(suite: suite).update { _ in
+                    let other = PersistentStore<CameraConfig>(in: try DefaultsSuite(name: "com.example.camera"))
+                    try PersistentStore<CameraConfig>(in: suite).updateStored { _ in
                         let isNested = fails(with: .nestedWrite) { try other.save(CameraConfig()) }
                         #expect(isNested)
                     }
@@ -56,11 +55,12 @@ struct NamedSuitesTests {
                     setenv("XDG_CONFIG_HOME", folder, 1)
                     let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
                     #expect(DefaultsSuite.standard.location == "\(folder)/\(name).defaults")
-                    let isLate = fails(with: .invalidName) { try DefaultsSuite.nameStandard("com.example.camera") }
-                    #expect(isLate)
-                    try DefaultsSuite.nameStandard(name)
+                    #expect(DefaultsSuite.standardName == name)
+                    // The name that it has already.
+                    DefaultsSuite.standardName = name
                     DefaultsSuite.standard[DefaultKey("number", default: 0)] = 5
-                    #expect(try DefaultsSuite(name: name)[DefaultKey("number", default: 0)] == 5)
+                    let named = try DefaultsSuite(name: name)
+                    #expect(named[DefaultKey("number", default: 0)] == 5)
                 }
             }
         }
@@ -69,12 +69,18 @@ struct NamedSuitesTests {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     setenv("XDG_CONFIG_HOME", folder, 1)
-                    try DefaultsSuite.nameStandard("com.example.camera")
-                    let isSecond = fails(with: .invalidName) { try DefaultsSuite.nameStandard("another") }
-                    #expect(isSecond)
+                    DefaultsSuite.standardName = "com.example.camera"
                     #expect(DefaultsSuite.standard.location == "\(folder)/com.example.camera.defaults")
                 }
             }
+        }
+
+        @Test func namingTheStandardSuiteTooLateOrWronglyEndsTheProgram() async {
+            await #expect(processExitsWith: .failure) {
+                DefaultsSuite.standardName = "com.example.camera"
+                DefaultsSuite.standardName = "another"
+            }
+            await #expect(processExitsWith: .failure) { DefaultsSuite.standardName = "../x" }
         }
 
         @Test func withoutAPlaceSettingsAreUnavailableAndTheWaysOutAreSaid() async throws {
@@ -105,7 +111,7 @@ struct NamedSuitesTests {
         }
 
         private static func expectUnavailable(_ suite: DefaultsSuite) throws {
-            let store = PersistentStore<CameraConfig>(suite: suite)
+            let store = PersistentStore<CameraConfig>(in: suite)
             for access in [{ _ = try store.load() }, { try store.save(CameraConfig()) }] {
                 do {
                     try access()

@@ -16,7 +16,7 @@ struct SuiteContentsTests {
         try backend.withSuite { suite in
             suite[number] = 1
             let changes = Guarded<[SuiteChange]>([])
-            let token = suite.observe(prefix: "") { change in changes.withLock { $0.append(change) } }
+            let token = suite.observeAll(prefix: "") { change in changes.withLock { $0.append(change) } }
             defer { token.cancel() }
             let result = try suite.update { contents in
                 contents[number] += 1
@@ -70,7 +70,7 @@ struct SuiteContentsTests {
         try backend.withSuite { suite in
             suite[number] = 1
             let changes = Guarded(0)
-            let token = suite.observe(prefix: "") { _ in changes.withLock { $0 += 1 } }
+            let token = suite.observeAll(prefix: "") { _ in changes.withLock { $0 += 1 } }
             defer { token.cancel() }
             try suite.update { contents in
                 contents[number] = 1
@@ -151,9 +151,9 @@ struct SuiteContentsTests {
         final class AppConfig: StorableConfig { @Stored var userName = "" }
         let suite = DefaultsSuite.inMemory(["app.SuiteContentsTests.AppConfig.userName": 5])
         suite.onFailure = { _ in }
-        let config = AppConfig(suite: suite, identifier: "app")
+        let config = AppConfig(in: suite, identifier: "app")
         let key = "app/SuiteContentsTests/AppConfig/userName"
-        #expect(config.storedKeys == [key])
+        #expect(config.allKeys == [key])
         try suite.update { $0[key] = "x" }
         let contents = try suite.contents()
         #expect(contents.keys == [key, "\(key).unreadable"])

@@ -34,10 +34,10 @@ struct UnusedSettingsTests {
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         let key = DefaultKey("held", default: 0)
-        let held = PersistentStore(key, suite: suite)
+        let held = UserDefault(key, in: suite).store
         let (heard, declared, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
         let tokens = [
-            PersistentStore(DefaultKey("observed", default: 0), suite: suite).observe { change in
+            UserDefault(DefaultKey("observed", default: 0), in: suite).store.observe { change in
                 heard.withLock { $0.append(change.newValue) }
             },
             suite.observe { change in declared.withLock { $0.append(change.keys) } },

@@ -11,12 +11,12 @@ enum StoreForm: String, CaseIterable, Sendable {
         _ example: Value, in suite: DefaultsSuite
     ) -> any DefaultStoreType<Value> {
         switch self {
-        case .persistent: PersistentStore<Value>(suite: suite)
-        case .ofKey: PersistentStore(DefaultKey(Value.key, default: example), suite: suite)
+        case .persistent: PersistentStore<Value>(in: suite)
+        case .ofKey: UserDefault(DefaultKey(Value.key, default: example), in: suite).store
         case .inMemory: InMemoryStore<Value>()
         case .boxedPersistent: AnyStore<Value>.persistent(in: suite)
         case .boxedInMemory: AnyStore<Value>.inMemory()
-        case .boxedTwice: AnyStore(AnyStore(PersistentStore<Value>(suite: suite)))
+        case .boxedTwice: AnyStore(AnyStore(PersistentStore<Value>(in: suite)))
         case .foreign: ForeignStore<Value>()
         }
     }

@@ -109,7 +109,7 @@ struct CodingErrorTests {
 
     @Test func aStoreNamesTypeKeyAndPathButNoValue() throws {
         let suite = DefaultsSuite.inMemory(["doc": document(["number": "secret", "text": "b"])])
-        let store = PersistentStore(DefaultKey<Document?>("doc", default: nil), suite: suite)
+        let store = UserDefault(DefaultKey<Document?>("doc", default: nil), in: suite).store
         let error = #expect(throws: DefaultsError.self) { try store.load() }
         #expect(error?.kind == .unreadable)
         #expect(error?.key == "doc")
@@ -328,9 +328,9 @@ extension CodingErrorTests {
     /// Stores the value and reads it back in another suite.
     private static func goesRoundTrip(_ value: JSON) throws -> Bool {
         let (suite, key) = (DefaultsSuite.inMemory(), DefaultKey<JSON?>("json", default: nil))
-        try PersistentStore(key, suite: suite).save(value)
+        try UserDefault(key, in: suite).store.save(value)
         let stored = try #require(suite[DefaultKey<PropertyList?>("json")])
-        return try PersistentStore(key, suite: .inMemory(["json": stored])).load() == value
+        return try UserDefault(key, in: .inMemory(["json": stored])).store.load() == value
     }
 
     /// The reason of the error that `body` throws.
@@ -363,9 +363,9 @@ extension CodingErrorTests {
             let suite = DefaultsSuite.inMemory(["stored": [1]])
             return [
                 Self.reason {
-                    try PersistentStore(DefaultKey("new", default: Endless()), suite: suite).save(Endless())
+                    try UserDefault(DefaultKey("new", default: Endless()), in: suite).store.save(Endless())
                 },
-                Self.reason { _ = try PersistentStore(DefaultKey<Endless?>("stored"), suite: suite).load() },
+                Self.reason { _ = try UserDefault(DefaultKey<Endless?>("stored"), in: suite).store.load() },
             ]
         }
         for reason in reasons {

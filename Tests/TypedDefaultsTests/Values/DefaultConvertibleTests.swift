@@ -9,7 +9,7 @@ struct DefaultConvertibleTests {
         _ value: Value, as form: PropertyList, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Value {
         let suite = DefaultsSuite.inMemory()
-        try PersistentStore<Value>(suite: suite).save(value)
+        try PersistentStore<Value>(in: suite).save(value)
         let stored = suite[DefaultKey<PropertyList?>(Value.key)]
         #expect(stored == form, sourceLocation: sourceLocation)
         #expect(try PropertyList(value.serialize()) == form, sourceLocation: sourceLocation)
@@ -18,7 +18,7 @@ struct DefaultConvertibleTests {
         #expect(try memory.load().map { try PropertyList($0.serialize()) } == form, sourceLocation: sourceLocation)
         #expect(Value(form.object) != nil, sourceLocation: sourceLocation)
         let copy = DefaultsSuite.inMemory([Value.key: form])
-        return try #require(try PersistentStore<Value>(suite: copy).load(), sourceLocation: sourceLocation)
+        return try #require(try PersistentStore<Value>(in: copy).load(), sourceLocation: sourceLocation)
     }
 }
 
@@ -159,7 +159,7 @@ extension DefaultConvertibleTests {
 
     @Test func errorsOfTheCoderReachTheCaller() throws {
         let suite = DefaultsSuite.inMemory(["byCodable": ["on": true, "share": 1, "date": 5]])
-        let error = #expect(throws: DefaultsError.self) { try PersistentStore<ByCodable>(suite: suite).load() }
+        let error = #expect(throws: DefaultsError.self) { try PersistentStore<ByCodable>(in: suite).load() }
         #expect(error?.kind == .unreadable)
         #expect(error?.key == "byCodable")
         #expect(error?.type == "ByCodable")
@@ -257,7 +257,7 @@ extension DefaultConvertibleTests {
 
     @Test func whatATypeCannotReadIsUnreadable() throws {
         let suite = DefaultsSuite.inMemory(["enumByHand": "a"])
-        let error = #expect(throws: DefaultsError.self) { try PersistentStore<EnumByHand>(suite: suite).load() }
+        let error = #expect(throws: DefaultsError.self) { try PersistentStore<EnumByHand>(in: suite).load() }
         #expect(error?.kind == .unreadable)
         #expect(error?.key == "enumByHand")
         #expect(error?.type == "EnumByHand")
@@ -303,14 +303,14 @@ extension DefaultConvertibleTests {
         // More than once: a store that has learnt how a type converts must have learnt the right thing.
         for stored in [7, ["a": 7], 7] as [PropertyList] {
             let suite = DefaultsSuite.inMemory(["onlyReads": stored])
-            #expect(try PersistentStore<OnlyReads>(suite: suite).load() == OnlyReads(a: 7))
+            #expect(try PersistentStore<OnlyReads>(in: suite).load() == OnlyReads(a: 7))
         }
         let suite = DefaultsSuite.inMemory(["onlyReadsRaw": "one"])
-        #expect(try PersistentStore<OnlyReadsRaw>(suite: suite).load() == .one)
+        #expect(try PersistentStore<OnlyReadsRaw>(in: suite).load() == .one)
         #expect(
-            try PersistentStore(DefaultKey<OnlyReadsRaw>("onlyReadsRaw", default: .zero), suite: suite).load() == .one)
+            try UserDefault(DefaultKey<OnlyReadsRaw>("onlyReadsRaw", default: .zero), in: suite).store.load() == .one)
         #expect(
-            try PersistentStore(DefaultKey<OnlyReadsRaw?>("onlyReadsRaw", default: nil), suite: suite).load()
+            try UserDefault(DefaultKey<OnlyReadsRaw?>("onlyReadsRaw", default: nil), in: suite).store.load()
                 == .some(.one))
     }
 
@@ -397,7 +397,7 @@ extension DefaultConvertibleTests {
         // Twice: to be refused once is not to be trusted from then on.
         for _ in 0..<2 {
             do {
-                try PersistentStore<Value>(suite: suite).save(value)
+                try PersistentStore<Value>(in: suite).save(value)
                 refusal = nil
             } catch let error as DefaultsError {
                 refusal = error
@@ -445,7 +445,7 @@ extension DefaultConvertibleTests {
     @Test func aRefusalReachesTheFailureHandler() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
-        PersistentStore<Forgetful>(suite: suite).set(Forgetful())
+        PersistentStore<Forgetful>(in: suite).set(Forgetful())
         #expect(failures.kinds == [.refused])
         #expect(failures.all.map(\.key) == ["forgetful"])
     }

@@ -7,7 +7,7 @@ import TypedDefaults
 struct EmbeddedDataTests {
     private func read<Value: Codable & Sendable>(_ data: Data, as type: Value.Type = Value.self) throws -> Value? {
         let suite = DefaultsSuite.inMemory(["value": .data(data)])
-        return try PersistentStore(DefaultKey<Value?>("value", default: nil), suite: suite).load() ?? nil
+        return try UserDefault(DefaultKey<Value?>("value", default: nil), in: suite).store.load() ?? nil
     }
 
     private struct Camera: Codable, Equatable {
@@ -61,7 +61,7 @@ struct EmbeddedDataTests {
         let stored: PropertyList = ["size": .data(Data(#""large""#.utf8)), "icon": .data(Data())]
         let suite = DefaultsSuite.inMemory(["value": stored])
         let error = #expect(throws: DefaultsError.self) {
-            try PersistentStore(DefaultKey<Camera?>("value", default: nil), suite: suite).load()
+            try UserDefault(DefaultKey<Camera?>("value", default: nil), in: suite).store.load()
         }
         #expect(error?.path == ["size"])
     }
@@ -97,7 +97,7 @@ struct EmbeddedDataTests {
         func expectUnreadable<Value: Codable & Sendable>(_ type: Value.Type, _ comment: Comment) {
             let suite = DefaultsSuite.inMemory(["value": .data(data)])
             let key = DefaultKey<Value?>("value", default: nil)
-            #expect(throws: DefaultsError.self, comment) { try PersistentStore(key, suite: suite).load() }
+            #expect(throws: DefaultsError.self, comment) { try UserDefault(key, in: suite).store.load() }
         }
         expectUnreadable(Sealed.self, "itself")
         expectUnreadable(Around<Sealed>.self, "in a wrapper")
@@ -108,8 +108,8 @@ struct EmbeddedDataTests {
 
     @Test func theFirstSetWritesTheNativeForm() throws {
         let suite = try DefaultsSuite.inMemory(["value": .data(JSONEncoder().encode(Camera()))])
-        let store = PersistentStore(DefaultKey<Camera?>("value", default: nil), suite: suite)
-        try store.update { $0??.size = "small" }
+        let store = UserDefault(DefaultKey<Camera?>("value", default: nil), in: suite).store
+        try store.updateStored { $0??.size = "small" }
         #expect(suite[DefaultKey<PropertyList?>("value")] == ["size": "small", "icon": .data(Data([1, 2]))])
         #expect(try suite.keys() == ["value"])
     }
@@ -146,7 +146,7 @@ extension EmbeddedDataTests {
     private static func isUnreadable(_ data: Data) -> Bool {
         let suite = DefaultsSuite.inMemory(["value": .data(data)])
         do {
-            _ = try PersistentStore(DefaultKey<Nest?>("value", default: nil), suite: suite).load()
+            _ = try UserDefault(DefaultKey<Nest?>("value", default: nil), in: suite).store.load()
             return false
         } catch {
             return (error as? DefaultsError)?.kind == .unreadable
@@ -234,7 +234,7 @@ extension EmbeddedDataTests {
                 let suite = DefaultsSuite.inMemory(["value": .data(Data(text.utf8))])
                 let reason = withSmallStack(kilobytes: 128) {
                     do {
-                        _ = try PersistentStore(DefaultKey<Nest?>("value", default: nil), suite: suite).load()
+                        _ = try UserDefault(DefaultKey<Nest?>("value", default: nil), in: suite).store.load()
                     } catch {
                         return (error as? DefaultsError)?.reason ?? ""
                     }
@@ -255,7 +255,7 @@ extension EmbeddedDataTests {
 
     private func failure(_ json: String) -> DefaultsError? {
         let suite = DefaultsSuite.inMemory(["value": .data(Data(json.utf8))])
-        let store = PersistentStore(DefaultKey("value", default: Defaulted()), suite: suite)
+        let store = UserDefault(DefaultKey("value", default: Defaulted()), in: suite).store
         return #expect(throws: DefaultsError.self) { try store.load() }
     }
 
@@ -285,7 +285,7 @@ extension EmbeddedDataTests {
 
     @Test func aDefaultThatIsNotFiniteFillsAMissingProperty() throws {
         let suite = DefaultsSuite.inMemory(["value": .data(Data(#"{"text": "TypedDefaults.nan"}"#.utf8))])
-        let read = try PersistentStore(DefaultKey("value", default: Infinite()), suite: suite).load()
+        let read = try UserDefault(DefaultKey("value", default: Infinite()), in: suite).store.load()
         #expect(read == Infinite(text: "TypedDefaults.nan"))
     }
 }

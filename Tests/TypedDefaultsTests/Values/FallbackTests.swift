@@ -22,11 +22,11 @@ struct FallbackTests {
         let suite = DefaultsSuite.inMemory(["config": ["old": "kept", "inner": ["old": "kept too"], "list": []]])
         let failures = Failures(of: suite)
         let expected = Config(old: "kept", added: 7, inner: .init(old: "kept too", added: 8))
-        #expect(PersistentStore<Config>(suite: suite).get() == expected)
+        #expect(PersistentStore<Config>(in: suite).get() == expected)
         #expect(suite[DefaultKey<Config?>("config")] == expected)
         #expect(failures.kinds == [])
-        try PersistentStore<Config>(suite: suite).update { $0?.old = "new" }
-        #expect(PersistentStore<Config>(suite: suite).get()?.added == 7)
+        try PersistentStore<Config>(in: suite).updateStored { $0?.old = "new" }
+        #expect(PersistentStore<Config>(in: suite).get()?.added == 7)
         #expect(try suite.keys() == ["config"])
     }
 
@@ -45,19 +45,19 @@ struct FallbackTests {
 
     @Test func aMissingElementPropertyIsUnreadable() {
         let suite = DefaultsSuite.inMemory(["config": ["list": [["old": "x"]]]])
-        let error = #expect(throws: DefaultsError.self) { try PersistentStore<Config>(suite: suite).load() }
+        let error = #expect(throws: DefaultsError.self) { try PersistentStore<Config>(in: suite).load() }
         #expect(error?.kind == .unreadable)
         #expect(error?.path == ["list", "0"])
     }
 
     @Test func aWrongTypeIsUnreadableAllTheSame() {
         let suite = DefaultsSuite.inMemory(["config": ["old": 5]])
-        #expect(throws: DefaultsError.self) { try PersistentStore<Config>(suite: suite).load() }
+        #expect(throws: DefaultsError.self) { try PersistentStore<Config>(in: suite).load() }
     }
 
     @Test func withoutAFallbackAMissingPropertyIsUnreadableAndNamed() {
         let suite = DefaultsSuite.inMemory(["CameraConfig": ["size": "large"]])
-        let error = #expect(throws: DefaultsError.self) { try PersistentStore<CameraConfig>(suite: suite).load() }
+        let error = #expect(throws: DefaultsError.self) { try PersistentStore<CameraConfig>(in: suite).load() }
         #expect(error?.description.contains("“savesToCameraRoll” is missing") == true)
     }
 }
@@ -117,8 +117,8 @@ extension FallbackTests {
                 #expect(failures.kinds == [])
             }
             let suite = DefaultsSuite.inMemory(["config": .data(try JSONEncoder().encode(["old": "kept"]))])
-            #expect(PersistentStore<Config>(suite: suite).get()?.old == "kept")
-            #expect(PersistentStore<Config>(suite: suite).get()?.added == 7)
+            #expect(PersistentStore<Config>(in: suite).get()?.old == "kept")
+            #expect(PersistentStore<Config>(in: suite).get()?.added == 7)
         }
     }
 
@@ -174,7 +174,7 @@ extension FallbackTests {
         let json = Data(
             #"{"profiles": {"alice@example.com": {"rows": [{"width": 1, "height": 2}, {"width": 1}]}}}"#.utf8)
         let suite = DefaultsSuite.inMemory(["holder": .data(json)])
-        let store = PersistentStore(DefaultKey("holder", default: Holder(profiles: [:])), suite: suite)
+        let store = UserDefault(DefaultKey("holder", default: Holder(profiles: [:])), in: suite).store
         let error = #expect(throws: DefaultsError.self) { try store.load() }
         #expect(error?.path == ["profiles", "*", "rows", "1"])
         #expect(error?.reason == "“height” is missing")

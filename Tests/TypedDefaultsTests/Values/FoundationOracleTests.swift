@@ -11,7 +11,7 @@ struct FoundationOracleTests {
     private static func outcome<Value: Codable & Hashable & Sendable>(of value: Value) -> Outcome {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }
-        let store = PersistentStore(DefaultKey<Value?>("value", default: nil), suite: suite)
+        let store = UserDefault(DefaultKey<Value?>("value", default: nil), in: suite).store
         do {
             try store.save(value)
         } catch {
@@ -126,7 +126,7 @@ struct FoundationOracleTests {
 
     @Test func aTypeInOneFormIsReadBackOnlyOnce() {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(DefaultKey<[Counted]?>("value", default: nil), suite: suite)
+        let store = UserDefault(DefaultKey<[Counted]?>("value", default: nil), in: suite).store
         store.set([Counted(number: 1)])
         let decoded = Counted.decoded.withLock { $0 }
         for number in 2..<50 { store.set([Counted(number: number), Counted(number: 0)]) }

@@ -52,7 +52,7 @@ struct JSONFormTests {
 
     @Test func whatJSONCannotHoldIsRefused() {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(DefaultKey("point", default: Point(), form: .jsonData), suite: suite)
+        let store = UserDefault(DefaultKey("point", default: Point(), form: .jsonData), in: suite).store
         #expect(fails(with: .refused) { try store.save(Point(x: .nan)) })
         #expect(store.get() == nil)
     }

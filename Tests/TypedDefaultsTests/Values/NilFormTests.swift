@@ -122,7 +122,7 @@ struct NilFormTests {
             for value in values {
                 let suite = DefaultsSuite.inMemory()
                 let key = DefaultKey("value", default: missing)
-                try PersistentStore(key, suite: suite).save(value)
+                try UserDefault(key, in: suite).store.save(value)
                 #expect(suite[key] == value)
             }
         }
@@ -138,7 +138,7 @@ struct NilFormTests {
 
     @Test func aSettingOfNilIsRemoved() throws {
         let suite = DefaultsSuite.inMemory(["value": "a"])
-        try PersistentStore(DefaultKey<String?>("value", default: nil), suite: suite).save(nil)
+        try UserDefault(DefaultKey<String?>("value", default: nil), in: suite).store.save(nil)
         #expect(try suite.keys() == [])
         suite[DefaultKey<String?>("value", default: nil)] = "$null"
         #expect(suite[DefaultKey<PropertyList?>("value")] == "$null")

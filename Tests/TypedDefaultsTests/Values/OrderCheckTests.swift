@@ -10,7 +10,7 @@ struct OrderCheckTests {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }
         let key = isJSON ? DefaultKey("value", default: value, form: .jsonData) : DefaultKey("value", default: value)
-        let store = PersistentStore(key, suite: suite)
+        let store = UserDefault(key, in: suite).store
         return Result {
             try store.save(value)
             return try store.load()
@@ -61,7 +61,7 @@ struct OrderCheckTests {
     }
 
     @Test func aConvertibleTypeThatReversesAnArrayIsRefused() throws {
-        let store = PersistentStore<ReversingByHand>(suite: .inMemory())
+        let store = PersistentStore<ReversingByHand>(in: .inMemory())
         let error = #expect(throws: DefaultsError.self) { try store.save(ReversingByHand([1, 2, 3])) }
         #expect(error?.kind == .refused)
     }

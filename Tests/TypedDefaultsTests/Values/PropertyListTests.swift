@@ -255,7 +255,7 @@ extension PropertyListTests {
     @Test(arguments: [129, 1000])
     func nothingDeeperThanTheLimitIsStored(levels: Int) throws {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(DefaultKey<PropertyList?>("list"), suite: suite)
+        let store = UserDefault(DefaultKey<PropertyList?>("list"), in: suite).store
         try store.save(.nested(128, around: 5))
         #expect(throws: DefaultsError.self) { try store.save(.nested(levels)) }
         let isUnchanged = try store.load() == .nested(128, around: 5)

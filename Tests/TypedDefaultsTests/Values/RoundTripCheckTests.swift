@@ -9,7 +9,7 @@ struct RoundTripCheckTests {
     private static func outcome<Value: Codable & Equatable & Sendable>(of value: Value) -> Outcome {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }
-        let store = PersistentStore(DefaultKey<Value?>("value", default: nil), suite: suite)
+        let store = UserDefault(DefaultKey<Value?>("value", default: nil), in: suite).store
         do { try store.save(value) } catch { return .refused }
         return (try? store.load()) == .some(value) ? .same : .changed
     }
@@ -227,7 +227,7 @@ struct RoundTripCheckTests {
 
     @Test func aConversionByHandIsCheckedInEachShape() throws {
         let suite = DefaultsSuite.inMemory()
-        let stores = [PersistentStore<ByHand>(suite: suite), PersistentStore<ByHand>(suite: suite)]
+        let stores = [PersistentStore<ByHand>(in: suite), PersistentStore<ByHand>(in: suite)]
         for store in stores {
             try store.save(ByHand(nil))
             let error = #expect(throws: DefaultsError.self) { try store.save(ByHand(0.5)) }
@@ -261,7 +261,7 @@ struct RoundTripCheckTests {
     }
 
     @Test func eachFormOfATypeIsReadBackOnlyOnce() {
-        let store = PersistentStore(DefaultKey<Config?>("value", default: nil), suite: .inMemory())
+        let store = UserDefault(DefaultKey<Config?>("value", default: nil), in: .inMemory()).store
         func save(_ number: Int) {
             let sizes = Dictionary(uniqueKeysWithValues: (0..<number % 7).map { ("\($0)", Double($0)) })
             let pairs: [Config.Shape: Int] = number % 3 == 0 ? [.circle(number): 1, .square: 2] : [.square: number]

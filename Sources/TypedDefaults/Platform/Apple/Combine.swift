@@ -30,7 +30,7 @@
         /// store.publisher.map(\.?.size).sink { size in print(size as Any) }.store(in: &subscriptions)
         /// ```
         public var publisher: AnyPublisher<Default?, Never> {
-            AnyPublisher(DefaultPublisher { output in observe(.initial) { output($0.newValue) } })
+            AnyPublisher(DefaultPublisher { output in observe(initial: true) { output($0.newValue) } })
         }
     }
 

@@ -1,37 +1,54 @@
 /// What happened to a value.
-public enum ChangeKind: Hashable, Sendable { case set, removed }
+public enum ChangeKind: Hashable, Sendable {
+    /// The first call of an observation, which reports the present value. Nothing happened to it.
+    case initial
+    /// A value was stored.
+    case set
+    /// The stored value was removed.
+    case removed
+}
 
 /// Who changed a value.
 public enum ChangeOrigin: Hashable, Sendable {
-    case thisProcess
-    /// What another process, or code that goes around the suite, changed in several steps between two looks comes as one change.
-    case another
+    /// This process, through a suite of this library.
+    case local
+    /// Another process, or code of this process that writes the same place without a suite. Several changes that come close together
+    /// are reported as one.
+    case external
 }
 
-/// A change of one value, as its observers hear of it.
+/// A change of one value.
 public struct DefaultChange<Value: Sendable>: Sendable {
-    /// The value before; nil if nothing was stored, if it could not be read, or if this is the initial call.
+    /// The value before; `nil` if none was stored, if it could not be read, or in the initial call.
     public let oldValue: Value?
-    /// The value after; nil if it was removed, or if it cannot be read, which the failure handler hears.
+    /// The value after; `nil` if it was removed, or if it cannot be read.
     public let newValue: Value?
+    /// What happened.
     public let kind: ChangeKind
+    /// Who changed the value.
     public let origin: ChangeOrigin
     /// For descriptions; `nil` if the store has no key.
-    var name: SettingName?
+    let name: SettingName?
+
+    /// Creates a change, for a store of your own that implements ``DefaultStoreType/observe(initial:_:)``.
+    public init(oldValue: Value?, newValue: Value?, kind: ChangeKind, origin: ChangeOrigin) {
+        self.init(oldValue: oldValue, newValue: newValue, kind: kind, origin: origin, name: nil)
+    }
+
+    init(oldValue: Value?, newValue: Value?, kind: ChangeKind, origin: ChangeOrigin, name: SettingName?) {
+        (self.oldValue, self.newValue, self.kind, self.origin) = (oldValue, newValue, kind, origin)
+        self.name = name
+    }
 
     /// Returns both changes as one, for a consumer that missed the first.
     func merged(with later: DefaultChange) -> DefaultChange {
         DefaultChange(
             oldValue: oldValue, newValue: later.newValue, kind: later.kind,
-            origin: origin == .another ? .another : later.origin, name: later.name)
+            origin: origin == .external ? .external : later.origin, name: later.name)
     }
 }
 
-/// How an observation begins.
-public struct ObservationOptions: OptionSet, Sendable {
-    public let rawValue: Int
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// The handler is called with the present value first.
-    public static let initial = ObservationOptions(rawValue: 1)
+extension DefaultChange where Value: DefaultConfig {
+    /// The value that counts after the change: the stored one, or the default if none is stored or it cannot be read.
+    public var value: Value { newValue ?? Value.defaultInstance }
 }

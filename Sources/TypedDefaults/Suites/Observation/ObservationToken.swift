@@ -11,12 +11,21 @@ import SettingsFile
 public final class ObservationToken: Sendable {
     private let end: Locked<(@Sendable () -> Void)?>
 
-    /// Whether it is of a store that tells nothing.
+    /// Whether the token belongs to a store that reports no changes.
     let isInert: Bool
 
-    init(_ end: (@Sendable () -> Void)?) {
-        self.end = Locked(end)
-        isInert = end == nil
+    /// Creates a token, for a store of your own that implements ``DefaultStoreType/observe(initial:_:)``.
+    ///
+    /// - Parameter onCancel: Ends the observation. It is called once, when the token is cancelled or deallocated.
+    public init(_ onCancel: @escaping @Sendable () -> Void) {
+        end = Locked(onCancel)
+        isInert = false
+    }
+
+    /// Creates a token of a store that reports no changes.
+    init(inert: Void) {
+        end = Locked(nil)
+        isInert = true
     }
 
     deinit { cancel() }

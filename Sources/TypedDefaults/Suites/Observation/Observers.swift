@@ -100,6 +100,8 @@ struct Observers {
         let old: PropertyList?
         let new: PropertyList?
         let isForeign: Bool
+        /// Whether it is the first call of an observer, which reports the present value.
+        var isInitial = false
         /// How many changes stand in the row of which each was made while the one before was told.
         let depth: Int
         /// Who observed it when it was committed.
@@ -215,7 +217,7 @@ struct Observers {
         guard tellsInitial else { return }
         events.append(
             Event(
-                slot: slot, old: nil, new: observed[id]?.announced, isForeign: false, depth: depth,
+                slot: slot, old: nil, new: observed[id]?.announced, isForeign: false, isInitial: true, depth: depth,
                 audience: [observer]))
     }
 

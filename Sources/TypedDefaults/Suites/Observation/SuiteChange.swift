@@ -14,8 +14,8 @@ public struct SuiteChange: Hashable, Sendable {
     /// Both as one, for somebody who comes late.
     func merged(with later: SuiteChange) -> SuiteChange {
         let all = Set((keys + later.keys).map(ByteString.init))
-        let isForeign = origin == .another || later.origin == .another
-        return SuiteChange(keys: all.map(\.string), origin: isForeign ? .another : .thisProcess)
+        let isForeign = origin == .external || later.origin == .external
+        return SuiteChange(keys: all.map(\.string), origin: isForeign ? .external : .local)
     }
 }
 
@@ -59,35 +59,42 @@ final class SuiteObserver: Sendable {
 }
 
 extension DefaultsSuite {
-    /// Calls the handler after each commit that changes one of the keys, once for all of them, until the token is cancelled or let go of.
+    /// Calls the handler after each commit that changes a declared key, once for all of its keys, until the token is cancelled or
+    /// deallocated.
     ///
-    /// ```swift
-    /// let token = suite.observe(prefix: "com.example.camera.") { change in print(change.keys) }
-    /// ```
+    /// A key is declared if this process made a store, a ``UserDefault``, a ``StorableConfig`` or a ``DefaultKey`` for it. Reading or writing
+    /// `suite[key]` with a key for a ``PropertyList`` declares nothing.
     ///
-    /// What another process changes in several steps between two looks comes as one change. The rest is as with
-    /// ``DefaultStoreType/observe(_:_:)``. Over `UserDefaults`, where others may write, it hears of what they write to the keys that are
-    /// there, or are declared, when it begins.
-    ///
-    /// - Parameters:
-    ///   - prefix: How the keys begin that it hears of, `""` for all; nil for those that this process has declared, in a store, a
-    ///     ``UserDefault``, a ``StorableConfig`` or through a ``DefaultKey``. Reading or writing `suite[key]` with a key for a
-    ///     ``PropertyList`` declares nothing.
-    ///   - handler: Called under no lock.
-    public func observe(
-        prefix: String? = nil, _ handler: @escaping @Sendable (SuiteChange) -> Void
-    ) -> ObservationToken {
-        core.observe(SuiteObserver(prefix: prefix, handler))
+    /// Several changes by another process that come close together are reported as one. See also
+    /// ``DefaultStoreType/observe(initial:_:)``.
+    public func observe(_ handler: @escaping @Sendable (SuiteChange) -> Void) -> ObservationToken {
+        core.observe(SuiteObserver(prefix: nil, handler))
     }
 
-    /// The changes of the suite from now on. A slow consumer gets several as one, with all of their keys.
+    /// Calls the handler after each commit that changes a key with that prefix, declared or not, once for all of its keys.
     ///
     /// ```swift
-    /// for await change in suite.changes(prefix: "com.example.camera.") { upload(change.keys) }
+    /// let token = suite.observeAll(prefix: "com.example.camera.") { change in print(change.keys) }
     /// ```
     ///
-    /// - Parameter prefix: As with ``observe(prefix:_:)``.
-    public func changes(prefix: String? = nil) -> DefaultValues<SuiteChange> {
-        DefaultValues({ element in observe(prefix: prefix, element) }, merge: { $0.merged(with: $1) })
+    /// Over `UserDefaults`, to which other code may write, this reports keys that are stored or declared when the observation begins.
+    ///
+    /// - Parameter prefix: The bytes that a key begins with; `""` for all keys.
+    public func observeAll(
+        prefix: String = "", _ handler: @escaping @Sendable (SuiteChange) -> Void
+    ) -> ObservationToken { core.observe(SuiteObserver(prefix: prefix, handler)) }
+
+    /// The changes of declared keys from now on. A slow consumer receives several as one, with all of their keys.
+    public var changes: DefaultUpdates<SuiteChange> {
+        DefaultUpdates({ element in observe(element) }, merge: { $0.merged(with: $1) })
+    }
+
+    /// The changes of all keys with that prefix from now on. A slow consumer receives several as one, with all of their keys.
+    ///
+    /// ```swift
+    /// for await change in suite.allChanges(prefix: "com.example.camera.") { upload(change.keys) }
+    /// ```
+    public func allChanges(prefix: String = "") -> DefaultUpdates<SuiteChange> {
+        DefaultUpdates({ element in observeAll(prefix: prefix, element) }, merge: { $0.merged(with: $1) })
     }
 }

@@ -3,13 +3,13 @@ import SettingsFile
 // Telling those who observe: in the order of the commits, under no lock, and outside every turn.
 extension SuiteCore {
     /// Begins to tell an observer of a slot's changes.
-    func observe(_ slot: Slot, _ observer: Observer, _ options: ObservationOptions) -> ObservationToken {
+    func observe(_ slot: Slot, _ observer: Observer, initial: Bool) -> ObservationToken {
         var stored: PropertyList?
         // Why it cannot be read is told to whoever reads it; what it comes to is told when it can be.
         do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
         follow(slot, stored, isTracked: false)
         withObservers {
-            $0.add(observer, to: slot, tellsInitial: options.contains(.initial), depth: ChangeRow.depth)
+            $0.add(observer, to: slot, tellsInitial: initial, depth: ChangeRow.depth)
         }
         deliver()
         return ObservationToken { [self] in
@@ -177,7 +177,8 @@ extension SuiteCore {
     }
 
     private func makeChange(_ event: Observers.Event) -> any AnyObject & Sendable {
-        let (change, failure) = event.slot.makeChange(event.old, event.new, event.isForeign ? .another : .thisProcess)
+        let (change, failure) = event.slot.makeChange(
+            event.old, event.new, event.isForeign ? .external : .local, event.isInitial)
         if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot, stored: event.new) }
         return change
     }

@@ -47,7 +47,7 @@ extension SuiteCore {
             let stored = try values(of: keys ?? [])
             withObservers {
                 $0.announce(
-                    stored, declared: Set(declared.map(ByteString.init)), origin: .another, depth: ChangeRow.depth + 1)
+                    stored, declared: Set(declared.map(ByteString.init)), origin: .external, depth: ChangeRow.depth + 1)
             }
         } catch {
             // It stays in doubt; whoever reads it is told why.

@@ -190,7 +190,7 @@ struct CombineTests {
     private func expectFive(on defaults: UserDefaults, _ write: (UserDefaults) -> Void) {
         let suite = DefaultsSuite(userDefaults: defaults)
         let holder = Holder(suite)
-        let store = AnyStore(PersistentStore(DefaultKey("number", default: 10), suite: suite))
+        let store = AnyStore(UserDefault(DefaultKey("number", default: 10), in: suite).store)
         let heard = Guarded<[String]>([])
         func note(_ name: String) -> @Sendable (Int) -> Void {
             { number in heard.withLock { $0.append("\(name) \(number)") } }

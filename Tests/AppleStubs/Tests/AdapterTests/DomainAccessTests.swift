@@ -35,7 +35,7 @@ struct DomainAccessTests {
             defaults.lockDevice()
             disk.isReadable.withLock { $0 = false }
             let suite = launch(name, defaults, disk)
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             #expect(fails(with: .unavailable) { try store.save(1) })
             #expect(fails(with: .unavailable) { try store.update { $0 = 1 } })
@@ -71,12 +71,12 @@ struct DomainAccessTests {
     @Test func settingsOfAFirstLaunchAndSettingsThatWereWipedAreAvailable() throws {
         try withDomain { name, defaults in
             let disk = Disk()
-            let store = PersistentStore(number, suite: launch(name, defaults, disk))
+            let store = UserDefault(number, in: launch(name, defaults, disk)).store
             #expect(try store.load() == nil)
             try store.save(5)
             defaults.removePersistentDomain(forName: name)
             #expect(try store.load() == nil)
-            let next = PersistentStore(number, suite: launch(name, defaults, disk))
+            let next = UserDefault(number, in: launch(name, defaults, disk)).store
             #expect(try next.load() == nil)
             try next.save(6)
             #expect(try store.load() == 6)
@@ -162,7 +162,7 @@ struct DomainAccessTests {
             defaults.lockDevice()
             try FileManager.default.removeItem(at: file)
             try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-            let store = PersistentStore(number, suite: launch())
+            let store = UserDefault(number, in: launch()).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             #expect(fails(with: .unavailable) { try store.save(1) })
             defaults.unlockDevice()
@@ -180,7 +180,7 @@ struct DomainAccessTests {
             let access = DomainAccess(firstUnlock: FirstUnlock(disk.probe, domain: name))
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             suite.onFailure = { _ in }
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             defaults.unlockDevice()
             disk.isReadable.withLock { $0 = true }

@@ -58,11 +58,11 @@ struct FileProtectionTests {
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
             let file = folder.appending(path: "settings")
             let key = DefaultKey<Int?>("number")
-            try PersistentStore(key, suite: DefaultsSuite(backend: FileBackend(path: file.path))).save(5)
+            try UserDefault(key, in: DefaultsSuite(backend: FileBackend(path: file.path))).store.save(5)
             chmod(file.path, 0)
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
             suite.onFailure = { _ in }
-            let store = PersistentStore(key, suite: suite)
+            let store = UserDefault(key, in: suite).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             #expect(fails(with: .unavailable) { try store.save(1) })
             #expect(fails(with: .unavailable) { try store.update { $0 = 1 } })

@@ -127,8 +127,8 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         let defaults = try #require(UserDefaults(suiteName: name))
         defaults.tellsTwice = true
         let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
-        let store = PersistentStore(DefaultKey.quality, suite: DefaultsSuite(userDefaults: defaults))
-        let token = store.observe(on: MainActor.shared) { change in
+        let store = UserDefault(DefaultKey.quality, in: DefaultsSuite(userDefaults: defaults)).store
+        let token = store.observeOnMainActor { change in
             MainActor.assertIsolated()
             continuation.yield(change.newValue ?? 0)
         }

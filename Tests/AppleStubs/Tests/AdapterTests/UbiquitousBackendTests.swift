@@ -24,8 +24,8 @@ struct UbiquitousBackendTests {
         }
 
         func observe(_ key: String, _ heard: Guarded<[Int?]>) -> ObservationToken {
-            PersistentStore(DefaultKey<Int?>(key), suite: suite).observe { change in
-                #expect(change.origin == .another)
+            UserDefault(DefaultKey<Int?>(key), in: suite).store.observe { change in
+                #expect(change.origin == .external)
                 heard.withLock { $0.append(change.newValue ?? nil) }
             }
         }

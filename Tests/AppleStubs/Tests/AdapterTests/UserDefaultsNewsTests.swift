@@ -22,7 +22,7 @@ struct UserDefaultsNewsTests {
             let thread = Thread.current
             switch self {
             case .store:
-                let store = PersistentStore(DefaultKey<Int?>(key), suite: DefaultsSuite(userDefaults: defaults))
+                let store = UserDefault(DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults)).store
                 let token = store.observe { _ in heard() }
                 body()
                 token.cancel()
@@ -94,7 +94,7 @@ struct UserDefaultsNewsTests {
     func observersHearEveryRawWriteWithItsValue(key: String) async {
         await #expect(processExitsWith: .success) { [key = key as String] in
             try withDomain { _, defaults in
-                let store = PersistentStore(DefaultKey<Int?>(key), suite: DefaultsSuite(userDefaults: defaults))
+                let store = UserDefault(DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults)).store
                 let heard = Guarded<[DefaultChange<Int?>]>([])
                 let token = store.observe { change in heard.withLock { $0.append(change) } }
                 defaults.set(1, forKey: key)
@@ -104,7 +104,7 @@ struct UserDefaultsNewsTests {
                 #expect(heard.now.map { $0.newValue ?? nil } == [1, 2, nil])
                 #expect(heard.now.map { $0.oldValue ?? nil } == [nil, 1, 2])
                 #expect(heard.now.map(\.kind) == [.set, .set, .removed])
-                #expect(heard.now.map(\.origin) == [.another, .thisProcess, .another])
+                #expect(heard.now.map(\.origin) == [.external, .local, .external])
                 token.cancel()
                 defaults.set(3, forKey: key)
                 #expect(heard.now.count == 3)
@@ -115,7 +115,7 @@ struct UserDefaultsNewsTests {
     @Test func trackingHearsARawWriteOnceThoughNobodyObserves() throws {
         try withDomain { _, defaults in
             defaults.tellsTwice = true
-            let store = PersistentStore(DefaultKey<Int?>("number"), suite: DefaultsSuite(userDefaults: defaults))
+            let store = UserDefault(DefaultKey<Int?>("number"), in: DefaultsSuite(userDefaults: defaults)).store
             let heard = Guarded(0)
             func track() -> Int? {
                 withObservationTracking {
@@ -144,7 +144,7 @@ struct UserDefaultsNewsTests {
     @Test func aKeyWithSlashesIsHeardOfFromAnotherProcess() throws {
         try withDomain { _, defaults in
             let key = "com/example/App/Config/number"
-            let store = PersistentStore(DefaultKey<Int?>(key), suite: DefaultsSuite(userDefaults: defaults))
+            let store = UserDefault(DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults)).store
             let heard = Guarded<[Int?]>([])
             let token = store.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
             defaults.setFromAnotherProcess(5, forKey: key)
@@ -218,7 +218,7 @@ struct UserDefaultsNewsTests {
     @Test func ofAKeyWithADotAnotherProcessIsHeardAtTheNextChangeMadeHere() async {
         await #expect(processExitsWith: .success) {
             try withDomain { _, defaults in
-                let store = PersistentStore(DefaultKey<Int?>("a.b"), suite: DefaultsSuite(userDefaults: defaults))
+                let store = UserDefault(DefaultKey<Int?>("a.b"), in: DefaultsSuite(userDefaults: defaults)).store
                 let heard = Guarded<[Int?]>([])
                 let token = store.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
                 defaults.setFromAnotherProcess(1, forKey: "a.b")
@@ -233,10 +233,10 @@ struct UserDefaultsNewsTests {
 
     @Test func whatOthersWriteIsReadAtOnceThoughNobodyHearsOfIt() throws {
         try withDomain { name, defaults in
-            let store = PersistentStore(
-                DefaultKey<Int?>("a.b"), suite: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name)))
-            let wrong = PersistentStore(
-                DefaultKey<Int?>("a.b"), suite: DefaultsSuite(backend: CachingBackend(defaults)))
+            let store = UserDefault(
+                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name))).store
+            let wrong = UserDefault(
+                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: CachingBackend(defaults))).store
             defaults.set(1, forKey: "a.b")
             #expect(store.get() == 1)
             #expect(wrong.get() == 1)
@@ -260,7 +260,7 @@ struct UserDefaultsNewsTests {
 
     @Test func whoeverObservesUserDefaultsMayReadAStoreMeanwhile() throws {
         try withDomain { _, defaults in
-            let store = PersistentStore(DefaultKey<Int?>("number"), suite: DefaultsSuite(userDefaults: defaults))
+            let store = UserDefault(DefaultKey<Int?>("number"), in: DefaultsSuite(userDefaults: defaults)).store
             let heard = Guarded<[Int?]>([])
             let ear = Ear { _ in
                 heard.withLock { $0.append(store.get() ?? nil) }
@@ -276,7 +276,7 @@ struct UserDefaultsNewsTests {
 
     @Test func aRawWriteInsideAStoresOwnIsHeardAfterIt() throws {
         try withDomain { _, defaults in
-            let store = PersistentStore(DefaultKey<Int?>("number"), suite: DefaultsSuite(userDefaults: defaults))
+            let store = UserDefault(DefaultKey<Int?>("number"), in: DefaultsSuite(userDefaults: defaults)).store
             let heard = Guarded<[Int?]>([])
             let token = store.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
             let ear = Ear { _ in if defaults.integer(forKey: "number") == 5 { defaults.set(7, forKey: "number") } }
@@ -293,10 +293,10 @@ struct UserDefaultsNewsTests {
         try withDomain { _, defaults in
             let suite = DefaultsSuite(userDefaults: defaults)
             let heard = Guarded<[Int?]>([])
-            let token = PersistentStore(DefaultKey<Int?>("number"), suite: suite).observe { change in
+            let token = UserDefault(DefaultKey<Int?>("number"), in: suite).store.observe { change in
                 heard.withLock { $0.append(change.newValue ?? nil) }
             }
-            try PersistentStore(DefaultKey<Int?>("another"), suite: suite).update { _ in
+            try UserDefault(DefaultKey<Int?>("another"), in: suite).store.update { _ in
                 // Returns: the writer does not wait for this thread, which waits for it.
                 defaults.setFromAnotherProcess(5, forKey: "number")
                 #expect(heard.now == [])
@@ -359,8 +359,8 @@ struct UserDefaultsNewsTests {
                     if index == 0 {
                         for _ in 0..<300 {
                             let backend = UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name)
-                            let store = PersistentStore(
-                                DefaultKey<Int?>("number"), suite: DefaultsSuite(backend: backend))
+                            let store = UserDefault(
+                                DefaultKey<Int?>("number"), in: DefaultsSuite(backend: backend)).store
                             let token = store.observe { _ in }
                             _ = store.get()
                             token.cancel()

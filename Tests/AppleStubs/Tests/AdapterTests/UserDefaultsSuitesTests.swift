@@ -12,7 +12,7 @@ struct UserDefaultsSuitesTests {
         FileManager.entitle(toGroup: name)
         let suite = try DefaultsSuite.onUserDefaults(name: name)
         let heard = Guarded<[Int?]>([])
-        let token = PersistentStore(number, suite: suite).observe { change in
+        let token = UserDefault(number, in: suite).store.observe { change in
             heard.withLock { $0.append(change.newValue ?? nil) }
         }
         // As a widget of the group writes it.
@@ -22,8 +22,8 @@ struct UserDefaultsSuitesTests {
         #expect(heard.now == [5])
         token.cancel()
         // Another handle of that name is the same suite, with the same turns.
-        let other = PersistentStore(number, suite: try DefaultsSuite.onUserDefaults(name: name))
-        try PersistentStore(number, suite: suite).update { _ in
+        let other = UserDefault(number, in: try DefaultsSuite.onUserDefaults(name: name)).store
+        try UserDefault(number, in: suite).store.update { _ in
             let isNested = fails(with: .nestedWrite) { try other.save(6) }
             #expect(isNested)
         }

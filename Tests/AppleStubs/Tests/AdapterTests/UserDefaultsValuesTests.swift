@@ -16,7 +16,7 @@ struct UserDefaultsValuesTests {
     @Test func aManagedValueCannotBeChangedAndSaysSo() throws {
         try withDomain { name, defaults in
             let suite = suite(name, defaults)
-            let (setting, store) = (UserDefault(number, in: suite), PersistentStore(number, suite: suite))
+            let (setting, store) = (UserDefault(number, in: suite), UserDefault(number, in: suite).store)
             let failures = Guarded<[DefaultsError]>([])
             suite.onFailure = { error in failures.withLock { $0.append(error) } }
             #expect(!setting.isManaged)
@@ -30,7 +30,7 @@ struct UserDefaultsValuesTests {
 
             #expect(fails(with: .managed) { try store.save(2) })
             #expect(fails(with: .managed) { try store.update { $0 = 3 } })
-            #expect(fails(with: .managed) { try store.update { $0 = nil } })
+            #expect(fails(with: .managed) { try store.updateStored { $0 = nil } })
             setting.value = 4
             setting.reset()
             #expect(failures.now.map(\.kind) == [.managed, .managed])
@@ -80,7 +80,7 @@ struct UserDefaultsValuesTests {
                 setting.reset()
                 // Each change once, with the value that `get` returns.
                 #expect(heard.now.map { $0.newValue ?? nil } == [6, 5])
-                #expect(heard.now.map(\.origin) == [.thisProcess, .thisProcess])
+                #expect(heard.now.map(\.origin) == [.local, .local])
                 #expect(failures.now == 0)
                 token.cancel()
             }
@@ -146,13 +146,13 @@ struct UserDefaultsValuesTests {
             let seen = Guarded<[String?]>([])
             let ear = Ear { _ in seen.withLock { $0.append(defaults.string(forKey: "number")) } }
             defaults.addObserver(ear, forKeyPath: "number", options: [], context: nil)
-            let named = PersistentStore(number, suite: suite(name, defaults))
-            try named.update { $0 = ($0 ?? nil).map { $0 + 1 } }
+            let named = UserDefault(number, in: suite(name, defaults)).store
+            try named.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
             #expect((named.get() ?? nil) == 7)
 
             // Only a name leads to what is stored.
-            let unnamed = PersistentStore(number, suite: DefaultsSuite(backend: UserDefaultsBackend(defaults)))
+            let unnamed = UserDefault(number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults))).store
             #expect((unnamed.get() ?? nil) == 7)
             #expect(fails(with: .unavailable) { try unnamed.update { $0 = 1 } })
             #expect(fails(with: .unavailable) { try unnamed.save(1) })
@@ -171,7 +171,7 @@ struct UserDefaultsValuesTests {
             let suite = suite(name, defaults)
             #expect(suite[number] == 7)
             #expect(!UserDefault(number, in: suite).isSet)
-            try PersistentStore(number, suite: suite).update { $0 = ($0 ?? nil).map { $0 + 1 } }
+            try UserDefault(number, in: suite).store.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
         }
     }
@@ -182,7 +182,7 @@ struct UserDefaultsValuesTests {
         try withDomain { name, defaults in
             let suite = suite(name, defaults)
             let key = DefaultKey<PropertyList?>("ratio")
-            let store = PersistentStore(key, suite: suite)
+            let store = UserDefault(key, in: suite).store
             for double in [Double.nan, -0.0, .infinity, .leastNonzeroMagnitude] {
                 try store.save(.double(double))
                 guard case .double(let kept)?? = store.get() else {
@@ -196,7 +196,7 @@ struct UserDefaultsValuesTests {
                     #expect(fails(with: .refused) { try store.save(value) })
                     let cloud = DefaultsSuite(
                         backend: UbiquitousBackend(store: NSUbiquitousKeyValueStore(cloud: StubCloud())))
-                    #expect(fails(with: .refused) { try PersistentStore(key, suite: cloud).save(value) })
+                    #expect(fails(with: .refused) { try UserDefault(key, in: cloud).store.save(value) })
                 }
             }
             #expect(store.get() == .some(.double(.leastNonzeroMagnitude)))
@@ -222,7 +222,7 @@ struct UserDefaultsValuesTests {
             #expect(keys == ["page"])
             #expect(failures.now == 0)
             defaults.set(Data("nothing".utf8), forKey: "page")
-            #expect(fails(with: .unreadable) { _ = try PersistentStore(page, suite: suite).load() })
+            #expect(fails(with: .unreadable) { _ = try UserDefault(page, in: suite).store.load() })
         }
     }
 
@@ -236,8 +236,8 @@ struct UserDefaultsValuesTests {
             let named = try DefaultsSuite.onUserDefaults(name: name)
             #expect(one.core === named.core)
             #expect(one.core !== DefaultsSuite(userDefaults: other).core)
-            try PersistentStore(number, suite: one).update { _ in
-                let isNested = fails(with: .nestedWrite) { try PersistentStore(number, suite: two).save(6) }
+            try UserDefault(number, in: one).store.update { _ in
+                let isNested = fails(with: .nestedWrite) { try UserDefault(number, in: two).store.save(6) }
                 #expect(isNested)
             }
         }

@@ -67,7 +67,7 @@ extension DefaultKey<Int> {
     /// A handler that belongs to the main actor, and one that runs wherever the change is made.
     public func observe() {
         tokens = [
-            config.observe(initial: true, on: MainActor.shared) { [weak self] change in
+            config.observeOnMainActor(initial: true) { [weak self] change in
                 self?.sizes.append(change.newValue?.size)
             },
             zoom.observe { change in precondition(change.oldValue != change.newValue) },

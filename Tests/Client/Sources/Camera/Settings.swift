@@ -49,7 +49,7 @@ public final class AppConfig: StorableConfig {
 }
 
 @MainActor public final class SharedConfig: StorableConfig {
-    public static let shared = SharedConfig(suite: .inMemory())
+    public static let shared = SharedConfig(in: .inMemory())
     @Stored public var number = 1
 }
 

@@ -15,14 +15,14 @@ import TypedDefaults
         try model.shoot()
         #expect(model.zoom.get() == Zoom(factor: 4))
         #expect(model.shots == 2)
-        try model.config.update { $0?.flash.isOn = true }
+        try model.config.updateStored { $0?.flash.isOn = true }
         #expect(model.config.get()?.flash.isOn == true)
     }
 
     @Test func theModelHearsOnTheMainActor() async throws {
         let model = CameraModel(config: .inMemory(CameraConfig()), zoom: .inMemory())
         model.observe()
-        try model.config.update { $0?.size = .large }
+        try model.config.updateStored { $0?.size = .large }
         try model.shoot()
         while model.sizes.count < 2 { await Task.yield() }
         #expect(model.sizes == [.medium, .large])
@@ -55,13 +55,13 @@ import TypedDefaults
 
     @Test func everyKindOfDeclarationIsStored() async throws {
         let suite = DefaultsSuite.inMemory(["Mode": "video"])
-        #expect(PersistentStore<Mode>(suite: suite).get() == .video)
-        PersistentStore<Owner>(suite: suite).set(Owner(name: "Kai"))
+        #expect(PersistentStore<Mode>(in: suite).get() == .video)
+        PersistentStore<Owner>(in: suite).set(Owner(name: "Kai"))
         // Off the main actor, where an isolated conformance would not be found.
-        let name = await Task.detached { PersistentStore<Owner>(suite: suite).get()?.name }.value
+        let name = await Task.detached { PersistentStore<Owner>(in: suite).get()?.name }.value
         #expect(name == "Kai")
         let flash = await Task.detached {
-            let store = PersistentStore<CameraConfig>(suite: suite)
+            let store = PersistentStore<CameraConfig>(in: suite)
             store.set(CameraConfig())
             return store.get()?.flash
         }.value

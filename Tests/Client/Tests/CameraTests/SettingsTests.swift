@@ -32,21 +32,21 @@ import TypedDefaults
 
     @Test func aConfigIsAClassOfSettings() async throws {
         let suite = DefaultsSuite.inMemory()
-        let config = AppConfig(suite: suite)
+        let config = AppConfig(in: suite)
         config.selectedHobbies.append("golf")
         config.nickname = "kai"
         let userName = config.$userName
         try await Task.detached { try userName.update { $0 = "krimpedance" } }.value
-        #expect(AppConfig(suite: suite).userName == "krimpedance")
-        #expect(AppConfig(suite: suite).selectedHobbies == ["golf"])
+        #expect(AppConfig(in: suite).userName == "krimpedance")
+        #expect(AppConfig(in: suite).selectedHobbies == ["golf"])
         config.reset()
         #expect(config.nickname == nil)
         SharedConfig.shared.number += 1
         #expect(SharedConfig.shared.number == 2)
-        let child = ChildConfig(suite: suite, identifier: "app")
+        let child = ChildConfig(in: suite, identifier: "app")
         child.userName = "child"
-        #expect(child.storedKeys == ["app/ChildConfig/userName", "app/ChildConfig/isVerified"])
-        #expect(BaseConfig(suite: suite, identifier: "app").userName == "nobody")
+        #expect(child.allKeys == ["app/ChildConfig/userName", "app/ChildConfig/isVerified"])
+        #expect(BaseConfig(in: suite, identifier: "app").userName == "nobody")
     }
 
     @Test func aNamespaceIsCalledAsTheRecipeSays() {

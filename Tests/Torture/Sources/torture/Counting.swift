@@ -2,11 +2,11 @@ import TypedDefaults
 
 /// Counts up beside others who do the same: each time in one step, or reading and then writing, between which the others come.
 func count(_ suite: DefaultsSuite, times: Int, inOneStep: Bool) throws {
-    let store = PersistentStore(DefaultKey("count", default: 0), suite: suite)
+    let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
     let key = DefaultKey("filler", default: "")
     for round in 0..<times {
         if inOneStep {
-            try store.update { $0 = ($0 ?? 0) + 1 }
+            try store.updateStored { $0 = ($0 ?? 0) + 1 }
         } else {
             try store.save((store.load() ?? 0) + 1)
         }

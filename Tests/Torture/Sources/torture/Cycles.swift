@@ -62,8 +62,8 @@ func cycle(_ path: String, count: Int, keeps: Bool) throws {
         for cycle in cycles {
             // Of the others the background work holds on to a suite until it is flushed; five files see both ways.
             let suite = try DefaultsSuite(file: file(cycle), durability: cycle % 10 == 0 ? .process : .immediate)
-            let store = PersistentStore(DefaultKey("count", default: 0), suite: suite)
-            try store.update { $0 = ($0 ?? 0) + 1 }
+            let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
+            try store.updateStored { $0 = ($0 ?? 0) + 1 }
             if keeps, cycle >= files { kept.append(suite) }
         }
     }

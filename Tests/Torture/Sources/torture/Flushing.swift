@@ -14,7 +14,7 @@ func saveOnThreads(_ suite: DefaultsSuite, rounds: Int) {
     let counts = Counts()
     let threads = DispatchGroup()
     for thread in 0..<16 {
-        let store = PersistentStore(DefaultKey("thread\(thread)", default: ""), suite: suite)
+        let store = UserDefault(DefaultKey("thread\(thread)", default: ""), in: suite).store
         DispatchQueue(label: "\(thread)").async(group: threads) {
             for round in 0..<rounds {
                 let text = "\(thread) has saved \(round);"

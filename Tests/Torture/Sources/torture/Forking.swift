@@ -19,15 +19,15 @@ private func call(named name: String) -> Fork {
 /// - Parameter usesHandlers: False forks by `_Fork`, which runs no handlers: the control.
 func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
     let fork = call(named: usesHandlers ? "fork" : "_Fork")
-    let entry = PersistentStore<Entry>(suite: suite)
-    let numbers = (0..<4).map { PersistentStore(DefaultKey("number-\($0)", default: 0), suite: suite) }
+    let entry = PersistentStore<Entry>(in: suite)
+    let numbers = (0..<4).map { UserDefault(DefaultKey("number-\($0)", default: 0), in: suite).store }
     let memory = AnyStore(InMemoryStore(0))
     @discardableResult
     func useAll(_ round: Int) -> Bool {
         do {
             _ = entry.get()
             try entry.save(Entry(round))
-            for number in numbers { try number.update { $0 = ($0 ?? 0) + 1 } }
+            for number in numbers { try number.updateStored { $0 = ($0 ?? 0) + 1 } }
             memory.set(round)
             return try memory.get() == round && entry.load() != nil
         } catch {
@@ -83,11 +83,11 @@ func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
 /// Updates in a child that was made without handlers and in its parent; the sum must be exact.
 func updateAcrossRawFork(_ suite: DefaultsSuite, times: Int) throws {
     let fork = call(named: "_Fork")
-    let store = PersistentStore(DefaultKey("count", default: 0), suite: suite)
+    let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
     try store.save(0)
     let child = fork()
     guard child >= 0 else { fail("_Fork: \(errno)") }
-    for _ in 0..<times { try store.update { $0 = ($0 ?? 0) + 1 } }
+    for _ in 0..<times { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
     if child == 0 { _exit(0) }
     var status: Int32 = -1
     while waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -98,7 +98,7 @@ func updateAcrossRawFork(_ suite: DefaultsSuite, times: Int) throws {
 
 /// Updates on so many threads, each of which keeps the others waiting for a millisecond. No thread may wait too long for its turn.
 func takeTurns(_ suite: DefaultsSuite, threads: Int, seconds: Int) {
-    let store = PersistentStore(DefaultKey("count", default: 0), suite: suite)
+    let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
     let end = milliseconds() + 1_000 * seconds
     let (count, timeouts, longest) = (Number(), Number(), Number())
     let group = DispatchGroup()

@@ -74,8 +74,8 @@ private func number(_ value: PropertyList?) -> Int {
 /// Says how often it has read, how many pairs it saw, and how many numbers were smaller than the one before, or old.
 func readPairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, seconds: Int) {
     suite.onFailure = { fail("ERROR \($0)") }
-    let left = PersistentStore(DefaultKey("left", default: 0), suite: suite)
-    let right = PersistentStore(DefaultKey("right", default: 0), suite: suite)
+    let left = UserDefault(DefaultKey("left", default: 0), in: suite).store
+    let right = UserDefault(DefaultKey("right", default: 0), in: suite).store
     let end = ContinuousClock.now + .seconds(seconds)
     var (reads, pairs, torn, old) = (0, 0, 0, 0)
     var last = 0

@@ -46,5 +46,5 @@ func runSession(_ file: URL) throws {
 }
 
 private func store(_ key: String, in suite: DefaultsSuite) -> PersistentStore<String> {
-    PersistentStore(DefaultKey(key, default: ""), suite: suite)
+    UserDefault(DefaultKey(key, default: ""), in: suite).store
 }

@@ -6,7 +6,7 @@ import TypedDefaults
 
 /// Writes without end, and says so before and after each write. With a limit it ends, and with `carriesOn` not even at an error.
 func write(_ suite: DefaultsSuite, limit: Int, acknowledgesFirst: Bool, carriesOn: Bool, synchronizes: Bool) throws {
-    let store = PersistentStore<Entry>(suite: suite)
+    let store = PersistentStore<Entry>(in: suite)
     guard var number = try begin(store, tries: carriesOn ? limit : 1) else { return }
     let last = number + limit
     while number < last {
@@ -45,7 +45,7 @@ func find(_ suite: DefaultsSuite, acknowledged: Int) throws -> Int {
         // The tail of a write that a kill has cut off is told, and is no loss.
         if error.key != nil { fail("a value is damaged: \(error)") }
     }
-    let entry = try PersistentStore<Entry>(suite: suite).load()
+    let entry = try PersistentStore<Entry>(in: suite).load()
     let number = entry?.number ?? 0
     guard number >= acknowledged else { fail("lost: \(acknowledged) was acknowledged, \(number) is there") }
     guard entry.map({ $0 == Entry($0.number) }) ?? true else { fail("a mix of two writes") }
@@ -55,6 +55,6 @@ func find(_ suite: DefaultsSuite, acknowledged: Int) throws -> Int {
 /// Whether a fresh process finds the last acknowledged write, or the one after it, and can write on.
 func check(_ suite: DefaultsSuite, acknowledged: Int) throws {
     let number = try find(suite, acknowledged: acknowledged)
-    try PersistentStore<Entry>(suite: suite).save(Entry(number + 1))
-    guard try PersistentStore<Entry>(suite: suite).load()?.number == number + 1 else { fail("not writable") }
+    try PersistentStore<Entry>(in: suite).save(Entry(number + 1))
+    guard try PersistentStore<Entry>(in: suite).load()?.number == number + 1 else { fail("not writable") }
 }

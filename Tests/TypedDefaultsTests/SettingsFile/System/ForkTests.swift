@@ -37,12 +37,12 @@
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("fork")
                     let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let stores = (0..<4).map { PersistentStore(DefaultKey("number-\($0)", default: 0), suite: suite) }
+                    let stores = (0..<4).map { UserDefault(DefaultKey("number-\($0)", default: 0), in: suite).store }
                     // What the child will do is done once before: the Swift runtime has locks of its own, which a thread may hold
                     // while it uses a type for the first time.
                     for store in stores {
                         _ = store.get()
-                        _ = try? store.update { $0 = ($0 ?? 0) + 1 }
+                        _ = try? store.updateStored { $0 = ($0 ?? 0) + 1 }
                     }
                     let (isOver, busy) = (Guarded(false), Guarded(0))
                     let threads = stores.map { store in
@@ -65,7 +65,7 @@
                             Self.endByAlarm(after: 20)
                             for store in stores {
                                 _ = store.get()
-                                guard (try? store.update { $0 = ($0 ?? 0) + 1 }) != nil else { _exit(1) }
+                                guard (try? store.updateStored { $0 = ($0 ?? 0) + 1 }) != nil else { _exit(1) }
                             }
                             _exit(0)
                         }
@@ -84,7 +84,7 @@
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("fork")
                     let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                     let (isInside, isOver) = (Guarded(false), Guarded(false))
                     let heard = Guarded(0)
                     let parent = getpid()
@@ -169,7 +169,7 @@
                     thread.start()
                     begins.wait()
                     let suite = try DefaultsSuite(file: URL(filePath: path))
-                    try PersistentStore(DefaultKey("number", default: 0), suite: suite).save(1)
+                    try UserDefault(DefaultKey("number", default: 0), in: suite).store.save(1)
                     isOpened.signal()
                     while !thread.isFinished { usleep(1_000) }
                 }
@@ -280,8 +280,8 @@
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("fork")
-                    let store = PersistentStore(
-                        DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                    let store = UserDefault(
+                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))).store
                     try store.save(0)
                     var child: pid_t = 1
                     do {
@@ -307,13 +307,14 @@
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("_Fork")
-                    let store = PersistentStore(
-                        DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                    let store = UserDefault(
+                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                    ).store
                     try store.save(0)
                     let file = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
                         .file("test.defaults", .readOnly)
                     var child: pid_t = 1
-                    try? store.update { number in
+                    try? store.updateStored { number in
                         child = fork()
                         if child == 0 {
                             Self.endByAlarm(after: 20)
@@ -334,13 +335,14 @@
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("_Fork")
-                    let store = PersistentStore(
-                        DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                    let store = UserDefault(
+                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                    ).store
                     try store.save(0)
                     let child = fork()
                     if child == 0 { Self.endByAlarm(after: 60) }
                     var failures = 0
-                    for _ in 0..<5_000 where (try? store.update { $0? += 1 }) == nil { failures += 1 }
+                    for _ in 0..<5_000 where (try? store.updateStored { $0? += 1 }) == nil { failures += 1 }
                     if child == 0 { _exit(failures == 0 ? 0 : 1) }
                     #expect(Self.waitForEnd(of: child) == 0)
                     #expect(failures == 0)
@@ -357,18 +359,18 @@
                 let key = DefaultKey("number", default: 0)
                 for number in 1...2 {
                     // Behind what was flushed when the file was made.
-                    try PersistentStore(key, suite: DefaultsSuite(backend: FileBackend(path: file.path))).save(number)
+                    try UserDefault(key, in: DefaultsSuite(backend: FileBackend(path: file.path))).store.save(number)
                 }
                 try #require(chown(file.path, 65_534, 65_534) == 0 && chmod(folder.path, 0o555) == 0)
                 await #expect(processExitsWith: .success) { [root = folder.path as String] in
                     #expect(chroot(root) == 0 && chdir("/") == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
                     let key = DefaultKey("number", default: 0)
                     let suite = DefaultsSuite(backend: FileBackend(path: "/test.defaults"))
-                    #expect(throws: Never.self) { try PersistentStore(key, suite: suite).save(3) }
+                    #expect(throws: Never.self) { try UserDefault(key, in: suite).store.save(3) }
                     #expect(throws: Never.self) { try suite.synchronize() }
                     let immediate = DefaultsSuite(
                         backend: FileBackend(path: "/test.defaults", durability: .immediate))
-                    #expect(throws: Never.self) { try PersistentStore(key, suite: immediate).save(4) }
+                    #expect(throws: Never.self) { try UserDefault(key, in: immediate).store.save(4) }
                     #expect(suite[key] == 4)
                 }
                 try FileManager.default.removeItem(at: folder)

@@ -70,11 +70,11 @@ struct RecursionCheckingLockTests {
     /// Law 6, on public behavior: with bodies of a millisecond no thread waits much longer than the others take together.
     @Test func noneOfManyWritersTimesOut() throws {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
         onThreads(64) { _ in
             for _ in 0..<60 {
                 do {
-                    try store.update {
+                    try store.updateStored {
                         $0 = ($0 ?? 0) + 1
                         usleep(500)
                     }

@@ -74,10 +74,10 @@ struct FileBackendTests: SettingsFileTests {
                         FileBackend(
                             path: file.path, durability: durability, timeout: .seconds(60), sizeLimit: 64 << 10),
                         timeout: .seconds(60)))
-                let store = PersistentStore(DefaultKey("number", default: 0), suite: suite)
+                let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                 for round in 0..<rounds {
                     do {
-                        try store.update { $0 = ($0 ?? 0) + 1 }
+                        try store.updateStored { $0 = ($0 ?? 0) + 1 }
                         suite[filler] = String(repeating: "x", count: 6_000 + index + round)
                     } catch {
                         Issue.record(error)
@@ -130,7 +130,7 @@ struct FileBackendTests: SettingsFileTests {
             suite[number] = 1
             #expect(rename(folder.path, folder.path + ".kept") == 0)
             open(file)[number] = 7
-            try PersistentStore(DefaultKey("other", default: 0), suite: suite).save(3)
+            try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
             #expect(suite[number] == 7)
             #expect(open(file)[DefaultKey("other", default: 0)] == 3)
             try FileManager.default.removeItem(atPath: folder.path + ".kept")
@@ -142,18 +142,19 @@ struct FileBackendTests: SettingsFileTests {
         @Test func aForkedChildTakesTurnsWithItsParent() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
-                let store = PersistentStore(
-                    DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                let store = UserDefault(
+                    DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                ).store
                 store.set(0)
                 let children = (0..<4).map { _ in
                     let child = forkProcess()
                     if child == 0 {
-                        for _ in 0..<250 { _ = try? store.update { $0? += 1 } }
+                        for _ in 0..<250 { _ = try? store.updateStored { $0? += 1 } }
                         _exit(0)
                     }
                     return child
                 }
-                for _ in 0..<250 { try store.update { $0? += 1 } }
+                for _ in 0..<250 { try store.updateStored { $0? += 1 } }
                 for child in children {
                     var status: Int32 = -1
                     #expect(waitpid(child, &status, 0) == child)
@@ -170,7 +171,7 @@ struct FileBackendTests: SettingsFileTests {
             await #expect(processExitsWith: .success) { [path = file.path as String] in
                 let backend = FileBackend(path: path)
                 let suite = DefaultsSuite(backend: backend)
-                let filler = PersistentStore(DefaultKey("filler", default: ""), suite: suite)
+                let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
                 filler.set("")
                 let isOver = Guarded(false)
                 let thread = Thread {
@@ -209,10 +210,11 @@ struct FileBackendTests: SettingsFileTests {
         @Test func theLockOfAKilledParentDoesNotLiveOnInItsChild() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
-                let store = PersistentStore(
-                    DefaultKey("number", default: 0), suite: try DefaultsSuite(file: URL(filePath: path)))
+                let store = UserDefault(
+                    DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                ).store
                 try store.save(1)
-                try store.update { _ in
+                try store.updateStored { _ in
                     if forkProcess() == 0 {
                         // Nobody waits for the output of this one.
                         for descriptor in 0..<1_024 as Range<Int32> { close(descriptor) }
@@ -222,7 +224,7 @@ struct FileBackendTests: SettingsFileTests {
                     kill(getpid(), SIGKILL)
                 }
             }
-            try PersistentStore(number, suite: open(file)).save(2)
+            try UserDefault(number, in: open(file)).store.save(2)
             #expect(open(file)[number] == 2)
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
@@ -246,7 +248,7 @@ struct FileBackendTests: SettingsFileTests {
             #expect(reader[number] == 1)
             #expect(reader[DefaultKey("other", default: 5)] == 5)
             #expect(failures.kinds == [.unreadable])
-            try PersistentStore(number, suite: writer).save(2)
+            try UserDefault(number, in: writer).store.save(2)
             #expect(reader[number] == 2)
         }
     }
@@ -318,7 +320,7 @@ struct FileBackendTests: SettingsFileTests {
             var count = 0
             let isRefused = fails(with: .refused) {
                 while true {
-                    try PersistentStore(DefaultKey("\(count)", default: ""), suite: suite)
+                    try UserDefault(DefaultKey("\(count)", default: ""), in: suite).store
                         .save(String(repeating: "x", count: 9_000))
                     count += 1
                 }
@@ -328,7 +330,7 @@ struct FileBackendTests: SettingsFileTests {
             let keys = try suite.keys()
             #expect(keys.count == count)
             suite.removeAll()
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             try store.save(1)
             #expect(try suite.keys() == ["number"])
         }
@@ -380,7 +382,7 @@ struct FileBackendTests: SettingsFileTests {
                         path: path, durability: .process, timeout: .seconds(2), sizeLimit: 128 << 10))
                 #expect(reader[key] == "x")
                 for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
-                let store = PersistentStore(key, suite: reader)
+                let store = UserDefault(key, in: reader).store
                 for _ in 0..<3 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
             }
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
@@ -397,7 +399,7 @@ struct FileBackendTests: SettingsFileTests {
                 Data("not a settings file, but longer than a header of one would be, really".utf8), Data(newer),
             ] {
                 try bytes.write(to: file)
-                let store = PersistentStore<CameraConfig>(suite: open(file))
+                let store = PersistentStore<CameraConfig>(in: open(file))
                 #expect(fails(with: .unavailable) { _ = try store.load() })
                 let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
                 #expect(isRefused)
@@ -410,7 +412,7 @@ struct FileBackendTests: SettingsFileTests {
         try withFile { file in
             let bytes = Data(count: 4_096) + Data("an image of a disk".utf8)
             try bytes.write(to: file)
-            #expect(fails(with: .unavailable) { try PersistentStore(number, suite: open(file)).save(1) })
+            #expect(fails(with: .unavailable) { try UserDefault(number, in: open(file)).store.save(1) })
             #expect(FileManager.default.contents(atPath: file.path) == bytes)
         }
     }
@@ -437,7 +439,7 @@ struct FileBackendTests: SettingsFileTests {
     @Test func aLargeValueCanBeSetOverAndOver() throws {
         try withFile { file in
             let suite = open(file)
-            let store = PersistentStore(DefaultKey("large", default: Data()), suite: suite)
+            let store = UserDefault(DefaultKey("large", default: Data()), in: suite).store
             for byte in 0..<6 { try store.save(Data(repeating: UInt8(byte), count: 15 << 20)) }
             #expect(open(file)[DefaultKey("large", default: Data())].first == 5)
         }
@@ -454,7 +456,7 @@ struct FileBackendTests: SettingsFileTests {
                 { mkdir(file.path, 0o700) },
             ] {
                 #expect(make() == 0)
-                let store = PersistentStore<CameraConfig>(suite: open(file))
+                let store = PersistentStore<CameraConfig>(in: open(file))
                 #expect(fails(with: .unavailable) { _ = try store.load() })
                 let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
                 #expect(isRefused)
@@ -465,7 +467,7 @@ struct FileBackendTests: SettingsFileTests {
 
     @Test(arguments: ["settings/test.defaults", "/tmp/settings.defaults/"])
     func aPathThatIsNotAbsoluteOrNamesNoFileIsRefused(path: String) throws {
-        let store = PersistentStore(number, suite: DefaultsSuite(backend: FileBackend(path: path)))
+        let store = UserDefault(number, in: DefaultsSuite(backend: FileBackend(path: path))).store
         let error = #expect(throws: DefaultsError.self) { try store.save(1) }
         #expect(error?.kind == .unavailable)
         #expect(error?.reason.contains("not absolute") == true)

@@ -30,7 +30,7 @@ struct UnknownValueTests: SettingsFileTests {
         try withFile { file in
             let suite = open(file)
             let failures = Failures(of: suite)
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             let copy = DefaultKey("number.unreadable", default: 0)
             try store.save(1)
             #expect(suite[copy] == 0)
@@ -41,7 +41,7 @@ struct UnknownValueTests: SettingsFileTests {
             #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
             #expect(failures.kinds == [.unreadable])
             #expect(failures.all.first?.reason.contains("number.unreadable") == true)
-            #expect(fails(with: .unreadable) { _ = try PersistentStore(copy, suite: suite).load() })
+            #expect(fails(with: .unreadable) { _ = try UserDefault(copy, in: suite).store.load() })
             // The first and the latest stay.
             for byte in 4...5 as ClosedRange<UInt8> {
                 try write([200, byte], forKey: "number", to: file)
@@ -52,7 +52,7 @@ struct UnknownValueTests: SettingsFileTests {
             #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 5])
             // Behind a copy of an unknown value, one of another type is kept as well.
             suite[DefaultKey("number", default: "")] = "text"
-            try PersistentStore(number, suite: open(file)).save(6)
+            try UserDefault(number, in: open(file)).store.save(6)
             #expect(open(file)[DefaultKey("number.unreadable-2", default: "")] == "text")
             #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
         }
@@ -62,7 +62,7 @@ struct UnknownValueTests: SettingsFileTests {
         try withFile { file in
             let suite = open(file)
             let failures = Failures(of: suite)
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             try store.save(1)
             try write([200], forKey: "number", to: file)
             store.remove()
@@ -116,7 +116,7 @@ struct UnknownValueTests: SettingsFileTests {
             suite[DefaultKey("a", default: 0)] = 1
             try write([200, 1, 2, 3], forKey: "unknown", to: file)
             let keys = Guarded<[String]>([])
-            let token = suite.observe(prefix: "") { change in keys.withLock { $0 += change.keys } }
+            let token = suite.observeAll(prefix: "") { change in keys.withLock { $0 += change.keys } }
             defer { token.cancel() }
             let other = DefaultsSuite(backend: FileBackend(path: file.path))
             other[DefaultKey("a", default: 0)] = 2

@@ -23,13 +23,13 @@ struct ObservingCyclesTests {
         let heard = Guarded(0)
         for round in 1...10_000 {
             let held = Held()
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             let token =
                 switch round % 4 {
                 case 0: store.observe { _ in held.use() }
                 case 1: store.observe(initial: true) { _ in held.use() }
                 case 2: AnyStore(store).observe { _ in heard.withLock { $0 += 1 } }
-                default: suite.observe(prefix: "") { _ in held.use() }
+                default: suite.observeAll(prefix: "") { _ in held.use() }
                 }
             if round % 100 == 2 { store.set(round) }
             if round % 2 == 0 { token.cancel() }
@@ -50,7 +50,7 @@ struct ObservingCyclesTests {
                 let token = Guarded<ObservationToken?>(nil)
                 let called = DispatchSemaphore(value: 0)
                 // The store itself goes at the end of the round, the token inside the handler or with it.
-                let store = AnyStore(PersistentStore(number, suite: suite))
+                let store = AnyStore(UserDefault(number, in: suite).store)
                 let made = store.observe { change in
                     calls.withLock { $0 += 1 }
                     defer { called.signal() }

@@ -18,14 +18,14 @@ struct ObservingTests {
 
     @Test(arguments: Backend.allCases) func eachChangeIsHeardOnceAndInOrder(backend: Backend) throws {
         try backend.withSuite { suite in
-            let (store, other) = (PersistentStore(number, suite: suite), PersistentStore(number, suite: suite))
+            let (store, other) = (UserDefault(number, in: suite).store, UserDefault(number, in: suite).store)
             let changes = Guarded<[DefaultChange<Int>]>([])
             let token = AnyStore(store).observe { change in changes.withLock { $0.append(change) } }
             store.set(1)
             // Nothing changes.
             store.set(1)
             other.set(2)
-            try other.update { $0 = ($0 ?? 0) + 1 }
+            try other.updateStored { $0 = ($0 ?? 0) + 1 }
             suite[number] = 4
             store.remove()
             store.remove()
@@ -35,7 +35,7 @@ struct ObservingTests {
             #expect(heard.map(\.newValue) == [1, 2, 3, 4, nil])
             #expect(heard.map(\.oldValue) == [nil, 1, 2, 3, 4])
             #expect(heard.map(\.kind) == [.set, .set, .set, .set, .removed])
-            #expect(heard.allSatisfy { $0.origin == .thisProcess })
+            #expect(heard.allSatisfy { $0.origin == .local })
             token.cancel()
             store.set(5)
             #expect(changes.withLock { $0.count } == 5)
@@ -44,7 +44,7 @@ struct ObservingTests {
 
     @Test(arguments: Backend.allCases) func theInitialCallComesFirst(backend: Backend) throws {
         try backend.withSuite { suite in
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             store.set(1)
             let heard = Guarded<[Int?]>([])
             let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
@@ -81,10 +81,10 @@ struct ObservingTests {
 
     @Test func aWriteThatFailsIsNotHeard() throws {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(DefaultKey("n", default: 0.0), suite: suite)
+        let store = UserDefault(DefaultKey("n", default: 0.0), in: suite).store
         let (heard, token) = record(store)
         struct Refusal: Error {}
-        #expect(throws: Refusal.self) { try store.update { _ in throw Refusal() } }
+        #expect(throws: Refusal.self) { try store.updateStored { _ in throw Refusal() } }
         #expect(heard.withLock { $0 } == [])
         token.cancel()
     }
@@ -102,7 +102,7 @@ struct ObservingTests {
 
     @Test func readingWritingObservingAndCancellingInsideAHandlerIsSafe() throws {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let heard = Guarded<[Int?]>([])
         let tokens = Guarded<[ObservationToken]>([])
         let token = store.observe { change in
@@ -136,8 +136,8 @@ struct ObservingTests {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let (a, b) = (
-            PersistentStore(DefaultKey("a", default: 0), suite: suite),
-            PersistentStore(DefaultKey("b", default: 0), suite: suite)
+            UserDefault(DefaultKey("a", default: 0), in: suite).store,
+            UserDefault(DefaultKey("b", default: 0), in: suite).store
         )
         let first = a.observe { change in b.set((change.newValue ?? 0) + 1) }
         let second = b.observe { change in a.set((change.newValue ?? 0) + 1) }
@@ -158,7 +158,7 @@ struct ObservingTests {
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         let changes = Guarded<[DefaultChange<Int>]>([])
         let news = DispatchSemaphore(value: 0)
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let token = store.observe { change in
             changes.withLock { $0.append(change) }
             news.signal()
@@ -174,19 +174,19 @@ struct ObservingTests {
         let heard = changes.withLock { $0 }
         #expect(heard.map(\.newValue) == Array(1...22))
         #expect(heard.map(\.oldValue) == [nil] + Array(1...21))
-        #expect(heard.map(\.origin) == Array(repeating: .another, count: 21) + [.thisProcess])
+        #expect(heard.map(\.origin) == Array(repeating: .external, count: 21) + [.local])
         token.cancel()
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     @Test func observersOnManyThreadsLoseNothing() throws {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let (heard, token) = record(store)
         onThreads(8) { _ in
             for _ in 0..<500 {
                 do {
-                    try store.update { $0 = ($0 ?? 0) + 1 }
+                    try store.updateStored { $0 = ($0 ?? 0) + 1 }
                 } catch {
                     Issue.record(error)
                 }
@@ -199,9 +199,9 @@ struct ObservingTests {
     }
 
     @Test @MainActor func theMainActorHearsInOrder() async {
-        let store = PersistentStore(number, suite: .inMemory())
+        let store = UserDefault(number, in: .inMemory()).store
         var heard: [Int?] = []
-        let token = store.observe(initial: true, on: MainActor.shared) { change in heard.append(change.newValue) }
+        let token = store.observeOnMainActor(initial: true) { change in heard.append(change.newValue) }
         for value in 1...100 { store.set(value) }
         while heard.count < 101 { await Task.yield() }
         #expect(heard == [nil] + (1...100).map { $0 })
@@ -213,7 +213,7 @@ struct ObservingTests {
 
     @Test(arguments: Backend.allCases) func theObservationFrameworkTracksEachKey(backend: Backend) throws {
         try backend.withSuite { suite in
-            let store = AnyStore(PersistentStore(number, suite: suite))
+            let store = AnyStore(UserDefault(number, in: suite).store)
             let fired = Guarded(0)
             func track() {
                 withObservationTracking {
@@ -247,7 +247,7 @@ struct ObservingTests {
         #expect(suite[number] == 1)
         other[number] = 2
         let heard = Guarded<[Int?]>([])
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
         #expect(heard.withLock { $0 } == [2])
         token.cancel()
@@ -255,7 +255,7 @@ struct ObservingTests {
     }
 
     @Test func whoBeginsInsideAHandlerHearsWhatComesAfter() {
-        let store = PersistentStore(number, suite: .inMemory())
+        let store = UserDefault(number, in: .inMemory()).store
         let heard = Guarded<[Int?]>([])
         let inner = Guarded<ObservationToken?>(nil)
         let token = store.observe { change in
@@ -273,7 +273,7 @@ struct ObservingTests {
         let suite = DefaultsSuite.inMemory()
         let token = Guarded<ObservationToken?>(nil)
         token.withLock {
-            $0 = PersistentStore(number, suite: suite).observe { _ in Issue.record("called after cancel() returned") }
+            $0 = UserDefault(number, in: suite).store.observe { _ in Issue.record("called after cancel() returned") }
         }
         let isReported = Guarded(false)
         suite.onFailure = { _ in
@@ -288,10 +288,10 @@ struct ObservingTests {
     @Test func nobodyIsToldInsideATurn() throws {
         let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
         let failures = Failures(of: suite)
-        let (store, observed) = (PersistentStore(number, suite: suite), PersistentStore(number, suite: other))
-        let mirror = PersistentStore(DefaultKey("mirror", default: 0), suite: suite)
+        let (store, observed) = (UserDefault(number, in: suite).store, UserDefault(number, in: other).store)
+        let mirror = UserDefault(DefaultKey("mirror", default: 0), in: suite).store
         let token = observed.observe { change in mirror.set(change.newValue ?? 0) }
-        try store.update { value in
+        try store.updateStored { value in
             value = 1
             observed.set(5)
         }
@@ -302,14 +302,14 @@ struct ObservingTests {
 
     @Test func failuresInsideAnUpdateAreReportedOnceItHasEnded() throws {
         let suite = DefaultsSuite.inMemory(["other": "no number"])
-        let store = PersistentStore(number, suite: suite)
-        let other = PersistentStore(DefaultKey("other", default: 0), suite: suite)
+        let store = UserDefault(number, in: suite).store
+        let other = UserDefault(DefaultKey("other", default: 0), in: suite).store
         let failures = Guarded<[DefaultsError]>([])
         suite.onFailure = { error in
             failures.withLock { $0.append(error) }
             suite[DefaultKey("failures", default: 0)] += 1
         }
-        try store.update { value in
+        try store.updateStored { value in
             value = 1
             #expect(other.get() == nil)
             #expect(failures.withLock { $0 } == [])
@@ -322,13 +322,13 @@ struct ObservingTests {
     @Test(.timeLimit(.minutes(1))) func anObserverMayRefreshItsSettingFromATaskForEver() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let token = store.observe { change in
             guard let value = change.newValue, value < 300 else { return }
             Task { store.set(value + 1) }
         }
         let onMain = await MainActor.run {
-            store.map(\.self, default: 0).observe(on: MainActor.shared) { change in
+            store.map(\.self, default: 0).observeOnMainActor { change in
                 guard let value = change.newValue, value >= 300, value < 600 else { return }
                 Task { store.set(value + 1) }
             }
@@ -343,7 +343,7 @@ struct ObservingTests {
 
     @Test(.timeLimit(.minutes(1))) func cancellingNeverWaitsAndNoFurtherCallFollows() {
         let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let (began, mayEnd, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
         let calls = Guarded(0)
         let token = store.observe { _ in
@@ -372,7 +372,7 @@ struct ObservingTests {
         let inside = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
         let number = number
         for (index, suite) in suites.enumerated() {
-            let token = PersistentStore(number, suite: suite).observe { _ in
+            let token = UserDefault(number, in: suite).store.observe { _ in
                 inside[1 - index].signal()
                 inside[index].wait()
                 tokens.withLock { $0 }[1 - index].cancel()
@@ -384,7 +384,7 @@ struct ObservingTests {
     }
 
     @Test func changesOfASlowConsumerAreAChain() async {
-        let store = PersistentStore(number, suite: .inMemory(["number": 1]))
+        let store = UserDefault(number, in: .inMemory(["number": 1])).store
         var changes = store.changes.makeAsyncIterator()
         let first = await changes.next()
         #expect(first?.newValue == 1)
@@ -405,7 +405,7 @@ struct ObservingTests {
             let date = PropertyList.date(Date(timeIntervalSinceReferenceDate: 1))
             suite[DefaultKey<PropertyList?>("number")] = date
             let failures = Failures(of: suite)
-            let store = PersistentStore(number, suite: suite)
+            let store = UserDefault(number, in: suite).store
             let tokens = [store.observe(initial: true) { _ in }, store.observe(initial: true) { _ in }]
             for _ in 0..<3 {
                 #expect(store.get() == nil)
@@ -426,9 +426,9 @@ struct ObservingTests {
     @Test func aCircleByWayOfTheMainActorEnds() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         let token = await MainActor.run {
-            store.observe(on: MainActor.shared) { change in store.set((change.newValue ?? 0) + 1) }
+            store.observeOnMainActor { change in store.set((change.newValue ?? 0) + 1) }
         }
         store.set(1)
         while failures.kinds.isEmpty { await Task.yield() }
@@ -441,7 +441,7 @@ struct ObservingTests {
     @Test func theLastValueIsNotLostBetweenTwoTurns() {
         let backend = SlowBackend()
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         store.set(1)
         let heard = Guarded<[Int?]>([])
         let (hasRead, goesOn, observes) = (
@@ -500,7 +500,7 @@ struct ObservingTests {
         async throws
     {
         let suite = try backend.makeSuite()
-        let store = PersistentStore(number, suite: suite)
+        let store = UserDefault(number, in: suite).store
         store.set(1)
         var iterator = store.values.makeAsyncIterator()
         #expect(await iterator.next() == 1)
@@ -518,7 +518,7 @@ struct ObservingTests {
     }
 
     @Test func aLoopEndsWithItsTask() async {
-        let store = PersistentStore(number, suite: .inMemory())
+        let store = UserDefault(number, in: .inMemory()).store
         let (began, wait) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
             var count = 0
@@ -538,7 +538,7 @@ struct ObservingTests {
         let suite = DefaultsSuite(backend: backend)
         let number = DefaultKey<Int?>("number")
         let heard = Guarded<[Int?]>([])
-        let token = PersistentStore(number, suite: suite).observe { change in
+        let token = UserDefault(number, in: suite).store.observe { change in
             heard.withLock { $0.append(change.newValue ?? nil) }
         }
         backend.write(1, forKey: "number")
@@ -572,7 +572,7 @@ struct ObservingTests {
         box.set(1)
         copy.set(2)
         copy.set(2)
-        try box.update { $0 = 3 }
+        try box.updateStored { $0 = 3 }
         box.remove()
         // Past the box.
         store.set(9)

@@ -12,7 +12,8 @@ struct SuiteChangeTests {
         _ suite: DefaultsSuite, prefix: String? = nil
     ) -> (heard: Guarded<[SuiteChange]>, token: ObservationToken) {
         let heard = Guarded<[SuiteChange]>([])
-        return (heard, suite.observe(prefix: prefix) { change in heard.withLock { $0.append(change) } })
+        let note: @Sendable (SuiteChange) -> Void = { change in heard.withLock { $0.append(change) } }
+        return (heard, prefix.map { suite.observeAll(prefix: $0, note) } ?? suite.observe(note))
     }
 
     @Test(arguments: Backend.allCases) func aCommitOfSeveralKeysIsOneEvent(backend: Backend) throws {
@@ -28,7 +29,7 @@ struct SuiteChangeTests {
             token.cancel()
             suite[count] = 2
             #expect(heard.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
-            #expect(heard.withLock { $0.allSatisfy { $0.origin == .thisProcess } })
+            #expect(heard.withLock { $0.allSatisfy { $0.origin == .local } })
         }
     }
 
@@ -61,7 +62,7 @@ struct SuiteChangeTests {
         #expect(declared.withLock { $0.map(\.keys) } == [["app.declared"], ["count"], ["app.declared"]])
         #expect(
             prefixed.withLock { $0.map(\.keys) } == [["app.undeclared"], ["app.declared"], ["app.declared"]])
-        #expect(prefixed.withLock { $0.map(\.origin) } == [.another, .another, .thisProcess])
+        #expect(prefixed.withLock { $0.map(\.origin) } == [.external, .external, .local])
         #expect(
             all.withLock { $0.map(\.keys) } == [
                 ["app.undeclared"], ["app.declared"], ["elsewhere"], ["count"], ["app.declared", "elsewhere"],
@@ -74,7 +75,7 @@ struct SuiteChangeTests {
         let backend = SpyBackend(["late": 7])
         let suite = DefaultsSuite(backend: backend)
         let (heard, token) = record(suite)
-        let late = PersistentStore(DefaultKey("late", default: 0), suite: suite)
+        let late = UserDefault(DefaultKey("late", default: 0), in: suite).store
         backend.write(7, forKey: "late")
         #expect(heard.withLock { $0 } == [])
         backend.write(8, forKey: "late")
@@ -92,7 +93,7 @@ struct SuiteChangeTests {
         for key in keys { other[DefaultKey(key, default: 0)] = 1 }
         let heard = Guarded<[SuiteChange]>([])
         let news = DispatchSemaphore(value: 0)
-        let token = suite.observe(prefix: "") { change in
+        let token = suite.observeAll(prefix: "") { change in
             heard.withLock { $0.append(change) }
             news.signal()
         }
@@ -106,14 +107,14 @@ struct SuiteChangeTests {
             #expect(news.wait(timeout: .now() + 10) == .success)
         }
         #expect(heard.withLock { $0 }.count == 50)
-        #expect(heard.withLock { $0 }.allSatisfy { $0.keys == keys.sorted() && $0.origin == .another })
+        #expect(heard.withLock { $0 }.allSatisfy { $0.keys == keys.sorted() && $0.origin == .external })
         token.cancel()
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     @Test func aSlowConsumerLosesNoKey() async throws {
         let suite = DefaultsSuite.inMemory()
-        var changes = suite.changes(prefix: "").makeAsyncIterator()
+        var changes = suite.allChanges(prefix: "").makeAsyncIterator()
         suite[name] = "kai"
         suite[count] = 1
         suite[count] = 2
@@ -127,7 +128,7 @@ struct SuiteChangeTests {
         let heard = Guarded<[[String]]>([])
         let token = Guarded<ObservationToken?>(nil)
         token.withLock {
-            $0 = suite.observe(prefix: "") { change in
+            $0 = suite.observeAll(prefix: "") { change in
                 heard.withLock { $0.append(change.keys) }
                 if change.keys == ["count"] { suite[self.name] = "\(suite[self.count])" }
                 if change.keys == ["name"] { token.withLock { $0 }?.cancel() }
@@ -142,7 +143,7 @@ struct SuiteChangeTests {
     @Test func observersThatWriteInACircleEndInAnError() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
-        let token = suite.observe(prefix: "") { _ in suite[self.count] += 1 }
+        let token = suite.observeAll(prefix: "") { _ in suite[self.count] += 1 }
         suite[count] = 1
         token.cancel()
         #expect(failures.kinds == [.nestedWrite])

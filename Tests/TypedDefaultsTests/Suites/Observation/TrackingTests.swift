@@ -9,7 +9,7 @@ struct TrackingTests {
     private static let number = DefaultKey("number", default: 0)
 
     /// Counts how often a tracked read was found to be out of date.
-    private func track(_ store: PersistentStore<Int>, _ fired: @escaping @Sendable () -> Void) {
+    private func track(_ store: AnyStore<Int>, _ fired: @escaping @Sendable () -> Void) {
         withObservationTracking {
             _ = store.get()
         } onChange: {
@@ -23,7 +23,7 @@ struct TrackingTests {
             defer {
                 #expect(throws: Never.self) { try FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
             }
-            let store = PersistentStore(Self.number, suite: try DefaultsSuite(file: file))
+            let store = UserDefault(Self.number, in: try DefaultsSuite(file: file)).store
             let (firings, continuation) = AsyncStream.makeStream(of: Void.self)
             var iterator = firings.makeAsyncIterator()
             for value in 1...3 {
@@ -31,7 +31,7 @@ struct TrackingTests {
                 track(store) { continuation.yield() }
                 await #expect(processExitsWith: .success) { [path = file.path as String, value = value as Int] in
                     let suite = try DefaultsSuite(file: URL(fileURLWithPath: path))
-                    try PersistentStore(DefaultKey("number", default: 0), suite: suite).save(value)
+                    try UserDefault(DefaultKey("number", default: 0), in: suite).store.save(value)
                 }
                 await iterator.next()
                 #expect(store.get() == value)
@@ -41,7 +41,7 @@ struct TrackingTests {
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func aLoopOverObservationsHears() async {
-        let store = PersistentStore(Self.number, suite: .inMemory())
+        let store = UserDefault(Self.number, in: .inMemory()).store
         var numbers: [Int] = []
         for await number in Observations({ store.get() ?? 0 }) {
             numbers.append(number)
@@ -53,7 +53,7 @@ struct TrackingTests {
 
     @Test func aReadThatNobodyTracksHasNothingWatched() {
         let backend = SpyBackend(["number": 1])
-        let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))
+        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         #expect(store.get() == 1)
         #expect(!backend.isWatched)
     }
@@ -61,8 +61,8 @@ struct TrackingTests {
     @Test func theWatchEndsAfterTheTracking() {
         let backend = SpyBackend(["number": 1, "other": 1])
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore(Self.number, suite: suite)
-        let other = PersistentStore(DefaultKey("other", default: 0), suite: suite)
+        let store = UserDefault(Self.number, in: suite).store
+        let other = UserDefault(DefaultKey("other", default: 0), in: suite).store
         let fired = Guarded(0)
         track(store) { fired.withLock { $0 += 1 } }
         #expect(backend.isWatched)
@@ -81,7 +81,7 @@ struct TrackingTests {
 
     @Test func aChangeOfABackendWithoutGenerationsFires() {
         let backend = SpyBackend(tellsGenerations: false)
-        let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))
+        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         let fired = Guarded(0)
         for value in [1, 2, nil] as [PropertyList?] {
             track(store) { fired.withLock { $0 += 1 } }
@@ -94,20 +94,20 @@ struct TrackingTests {
     @Test func theWatchEndsForTheOtherKeysOfATracker() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
-        let stores = (0..<5).map { PersistentStore(DefaultKey("\($0)", default: 0), suite: suite) }
+        let stores = (0..<5).map { UserDefault(DefaultKey("\($0)", default: 0), in: suite).store }
         withObservationTracking {
             for store in stores { _ = store.get() }
         } onChange: {
         }
         stores[0].set(1)
-        for value in 2...5 { PersistentStore(Self.number, suite: suite).set(value) }
+        for value in 2...5 { UserDefault(Self.number, in: suite).store.set(value) }
         #expect(!backend.isWatched)
     }
 
     @Test func removingWhatIsNotStoredIsNoChange() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
-        let store = PersistentStore(Self.number, suite: suite)
+        let store = UserDefault(Self.number, in: suite).store
         let fired = Guarded(0)
         track(store) { fired.withLock { $0 += 1 } }
         suite.remove(["number", "other"])
@@ -119,7 +119,7 @@ struct TrackingTests {
 
     @Test func anObserverAndATrackingEndOnTheirOwn() {
         let backend = SpyBackend(["number": 1])
-        let store = PersistentStore(Self.number, suite: DefaultsSuite(backend: backend))
+        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         let fired = Guarded(0)
         let token = store.observe { _ in }
         track(store) { fired.withLock { $0 += 1 } }

@@ -8,7 +8,7 @@ import SettingsFile
 ///
 /// A consumer that is slower than the changes misses some of them, never the last. The loop ends with its task; nothing is observed
 /// before it begins or after it has ended. Several loops over one sequence each get everything.
-public struct DefaultValues<Element: Sendable>: AsyncSequence, Sendable {
+public struct DefaultUpdates<Element: Sendable>: AsyncSequence, Sendable {
     private let observe: @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken
     /// What becomes of two elements that nobody has taken in between.
     private let merge: @Sendable (Element, Element) -> Element
@@ -53,20 +53,5 @@ public struct DefaultValues<Element: Sendable>: AsyncSequence, Sendable {
             continuation.yield()
         }
         return AsyncIterator(waiting: waiting, news: news.makeAsyncIterator(), token: token)
-    }
-}
-
-extension DefaultStoreType {
-    /// The values of the store from now on, the present one first; nil where nothing is stored, or nothing that can be read.
-    public var values: DefaultValues<Default?> {
-        DefaultValues { element in observe(.initial) { element($0.newValue) } }
-    }
-
-    /// The changes of the store from now on; the first one holds the present value.
-    ///
-    /// A consumer that is slower than the changes gets several as one, from the old value of the first to the new value of the last: each
-    /// change begins with the value that the one before ended with.
-    public var changes: DefaultValues<DefaultChange<Default>> {
-        DefaultValues({ element in observe(.initial, element) }, merge: { $0.merged(with: $1) })
     }
 }

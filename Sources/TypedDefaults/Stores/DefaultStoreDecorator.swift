@@ -1,0 +1,95 @@
+/// A store that adds something to another store, such as encryption or logging.
+///
+/// Write what differs; everything else is forwarded to ``base``. To change how values are stored, write ``value(from:)`` and
+/// ``stored(from:)``: reading, writing, updating and observing all use them.
+///
+/// ```swift
+/// struct EncryptedStore<Default: Codable & Sendable>: DefaultStoreDecorator {
+///     let base: AnyStore<Data>
+///     let cipher: Cipher
+///     func value(from stored: Data) throws -> Default { try JSONDecoder().decode(Default.self, from: cipher.open(stored)) }
+///     func stored(from value: Default) throws -> Data { try cipher.seal(JSONEncoder().encode(value)) }
+/// }
+/// ```
+public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
+    /// The type of the store that is decorated.
+    associatedtype Base: DefaultStoreType
+
+    /// The store that is decorated.
+    var base: Base { get }
+
+    /// Returns the value for a stored one.
+    ///
+    /// - Throws: Any error. The stored value then counts as unreadable.
+    func value(from stored: Base.Default) throws -> Default
+
+    /// Returns what to store for a value.
+    ///
+    /// - Throws: Any error. Nothing is stored then.
+    func stored(from value: Default) throws -> Base.Default
+}
+
+extension DefaultStoreDecorator where Base.Default == Default {
+    /// Returns the stored value as it is.
+    public func value(from stored: Default) throws -> Default { stored }
+    /// Returns the value as it is.
+    public func stored(from value: Default) throws -> Default { value }
+}
+
+extension DefaultStoreDecorator {
+    /// Returns the value; `nil` if it is missing, or cannot be read.
+    public func get() -> Default? {
+        guard let stored = base.get() else { return nil }
+        do { return try value(from: stored) } catch {
+            base.fail(with: unreadable(error))
+            return nil
+        }
+    }
+
+    /// Stores the value. The failure handler of the base receives an error.
+    public func set(_ value: Default) {
+        do { base.set(try stored(from: value)) } catch { base.fail(with: error) }
+    }
+
+    /// Removes the value from the base.
+    public func remove() { base.remove() }
+
+    /// Loads from the base.
+    public func load() throws -> Default? { try base.load().map(readable) }
+
+    /// Saves to the base.
+    public func save(_ value: Default) throws { try base.save(try stored(from: value)) }
+
+    /// Updates the base.
+    @discardableResult
+    public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try base.updateStored { stored in
+            var value = try stored.map(readable)
+            let result = try body(&value)
+            stored = try value.map(self.stored(from:))
+            return result
+        }
+    }
+
+    /// Observes the base.
+    public func observe(
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken {
+        base.observe(initial: initial) { change in
+            func value(_ stored: Base.Default?) -> Default? { stored.flatMap { try? self.value(from: $0) } }
+            handler(
+                DefaultChange(
+                    oldValue: value(change.oldValue), newValue: value(change.newValue), kind: change.kind,
+                    origin: change.origin, name: change.name))
+        }
+    }
+
+    private func readable(_ stored: Base.Default) throws -> Default {
+        do { return try value(from: stored) } catch { throw unreadable(error) }
+    }
+
+    private func unreadable(_ error: any Error) -> DefaultsError {
+        error as? DefaultsError
+            ?? DefaultsError(.unreadable, type: "\(Default.self)", reason: "the store threw \(type(of: error))")
+    }
+}

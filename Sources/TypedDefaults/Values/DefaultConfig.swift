@@ -1,0 +1,72 @@
+import SettingsFile
+
+/// A config type whose default is a new instance of it.
+///
+/// ```swift
+/// struct CameraConfig: DefaultConfig {
+///     static let key = "CameraConfig"
+///     enum Size: String, Codable { case large, medium, small }
+///     var savesToCameraRoll = true
+///     var size = Size.medium
+/// }
+/// ```
+///
+/// A struct whose properties all have initial values conforms with nothing else written; a public one also needs
+/// `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that is never `nil`. A stored value that
+/// lacks a property, because a later version of the program added it, takes that property from the default.
+///
+/// The default instance is made once per type and process, so a struct with `var id = UUID()` reads one `id` until it is stored.
+public protocol DefaultConfig: DefaultConvertible, Codable {
+    /// Creates the default.
+    init()
+}
+
+extension DefaultConfig {
+    public static var fallback: Self? { Self() }
+
+    /// The default of the type, which is made once.
+    static var defaultInstance: Self { DefaultInstances.instance(of: self) }
+}
+
+extension DefaultConvertible {
+    /// What fills in properties that a stored value lacks.
+    static var filling: Self? {
+        func instance<Config: DefaultConfig>(of type: Config.Type) -> Self? { Config.defaultInstance as? Self }
+        if let type = self as? any DefaultConfig.Type { return instance(of: type) }
+        return readFallback(of: self)
+    }
+}
+
+private enum DefaultInstances {
+    private static let instances = Forks.holding(Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:]))
+
+    static func instance<Config: DefaultConfig>(of type: Config.Type) -> Config {
+        let id = ObjectIdentifier(type)
+        // Safe: under the identity of a type there is a box of that type.
+        if let known = instances.withLock({ $0[id] }) { return unsafeDowncast(known, to: Box<Config>.self).value }
+        // Made outside the lock, because it is code of the program. A type of an earlier version has a `fallback` of its own.
+        let made = Box(readFallback(of: type) ?? type.init())
+        let kept = instances.withLock { instances in
+            if let known = instances[id] { return known }
+            instances[id] = made
+            return made
+        }
+        return unsafeDowncast(kept, to: Box<Config>.self).value
+    }
+}
+
+// The requirement is deprecated for those who write it, not for this library, which still reads it.
+private protocol FallbackReading {
+    associatedtype Value
+    static var value: Value? { get }
+}
+
+private enum Fallback<Value: DefaultConvertible>: FallbackReading {
+    @available(*, deprecated)
+    static var value: Value? { Value.fallback }
+}
+
+private func readFallback<Value: DefaultConvertible>(of type: Value.Type) -> Value? {
+    func read<Reading: FallbackReading>(_ reading: Reading.Type) -> Reading.Value? { reading.value }
+    return read(Fallback<Value>.self)
+}
