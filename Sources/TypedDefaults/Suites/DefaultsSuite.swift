@@ -4,7 +4,7 @@ import SettingsFile
 ///
 /// ```swift
 /// let suite = try DefaultsSuite(name: "com.example.shared")
-/// let store = PersistentStore<CameraConfig>(suite: suite)
+/// let store = PersistentStore<CameraConfig>(in: suite)
 /// ```
 ///
 /// A suite is a handle: copies, and suites made of the same name or backend, share everything.
@@ -35,7 +35,7 @@ public struct DefaultsSuite: Sendable {
     /// At first a handler that writes to standard error, on Apple platforms to the system's log with all but the kind private, at most
     /// one line for each kind of failure. Setting it replaces the handler for
     /// all handles on the suite. It is called on the thread that met the failure, under no lock; for a failure inside
-    /// ``DefaultStoreType/update(_:)``, once the update has ended. So it may write the suite.
+    /// ``DefaultStoreType/updateStored(_:)``, once the update has ended. So it may write the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { core.onFailure }
         nonmutating set { core.onFailure = newValue }
