@@ -55,7 +55,7 @@ struct MappedStoreTests {
         store.remove()
         token.cancel()
         store.set(CameraConfig())
-        #expect(heard.withLock { $0 } == ["- - removed", "- medium set", "medium large set", "large - removed"])
+        #expect(heard.withLock { $0 } == ["- - initial", "- medium set", "medium large set", "large - removed"])
     }
 
     @Test func aPartOfAPart() {

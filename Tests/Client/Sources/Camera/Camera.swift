@@ -1,7 +1,7 @@
 import Observation
 import TypedDefaults
 
-public struct CameraConfig: DefaultConvertible, Codable, Equatable {
+public struct CameraConfig: DefaultConfig, Equatable {
     public static let key = "CameraConfig"
     public enum Size: String, Codable, Sendable { case large, medium, small }
     public struct Flash: Codable, Equatable, Sendable { public var isOn = false }
@@ -78,15 +78,15 @@ extension DefaultKey<Int> {
     public func sizes(until last: CameraConfig.Size) async -> [CameraConfig.Size?] {
         var sizes: [CameraConfig.Size?] = []
         for await config in config.values {
-            sizes.append(config?.size)
-            if config?.size == last { break }
+            sizes.append(config.size)
+            if config.size == last { break }
         }
         return sizes
     }
 
     public func shoot() throws {
         shots += 1
-        try zoom.update { $0 = Zoom(factor: ($0?.factor ?? 1) * 2) }
+        try zoom.update(default: Zoom(factor: 1)) { $0.factor *= 2 }
     }
 }
 

@@ -15,8 +15,8 @@ import TypedDefaults
         try model.shoot()
         #expect(model.zoom.get() == Zoom(factor: 4))
         #expect(model.shots == 2)
-        try model.config.updateStored { $0?.flash.isOn = true }
-        #expect(model.config.get()?.flash.isOn == true)
+        try model.config.update { $0.flash.isOn = true }
+        #expect(model.config.value.flash.isOn)
     }
 
     @Test func theModelHearsOnTheMainActor() async throws {
