@@ -156,7 +156,7 @@ struct StoreLawsTests {
     func writingInsideAnUpdateIsAnErrorAtOnce(form: StoreForm, backend: Backend) throws {
         try withStore(form, backend) { store in
             store.set(Note(count: 1))
-            try store.update { note in
+            try store.updateStored { note in
                 let isSaveRefused = fails(with: .nestedWrite) { try store.save(Note(count: 7)) }
                 let isUpdateRefused = fails(with: .nestedWrite) { try store.updateStored { $0 = nil } }
                 #expect(isSaveRefused && isUpdateRefused)
