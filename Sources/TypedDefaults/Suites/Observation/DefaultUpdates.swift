@@ -1,13 +1,14 @@
 import SettingsFile
 
-/// The values of a store, or its changes, one after the other: the present one first.
+/// The values of a store, beginning with the present one, or the changes of a store or a suite.
 ///
 /// ```swift
 /// for await config in store.values { show(config) }
 /// ```
 ///
-/// A consumer that is slower than the changes misses some of them, never the last. The loop ends with its task; nothing is observed
-/// before it begins or after it has ended. Several loops over one sequence each get everything.
+/// A slow consumer misses some elements, but never the last. The loop ends with its task. Nothing is
+/// observed before the loop begins or after it has ended. Each of several loops over one sequence
+/// receives everything.
 public struct DefaultUpdates<Element: Sendable>: AsyncSequence, Sendable {
     private let observe: @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken
     /// What becomes of two elements that nobody has taken in between.

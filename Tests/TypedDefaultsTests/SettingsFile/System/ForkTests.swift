@@ -285,7 +285,7 @@
                     try store.save(0)
                     var child: pid_t = 1
                     do {
-                        try store.update { number in
+                        try store.updateStored { number in
                             child = fork()
                             number = child == 0 ? 2 : 1
                             if child == 0 { Self.endByAlarm(after: 20) }
