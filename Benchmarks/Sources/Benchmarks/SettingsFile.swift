@@ -71,7 +71,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     let limit = LimitFile(in: Place.folder)
     let file = try makeFile(keys: keys, .immediate)
     let store = PersistentStore<CameraConfig>(
-        suite: DefaultsSuite(backend: try makeFile(keys: keys, .immediate)))
+        in: DefaultsSuite(backend: try makeFile(keys: keys, .immediate)))
     let (first, second) = CameraConfig.pair
     let database = try SQLiteSettings(in: Place.folder, .full, keys: keys, value: value)
 

@@ -72,3 +72,11 @@ extension Setting {
         self.init(suite, key: key.name, declaredBy: key.declaration, isDeclaring: isDeclaring)
     }
 }
+
+extension PersistentStore {
+    @available(
+        *, unavailable,
+        message: "a key has a default, which a store would ignore: use UserDefault(key, in:) or suite[key]"
+    )
+    public init(_ key: DefaultKey<Default>, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
+}

@@ -24,12 +24,6 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
         }
     }
 
-    @available(
-        *, unavailable,
-        message: "a key has a default, which a store would ignore: use UserDefault(key, in:) or suite[key]"
-    )
-    public init(_ key: DefaultKey<Default>, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
-
     init(_ setting: Setting<Default>) { self.setting = setting }
 
     var name: SettingName { setting.name }

@@ -37,14 +37,6 @@ extension SuiteContents {
         set { edits[ByteString(name)] = .some(newValue) }
     }
 
-    /// The value of a key. Returns the key's default if no value is stored, or none that can be read.
-    ///
-    /// Assigning a value over one that cannot be read keeps a copy of the old one under `<key>.unreadable`.
-    public subscript<Value>(key: DefaultKey<Value>) -> Value {
-        get { read(key.name, key.declaration) ?? key.defaultValue }
-        set { write(newValue, key.name, key.declaration) }
-    }
-
     /// The value of a config type. Returns the default if no value is stored, or none that can be read.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
         get { self[stored: type] ?? Config.defaultInstance }
@@ -59,25 +51,8 @@ extension SuiteContents {
         set { write(newValue, Config.key, Declaration<Config?>(Conversion<Config>.convertible.optional, default: nil)) }
     }
 
-    /// Removes the values of one or more keys.
-    // The first one apart: a pack may be empty, and `remove()` would do nothing.
-    public mutating func remove<First, each Other>(
-        _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
-    ) {
-        remove(key.name)
-        repeat remove((each others).name)
-    }
-
-    private mutating func remove(_ name: String) { edits[ByteString(name)] = .some(nil) }
-
     /// Removes all values.
     public mutating func removeAll() { self = SuiteContents() }
-
-    /// Returns whether a value is stored under the key, readable or not.
-    public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
-        if let edit = edits[ByteString(key.name)] { return edit != nil }
-        return ([key.name] + key.declaration.formerNames).contains { self[$0] != nil || base.isUnknown($0) }
-    }
 
     /// The keys whose values this version of the library cannot read, because a newer one wrote them.
     ///
@@ -98,7 +73,7 @@ extension SuiteContents {
         return nil
     }
 
-    private func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
+    func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
         base.declare(name, declaration)
         var stored = storedValue(name, declaration)
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
@@ -111,7 +86,7 @@ extension SuiteContents {
         }
     }
 
-    private mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
+    mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
         base.declare(name, declaration)
         do throws(DefaultsError) {
             let new = try declaration.conversion.encode(value)

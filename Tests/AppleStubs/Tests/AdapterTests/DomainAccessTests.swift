@@ -38,7 +38,7 @@ struct DomainAccessTests {
             let store = UserDefault(number, in: suite).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             #expect(fails(with: .unavailable) { try store.save(1) })
-            #expect(fails(with: .unavailable) { try store.update { $0 = 1 } })
+            #expect(fails(with: .unavailable) { try store.updateStored { $0 = 1 } })
             #expect(fails(with: .unavailable) { _ = try suite.keys() })
             suite.removeAll()
             #expect(store.get() == nil)

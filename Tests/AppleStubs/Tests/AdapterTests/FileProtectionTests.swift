@@ -65,7 +65,7 @@ struct FileProtectionTests {
             let store = UserDefault(key, in: suite).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             #expect(fails(with: .unavailable) { try store.save(1) })
-            #expect(fails(with: .unavailable) { try store.update { $0 = 1 } })
+            #expect(fails(with: .unavailable) { try store.updateStored { $0 = 1 } })
             #expect(fails(with: .unavailable) { _ = try suite.keys() })
             suite.removeAll()
             #expect(store.get() == nil)

@@ -234,9 +234,11 @@ struct UserDefaultsNewsTests {
     @Test func whatOthersWriteIsReadAtOnceThoughNobodyHearsOfIt() throws {
         try withDomain { name, defaults in
             let store = UserDefault(
-                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name))).store
+                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name))
+            ).store
             let wrong = UserDefault(
-                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: CachingBackend(defaults))).store
+                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: CachingBackend(defaults))
+            ).store
             defaults.set(1, forKey: "a.b")
             #expect(store.get() == 1)
             #expect(wrong.get() == 1)
@@ -296,7 +298,7 @@ struct UserDefaultsNewsTests {
             let token = UserDefault(DefaultKey<Int?>("number"), in: suite).store.observe { change in
                 heard.withLock { $0.append(change.newValue ?? nil) }
             }
-            try UserDefault(DefaultKey<Int?>("another"), in: suite).store.update { _ in
+            try UserDefault(DefaultKey<Int?>("another"), in: suite).store.updateStored { _ in
                 // Returns: the writer does not wait for this thread, which waits for it.
                 defaults.setFromAnotherProcess(5, forKey: "number")
                 #expect(heard.now == [])
@@ -360,7 +362,8 @@ struct UserDefaultsNewsTests {
                         for _ in 0..<300 {
                             let backend = UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name)
                             let store = UserDefault(
-                                DefaultKey<Int?>("number"), in: DefaultsSuite(backend: backend)).store
+                                DefaultKey<Int?>("number"), in: DefaultsSuite(backend: backend)
+                            ).store
                             let token = store.observe { _ in }
                             _ = store.get()
                             token.cancel()

@@ -23,7 +23,7 @@ struct UserDefaultsSuitesTests {
         token.cancel()
         // Another handle of that name is the same suite, with the same turns.
         let other = UserDefault(number, in: try DefaultsSuite.onUserDefaults(name: name)).store
-        try UserDefault(number, in: suite).store.update { _ in
+        try UserDefault(number, in: suite).store.updateStored { _ in
             let isNested = fails(with: .nestedWrite) { try other.save(6) }
             #expect(isNested)
         }

@@ -29,7 +29,7 @@ struct UserDefaultsValuesTests {
             #expect(setting.isSet)
 
             #expect(fails(with: .managed) { try store.save(2) })
-            #expect(fails(with: .managed) { try store.update { $0 = 3 } })
+            #expect(fails(with: .managed) { try store.updateStored { $0 = 3 } })
             #expect(fails(with: .managed) { try store.updateStored { $0 = nil } })
             setting.value = 4
             setting.reset()
@@ -154,7 +154,7 @@ struct UserDefaultsValuesTests {
             // Only a name leads to what is stored.
             let unnamed = UserDefault(number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults))).store
             #expect((unnamed.get() ?? nil) == 7)
-            #expect(fails(with: .unavailable) { try unnamed.update { $0 = 1 } })
+            #expect(fails(with: .unavailable) { try unnamed.updateStored { $0 = 1 } })
             #expect(fails(with: .unavailable) { try unnamed.save(1) })
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
 
@@ -236,7 +236,7 @@ struct UserDefaultsValuesTests {
             let named = try DefaultsSuite.onUserDefaults(name: name)
             #expect(one.core === named.core)
             #expect(one.core !== DefaultsSuite(userDefaults: other).core)
-            try UserDefault(number, in: one).store.update { _ in
+            try UserDefault(number, in: one).store.updateStored { _ in
                 let isNested = fails(with: .nestedWrite) { try UserDefault(number, in: two).store.save(6) }
                 #expect(isNested)
             }

@@ -6,7 +6,7 @@ public struct Settings: Sendable {
     @UserDefault("count", in: shared) public var count = 9
     @UserDefault("nickname", in: shared) public var nickname: String?
     @UserDefault("mode", in: shared) public var mode = Mode.photo
-    @UserDefault(Name.theme, defaultValue: .light, in: shared) public var theme: Keys.Theme
+    @UserDefault(Name.theme.rawValue, defaultValue: .light, in: shared) public var theme: Keys.Theme
     @UserDefault("gridSettings", in: shared) public var grid = Grid()
     nonisolated enum Name: String { case theme }
     public nonisolated static let shared = DefaultsSuite.inMemory()

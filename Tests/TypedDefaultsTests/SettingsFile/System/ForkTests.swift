@@ -281,7 +281,8 @@
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("fork")
                     let store = UserDefault(
-                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))).store
+                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                    ).store
                     try store.save(0)
                     var child: pid_t = 1
                     do {

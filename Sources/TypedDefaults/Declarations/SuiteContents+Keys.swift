@@ -1,0 +1,26 @@
+import SettingsFile
+
+extension SuiteContents {
+    /// The value of a key. Returns the key's default if no value is stored, or none that can be read.
+    ///
+    /// Assigning a value over one that cannot be read keeps a copy of the old one under `<key>.unreadable`.
+    public subscript<Value>(key: DefaultKey<Value>) -> Value {
+        get { read(key.name, key.declaration) ?? key.defaultValue }
+        set { write(newValue, key.name, key.declaration) }
+    }
+
+    /// Removes the values of one or more keys.
+    // The first one apart: a pack may be empty, and `remove()` would do nothing.
+    public mutating func remove<First, each Other>(
+        _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
+    ) {
+        self[key.name] = nil
+        for other in repeat each others { self[other.name] = nil }
+    }
+
+    /// Returns whether a value is stored under the key, readable or not.
+    public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
+        if let edit = edits[ByteString(key.name)] { return edit != nil }
+        return ([key.name] + key.declaration.formerNames).contains { self[$0] != nil || base.isUnknown($0) }
+    }
+}
