@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that whoever depends on the library never sees it: `swift run -c release --package-path Benchmarks`
+// A package of its own, so that clients of the library do not see its dependencies. Run it with
+// `swift run -c release --package-path Benchmarks`.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -11,12 +12,14 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v14)],
     dependencies: [
-        // The peer of the settings file. Exact, so that the ratios of two runs mean the same.
+        // The comparison for the settings file. An exact version keeps the ratios of different runs
+        // comparable.
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")
     ],
     targets: [
         .systemLibrary(name: "CMalloc"),
-        // The library once more, through links, so that its engine can be measured without what is above it.
+        // The library's sources through symbolic links, so that its engine can be measured
+        // separately.
         .target(name: "SettingsFile", swiftSettings: settings),
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],

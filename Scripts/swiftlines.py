@@ -1,4 +1,4 @@
-"""Tells code and comments apart in Swift and C files."""
+"""Separates code, comments and string literals in Swift and C files."""
 import re
 
 TOKEN = re.compile(
@@ -10,15 +10,15 @@ TOKEN = re.compile(
 
 
 class Split:
-    """The comments of a text by line number, from 1, and the numbers of the lines with code."""
+    """The comments, string literals and lines with code of a text, by line number from 1."""
 
     def __init__(self, text):
-        self.comments, self.code = {}, set()
+        self.comments, self.strings, self.code = {}, {}, set()
         self.text, self.place, self.number = text, 0, 1
         self.read(until=None)
 
-    def note(self, text, comments):
-        """Notes a piece of the text and steps over it."""
+    def note(self, text, comments, strings=False):
+        """Records a piece of the text and steps over it."""
         for index, line in enumerate(text.split("\n")):
             self.number += index > 0
             if line.strip():
@@ -26,6 +26,8 @@ class Split:
                     self.comments[self.number] = self.comments.get(self.number, "") + line
                 else:
                     self.code.add(self.number)
+                if strings:
+                    self.strings[self.number] = self.strings.get(self.number, "") + line
         self.place += len(text)
 
     def read(self, until):
@@ -61,7 +63,7 @@ class Split:
             r"(?P<end>" + quotes + pounds + r")|\\" + pounds + r"(?:(?P<interpolation>\()|[^(])"
             + ("" if len(quotes) == 3 else r"|(?P<newline>\n)"), re.DOTALL)
         while match := special.search(self.text, self.place):
-            self.note(self.text[self.place:match.end()], comments=False)
+            self.note(self.text[self.place:match.end()], comments=False, strings=True)
             if match["interpolation"]:
                 self.read(until=")")
             elif match["end"] or match.groupdict().get("newline"):

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that counting does not build the dependencies of the other benchmarks.
+// A package of its own, so that this benchmark does not build the dependencies of the others.
 let package = Package(
     name: "Instructions",
     platforms: [.macOS(.v14)],

@@ -1,5 +1,6 @@
-# Rewrites a Swift interface of the Linux toolchain for an Apple platform: awk -v target=TRIPLE -v bits=64|32 -f retarget.awk
-# The result serves type checking and code generation only. Nothing is linked or run.
+# Rewrites a Swift interface of the Linux toolchain for an Apple platform.
+# usage: awk -v target=TRIPLE -v bits=64|32 -f retarget.awk
+# The result is only for type checking and code generation. Nothing is linked or run.
 
 function net(line) { gsub(/"(\\.|[^"\\])*"/, "", line); sub(/\/\/.*/, "", line); return gsub(/{/, "", line) - gsub(/}/, "", line) }
 function isInlined() { return simd || !/@_transparent/ }
@@ -59,8 +60,8 @@ bits == 32 && !word {
 /^(extension|@frozen public struct|public protocol) .*SIMD/ { simd = 1 }
 /^}/ { simd = 0 }
 
-# Drop the bodies of inlinable functions, which makes compiling three times faster. Transparent functions keep theirs: the compiler
-# needs them to diagnose literals that overflow.
+# Drop the bodies of inlinable functions, which makes compiling three times faster. Transparent
+# functions keep theirs: the compiler needs them to diagnose literals that overflow.
 /^ *.*@(inlinable|_alwaysEmitIntoClient) .*(func|init)[^a-zA-Z].* {$/ && isInlined() {
     depth = net($0); skipping = 1; declare(); sub(/ {$/, ""); flush(); print; next
 }
@@ -77,7 +78,7 @@ accessors {
     next
 }
 
-# Exit tests start processes, which no other system allows. swift-testing says the same for these systems.
+# Exit tests start processes, which only macOS allows. The declaration matches swift-testing's own.
 /macro (expect|require)\(processExitsWith/ && target !~ /macos/ {
     print "@available(*, unavailable, message: \"Exit tests are not available on this platform.\")"
 }

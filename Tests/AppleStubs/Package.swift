@@ -1,14 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The library and its tests once more, with modules named as Apple's beside them, so that the code for Apple platforms is compiled and
-// run on Linux. A package of its own: in the library's, `canImport` of a module that a target does not declare would be false in a
-// clean build and true in the next, since all modules share one folder.
+// The library and its tests, built against stubs of Apple's modules, so that the code for Apple
+// platforms compiles and runs on Linux. This is a package of its own because modules share one
+// folder: in the library's package, `canImport` of a stub that a target does not depend on would be
+// false in a clean build and true in the next.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
-    // Not by a flag of the command line, which would go to OpenCombine as well.
+    // Not a command-line flag, because that would also apply to OpenCombine.
     .treatAllWarnings(as: .error),
 ]
 let apple: [Target.Dependency] = ["AppleFoundation", "Combine", "SwiftUI", "os"]
@@ -30,7 +31,7 @@ let package = Package(
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
-        // Two programs of one folder, as in Xcode.
+        // Two programs share one folder, as in Xcode.
         .executableTarget(
             name: "SampleApp", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["Widget"],
             swiftSettings: settings),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The program that the torture scripts kill, trace and starve; a package of its own, since nobody else needs it.
+// The program that the torture scripts run. A package of its own, so that clients do not build it.
 let package = Package(
     name: "Torture",
     platforms: [.macOS(.v15)],

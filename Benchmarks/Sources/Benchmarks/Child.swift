@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TypedDefaults
 
-/// What must be measured in a process of its own: this program, run with `--` and what to do.
+/// Measurements that need a process of their own: this program, run with `--` and a mode.
 enum Child {
     /// Runs a mode in a new process and returns the number that it prints.
     static func run(_ mode: String, _ arguments: [String]) -> Int {
@@ -17,8 +17,8 @@ enum Child {
         return Int(output)!
     }
 
-    /// Whether the program was run for a mode, and has done it.
-    static func isOne() throws -> Bool {
+    /// Runs the mode on the command line. Returns false if there is none.
+    static func runMode() throws -> Bool {
         let arguments = CommandLine.arguments.dropFirst()
         guard let mode = arguments.first, mode.hasPrefix("--") else { return false }
         let rest = Array(arguments.dropFirst())
@@ -26,12 +26,12 @@ enum Child {
         case "--first-get": firstGet(in: rest[0], key: rest[1])
         case "--heap": heap(path: rest[0], key: rest[1])
         case "--system-calls": try systemCalls(path: rest[0])
-        default: preconditionFailure("no such mode")
+        default: preconditionFailure("unknown mode")
         }
         return true
     }
 
-    /// Prints the nanoseconds from before opening to after the first get.
+    /// Prints the nanoseconds from before opening to after the first `get`.
     private static func firstGet(in place: String, key: String) {
         let start = ContinuousClock.now
         let value: Int?
@@ -45,13 +45,14 @@ enum Child {
         print(Int(duration / .nanoseconds(1)), terminator: "")
     }
 
-    /// Prints the bytes on the heap that a file takes once it is open.
+    /// Prints the number of heap bytes that an open file takes.
     private static func heap(path: String, key: String) {
         func used() -> Int {
             let info = mallinfo2()
             return info.uordblks + info.hblkhd
         }
-        // What a process needs once, whatever it opens: tables of the checksum, types.
+        // Open a file once before measuring, because a process allocates some memory only once,
+        // such as the tables of the checksum.
         blackHole(try? FileBackend(path: path).value(forKey: key))
         let before = used()
         let file = FileBackend(path: path)
@@ -60,18 +61,20 @@ enum Child {
         withExtendedLifetime(file) {}
     }
 
-    /// Gets and sets between calls that a trace shows, for the script `system-calls`.
+    /// Calls `get` and `set` between markers that a trace shows, for the script `system-calls`.
     private static func systemCalls(path: String) throws {
         let store = PersistentStore<CameraConfig>(in: try DefaultsSuite(file: URL(filePath: path)))
         func mark(_ section: String) { _ = access("/marker/\(section)", F_OK) }
-        // The first run makes the file, and the second one traces: a set leaves work to a thread in the background.
+        // The first run creates the file, the second one is traced, because a `set` leaves work to
+        // a background thread.
         guard store.get() != nil else { return store.set(CameraConfig.pair.0) }
-        // The second one still reads: when the first one began, the file was not open, and so had no generation.
+        // The second `get` still reads: when the first one began, the file was not open and had no
+        // generation.
         blackHole(store.get())
         mark("control")
         for index in 0..<100_000 {
             blackHole(store.get())
-            // One call in the middle, so that a trace that shows none is seen to be blind.
+            // One call in the middle shows that the trace is not blind.
             if index == 50_000 { _ = getppid() }
         }
         mark("gets")

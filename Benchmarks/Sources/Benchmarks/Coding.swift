@@ -1,7 +1,8 @@
 import Foundation
 import TypedDefaults
 
-// The peers' best case: one encoder or decoder for all calls, and the faster of the two property list formats.
+// The best case of the other coders: one encoder or decoder for all calls, and the faster one of
+// the two property list formats.
 
 func compareEncoding() {
     let (jsonEncoder, propertyListEncoder) = (JSONEncoder(), PropertyListEncoder())

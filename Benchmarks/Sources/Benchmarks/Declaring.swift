@@ -16,7 +16,7 @@ private struct Namespace: ObjectUserDefaultable {
     enum ObjectDefaultKey: String { case count }
 }
 
-/// What each form of declaration adds to a store.
+/// Measures what each form of declaration adds to a store.
 @MainActor func compareDeclaring() {
     let store = UserDefault(.count, in: suite).store
     var comparison = Comparison("Get a number, in memory")
@@ -64,7 +64,7 @@ private struct Namespace: ObjectUserDefaultable {
     }
     comparison.run()
 
-    comparison = Comparison("Make a holder of settings")
+    comparison = Comparison("Create a type with settings")
     comparison.add("PersistentStore, one setting") {
         for _ in 0..<$0 { blackHole(UserDefault(.count, in: suite).store) }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What keeping bytes in a file cannot do without: bare system calls on a file of written zeros.
+/// The lower limit of storing bytes in a file: plain system calls on a file of zeros.
 final class LimitFile: Sendable {
     private static let length = 64 << 10
     private let descriptor: Int32
@@ -9,7 +9,7 @@ final class LimitFile: Sendable {
     private let path: String
     // Safe: measured on one thread at a time.
     private nonisolated(unsafe) let status = UnsafeMutableRawPointer.allocate(byteCount: 256, alignment: 8)
-    // Swift's module of the C library leaves it out.
+    // `statx` is missing in Swift's C library module.
     private static let statx = unsafeBitCast(dlsym(nil, "statx")!, to: Statx.self)
     private typealias Statx =
         @convention(c) (Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer) -> Int32
@@ -20,7 +20,8 @@ final class LimitFile: Sendable {
         self.folder = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         path = folder.appending(path: UUID().uuidString).path
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        // By pages, which the system then keeps apart: in pages that were written as one, a small write takes up to four times as long.
+        // Write page by page, so that the system caches separate pages. In a large page, a small
+        // write takes up to four times as long.
         for offset in stride(from: 0, to: Self.length, by: 4_096) {
             precondition(pwrite(descriptor, [UInt8](repeating: 0, count: 4_096), 4_096, off_t(offset)) == 4_096)
         }
@@ -33,15 +34,15 @@ final class LimitFile: Sendable {
         status.deallocate()
     }
 
-    /// Writes the bytes behind the last ones, and at the end of the file again from its beginning.
+    /// Writes the bytes after the last ones. Starts over at the end of the file.
     func write(_ bytes: [UInt8]) {
         if end + bytes.count > Self.length { end = 0 }
         precondition(pwrite(descriptor, bytes, bytes.count, off_t(end)) == bytes.count)
         end += bytes.count
     }
 
-    /// Writes with the file's lock, after a look at which file its path stands for: without the times, which `fstatat` asks for as well
-    /// and which make the next write slower.
+    /// Locks the file, checks its identity by name, and writes. Does not request times as `fstatat`
+    /// does, because that slows down the next write.
     func writeLocked(_ bytes: [UInt8]) {
         precondition(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         // STATX_TYPE | STATX_INO
@@ -56,7 +57,6 @@ final class LimitFile: Sendable {
     }
 }
 
-/// Reads a whole file.
 func readFile(_ path: String, _ buffer: UnsafeMutableRawBufferPointer) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     precondition(read(descriptor, buffer.baseAddress, buffer.count) > 0)

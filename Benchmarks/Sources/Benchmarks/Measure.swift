@@ -1,19 +1,19 @@
 import Foundation
 
-// Not a benchmark package: google/swift-benchmark reads the clock around each single call, which takes longer than a `get`, and
-// ordo-one/benchmark runs its subjects one after the other and hands the results to a tool of its own. Ratios need them interleaved.
+// Why not a benchmark package: google/swift-benchmark reads the clock around each call, which takes
+// longer than a `get`. ordo-one/benchmark runs its subjects one after the other, but ratios require
+// interleaving them.
 
-/// The most that the library promises a subject to take.
+/// The highest time that the library promises for a subject.
 enum Goal {
-    /// So many times the first subject.
+    /// A multiple of the first subject.
     case ratio(Double)
-    /// So many nanoseconds.
     case nanoseconds(Double)
-    /// The first subject, and so many nanoseconds.
+    /// The first subject plus a number of nanoseconds.
     case nanosecondsMore(Double)
 }
 
-/// Several ways to do one thing, measured side by side. The first that is added is what the others are compared with.
+/// Several ways to do the same thing, measured side by side. All are compared with the first one.
 struct Comparison {
     private struct Subject {
         let name: String
@@ -24,7 +24,7 @@ struct Comparison {
     private let threads: Int
     private var subjects: [Subject] = []
 
-    /// Creates a comparison of what so many threads do at once, each of them all of it.
+    /// Creates a comparison in which each of several threads performs all calls.
     init(_ title: String, threads: Int = 1) {
         self.title = title
         self.threads = threads
@@ -34,7 +34,8 @@ struct Comparison {
     ///
     /// - Parameters:
     ///   - goal: The highest ratio to the first subject that the library promises.
-    ///   - run: Does it that many times. The loop is the subject's own, so that nothing stands between loop and call.
+    ///   - run: Performs `count` calls. It contains the loop, so that nothing is added to the
+    ///     calls.
     mutating func add(_ name: String, goal: Double? = nil, run: @escaping @Sendable (_ count: Int) -> Void) {
         add(name, goal: goal.map(Goal.ratio)) { [threads] count in
             let start = ContinuousClock.now
@@ -43,15 +44,17 @@ struct Comparison {
         }
     }
 
-    /// Adds a subject that tells how long that many took, since what it does in between is not to count.
+    /// Adds a subject that measures its own time, because it also does work that must not count.
     mutating func add(_ name: String, goal: Goal?, duration: @escaping @Sendable (_ count: Int) -> Duration) {
         subjects.append(Subject(name: name, goal: goal, duration: duration))
     }
 
-    /// Measures the subjects in turn, over several rounds, and prints each one's nanoseconds per call and its ratio to the first.
+    /// Measures the subjects alternately in several rounds, and prints the nanoseconds per call and
+    /// the ratio to the first subject.
     ///
-    /// A ratio is the median of the ratios of single rounds, so that a machine that slows down for a while does not count.
-    /// With an argument on the command line, only if the title begins with that.
+    /// A ratio is the median of the ratios of the rounds, so that a temporary slowdown of the
+    /// machine has no effect. If there is an argument on the command line, runs only if the title
+    /// begins with it.
     func run(rounds: Int = 11, batch: Duration = .milliseconds(20)) {
         guard title.hasPrefix(CommandLine.arguments.dropFirst().first ?? "") else { return }
         let counts = subjects.map { count(for: batch, of: $0) }
@@ -79,15 +82,15 @@ struct Comparison {
 
     private func count(for batch: Duration, of subject: Subject) -> Int {
         var count = 1
-        // Twice, since the first may meet a cold cache.
+        // Measure twice, because the first run may find a cold cache.
         while subject.duration(count) < batch || subject.duration(count) < batch { count *= 2 }
         return count
     }
 }
 
-/// Runs `body` on that many threads at once, with the number of each.
+/// Runs `body` on several threads at once, with the number of the thread.
 func onThreads(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    // Threads, since Dispatch and tasks never run more at once than there are cores.
+    // Use threads, because Dispatch and tasks never run more work at once than there are cores.
     let done = DispatchGroup()
     for index in 0..<threads {
         done.enter()
@@ -99,7 +102,7 @@ func onThreads(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     done.wait()
 }
 
-/// A line of a table.
+/// Returns a line of the table.
 func row(_ name: String, _ nanoseconds: String, _ ratio: String, _ goal: String) -> String {
     func space(_ width: Int, _ text: String) -> String { String(repeating: " ", count: max(0, width - text.count)) }
     return name + space(60, name) + space(10, nanoseconds) + nanoseconds + space(8, ratio) + ratio + "   " + goal
@@ -109,6 +112,6 @@ extension [Double] {
     fileprivate var median: Double { sorted()[count / 2] }
 }
 
-/// Keeps the value alive, so that the optimiser cannot leave out what made it.
+/// Keeps the value alive, so that the optimizer cannot remove the code that creates it.
 @inline(never) @_optimize(none)
 func blackHole(_ value: borrowing some Any) {}

@@ -5,8 +5,8 @@ import TypedDefaults
     let count = 10_000
     let (first, second) = CameraConfig.pair
 
-    // What is told at least: a closure for each.
-    var comparison = Comparison("Set in memory, a change each time, told to 10 000 observers")
+    // The lower limit: one closure call for each observer.
+    var comparison = Comparison("Set in memory, a change each time, with 10,000 observers")
     let closures: [@Sendable (CameraConfig?) -> Void] = (0..<count).map { _ in { blackHole($0) } }
     comparison.add("limit: an array of closures") { times in
         for index in 0..<times {
@@ -34,30 +34,31 @@ import TypedDefaults
     }
     comparison.run()
 
-    compareHearing()
+    compareObservingExternalChanges()
 
     comparison = Comparison("Subscribe and cancel")
     comparison.add("PersistentStore") { for _ in 0..<$0 { store.observe { _ in }.cancel() } }
     comparison.run()
 }
 
-/// Another backend on the file stands for another process. A set that comes right after another one waits until the watch is armed anew.
-@MainActor private func compareHearing() {
+/// Another backend on the file acts as another process. A `set` directly after another one waits
+/// until the watch is armed again.
+@MainActor private func compareObservingExternalChanges() {
     let (first, second) = CameraConfig.pair
     func makeStore(_ path: String) -> PersistentStore<CameraConfig> {
         PersistentStore(in: DefaultsSuite(backend: FileBackend(path: path)))
     }
     let path = Place.makePath("defaults")
     let (writer, observed) = (makeStore(path), makeStore(path))
-    let news = DispatchSemaphore(value: 0)
-    let token = observed.observe { _ in news.signal() }
-    var comparison = Comparison("Set by another process, until an observer has heard of it")
+    let change = DispatchSemaphore(value: 0)
+    let token = observed.observe { _ in change.signal() }
+    var comparison = Comparison("Set by another process, until an observer is called")
     comparison.add("PersistentStore, file", goal: .nanoseconds(5_000_000)) { count in
         let start = ContinuousClock.now
         for _ in 0..<count {
-            // Always a change, or nobody would hear.
+            // A different value each time, because observers only receive changes.
             writer.set(CameraConfig(shots: .random(in: .min ... .max)))
-            news.wait()
+            change.wait()
         }
         return ContinuousClock.now - start
     }
@@ -65,8 +66,8 @@ import TypedDefaults
 
     comparison = Comparison("Set on disk, a change each time, while another process watches")
     let unwatched = makeStore(Place.makePath("defaults"))
-    comparison.add("nobody watches") { for index in 0..<$0 { unwatched.set(index & 1 == 0 ? first : second) } }
-    comparison.add("somebody watches") { for index in 0..<$0 { writer.set(index & 1 == 0 ? first : second) } }
+    comparison.add("not watched") { for index in 0..<$0 { unwatched.set(index & 1 == 0 ? first : second) } }
+    comparison.add("watched") { for index in 0..<$0 { writer.set(index & 1 == 0 ? first : second) } }
     comparison.run()
     token.cancel()
 }

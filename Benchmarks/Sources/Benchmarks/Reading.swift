@@ -26,7 +26,7 @@ extension Comparison {
 
 @MainActor func compareReadingOnThreads() {
     for threads in [1, 2, 8] {
-        var comparison = Comparison("Get on \(threads) thread(s), time for one of all gets", threads: threads)
+        var comparison = Comparison("Get on \(threads) thread(s), time per get", threads: threads)
         comparison.addLimit()
         for place in Place.all { comparison.addStores(place) }
         comparison.run()
@@ -47,7 +47,8 @@ extension Comparison {
     comparison.run()
 }
 
-/// What is not in the processor's cache counts here as well, and that an array hands out a store by retaining its two parts. No goal.
+/// This has no goal, because it also measures cache misses, and the retains when an array returns a
+/// store.
 @MainActor func compareReadingManyInTurn() {
     for keys in [10, 1_000, 10_000] {
         var comparison = Comparison("Get \(keys) keys in turn")
@@ -78,7 +79,7 @@ extension Comparison {
         let stores = place.makeStores(count: 2)
         let (a, b) = (stores[0], stores[1])
         var comparison = Comparison("Get B, \(place.name)")
-        comparison.add("nobody writes") { for _ in 0..<$0 { blackHole(b.get()) } }
+        comparison.add("no writer") { for _ in 0..<$0 { blackHole(b.get()) } }
         comparison.add("another thread writes A") { count in
             let writer = Thread {
                 while !Thread.current.isCancelled {

@@ -1,17 +1,18 @@
 import Foundation
 import GRDB
 
-/// Settings in SQLite, as fast as it gets: the log ahead of the database, one prepared statement that is a transaction of its own, and
-/// values that are bytes already.
+/// Settings in SQLite at its fastest: write-ahead log, one prepared statement that is its own
+/// transaction, and values that are already encoded.
 final class SQLiteSettings: Sendable {
-    /// When a commit is safe from a loss of power: `normal` at the next checkpoint, `full` at once.
+    /// When a commit survives a power failure: after the next checkpoint (`normal`) or immediately
+    /// (`full`).
     enum Synchronous: String { case normal, full }
 
     private let pool: DatabasePool
 
     init(in folder: URL, _ synchronous: Synchronous, keys: [String], value: Data) throws {
         pool = try DatabasePool(path: folder.appending(path: "\(UUID().uuidString).sqlite").path)
-        // Here and not in a configuration, which the pool follows with a NORMAL of its own.
+        // Set it here: the pool would override a setting in its configuration with NORMAL.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)") }
         try pool.write {
             try $0.execute(sql: "CREATE TABLE settings (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
@@ -20,7 +21,7 @@ final class SQLiteSettings: Sendable {
     }
 
     func set(_ key: String, _ value: Data) throws {
-        // A transaction around one statement would be two more statements.
+        // An explicit transaction would add two statements.
         try pool.writeWithoutTransaction { try Self.set(key, value, in: $0) }
     }
 

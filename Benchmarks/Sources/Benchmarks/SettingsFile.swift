@@ -2,7 +2,7 @@ import Foundation
 import TypedDefaults
 
 extension FileBackend {
-    /// One commit, as a suite makes it, of bytes that nobody has to encode.
+    /// Commits bytes as a suite does, without encoding anything.
     fileprivate func set(_ key: String, _ value: Data) {
         try! beginWrite()
         defer { endWrite() }
@@ -12,8 +12,9 @@ extension FileBackend {
 
 private func keyNames(_ count: Int) -> [String] { (0..<count).map { "CameraConfig" + String($0 + 10_000) } }
 
-// About the size of the five-field config. The record that a settings file makes of it has 13 bytes for the record and its operation, 18
-// for the key, 3 for the value's kind and its two counts, and 2 to make it a multiple of 8.
+// About the size of the five-field config. Its record in a settings file adds 13 bytes for the
+// record and its operation, 18 for the key, 3 for the kind of the value and two counts, and 2 of
+// padding.
 private let value = Data(repeating: 7, count: 124)
 private let record = [UInt8](repeating: 7, count: 160)
 
@@ -25,11 +26,11 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     return file
 }
 
-/// Replacing the file is part of it, as checkpoints are of SQLite.
+/// Includes compactions of the file and checkpoints of SQLite.
 @MainActor func compareCommitting() throws {
     var comparison = Comparison("Commit encoded bytes")
     let limit = LimitFile(in: Place.folder)
-    comparison.add("limit: lock, look at the name, write and unlock") {
+    comparison.add("limit: lock, check the name, write and unlock") {
         for _ in 0..<$0 { limit.writeLocked(record) }
     }
     for count in [10, 1_000, 10_000] {
@@ -47,11 +48,11 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
 }
 
 @MainActor func compareSettingWithSQLite() throws {
-    var comparison = Comparison("Set a five-field config on disk, each time a change")
+    var comparison = Comparison("Set a five-field config on disk, a change each time")
     let keys = keyNames(10)
     let database = try SQLiteSettings(in: Place.folder, .normal, keys: keys, value: value)
     let other = Data(repeating: 8, count: value.count)
-    comparison.add("SQLite NORMAL, encoded already") {
+    comparison.add("SQLite NORMAL, already encoded") {
         for index in 0..<$0 { try! database.set(keys[0], index & 1 == 0 ? value : other) }
     }
     let (first, second) = CameraConfig.pair
@@ -65,7 +66,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     comparison.run()
 }
 
-/// Twice, since each comparison has one first subject.
+/// Runs twice, because each comparison has only one first subject.
 @MainActor func compareCommittingDurably() throws {
     let keys = keyNames(10)
     let limit = LimitFile(in: Place.folder)
@@ -103,7 +104,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     let suite = DefaultsSuite(backend: try makeFile(keys: [], .immediate))
     let stores = keyNames(8).map { PersistentStore<CameraConfig>(in: suite, key: $0) }
     let (first, second) = CameraConfig.pair
-    var comparison = Comparison("Save durably, time for one of all saves")
+    var comparison = Comparison("Save durably, time per save")
     comparison.add("1 thread") {
         for index in 0..<$0 { stores[0].set(index & 1 == 0 ? first : second) }
     }
@@ -115,10 +116,11 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     comparison.run(batch: .milliseconds(100))
 }
 
-/// The other process is another backend in this one: it has the file open a second time, so the two are as foreign to each other as two
-/// processes are, and no pipe and no scheduler stands between set and get. Reading the clock around each get counts as well. The decode
-/// that it is compared with comes after such a set too, which leaves little of it in the processor's caches.
-@MainActor func compareReadingNews() throws {
+/// Another backend in this process acts as another process. It opens the file separately, so the
+/// two share as little as two processes do, but no pipe or scheduler adds to the time. The time
+/// includes reading the clock around each `get`. The decode to compare with also follows a `set`,
+/// which evicts most of it from the processor's caches.
+@MainActor func compareReadingExternalChanges() throws {
     var comparison = Comparison("Get after another process has set")
     let (first, second) = CameraConfig.pair
     let encoded = try PropertyList(encoding: first)
@@ -151,7 +153,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
     comparison.run()
 }
 
-/// Numbers under keys of 25 bytes.
+/// Creates a file with numbers under keys of 25 bytes.
 @MainActor private func makeNumbers(_ count: Int) throws -> (path: String, keys: [String]) {
     let keys = (0..<count).map { "setting.number." + String($0 + 1_000_000_000) }
     let file = FileBackend(path: Place.makePath("defaults"))
@@ -165,10 +167,10 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
 @MainActor func compareOpening() throws {
     let (path, keys) = try makeNumbers(10_000)
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as! Int
-    // Safe: touched by one subject.
+    // Safe: used by one subject.
     nonisolated(unsafe) let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
     defer { buffer.deallocate() }
-    var comparison = Comparison("Open 10 000 keys, and get the first value")
+    var comparison = Comparison("Open 10,000 keys and get the first value")
     comparison.add("limit: read the file") { for _ in 0..<$0 { readFile(path, buffer) } }
     comparison.add("FileBackend", goal: .nanoseconds(1_500_000)) { count in
         var duration = Duration.zero
@@ -177,7 +179,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
             let file = FileBackend(path: path)
             blackHole(try? file.value(forKey: keys[0]))
             duration += ContinuousClock.now - start
-            // Closing does not count.
+            // Close the file after measuring.
             withExtendedLifetime(file) {}
         }
         return duration
@@ -201,7 +203,7 @@ private func makeFile(keys: [String], _ durability: DefaultsSuite.Durability = .
 }
 
 @MainActor func compareHeap() throws {
-    let title = "Heap for each of 10 000 keys"
+    let title = "Heap for each of 10,000 keys"
     guard title.hasPrefix(CommandLine.arguments.dropFirst().first ?? "") else { return }
     let (path, keys) = try makeNumbers(10_000)
     let bytes = Double(Child.run("heap", [path, keys[0]])) / 10_000

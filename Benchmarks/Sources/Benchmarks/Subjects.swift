@@ -1,7 +1,8 @@
 import Foundation
 import TypedDefaults
 
-/// The five-field config struct of all measurements, one of its strings inline and one on the heap.
+/// The five-field config struct of all measurements. One of its strings is inline, another one on
+/// the heap.
 struct CameraConfig: DefaultConvertible, Codable {
     static let key = "CameraConfig"
     var savesToCameraRoll = true
@@ -10,25 +11,26 @@ struct CameraConfig: DefaultConvertible, Codable {
     var size = "medium"
     var album = Self.album
 
-    // Put together at run time: a literal is not on the heap, and free to copy.
+    // Built at run time: a literal is not on the heap, so copying it costs nothing.
     private static let album = "Holidays by the sea, summer " + String(2016)
     private static let otherAlbum = "Holidays in the mountains, winter " + String(2017)
 
-    /// Two values, so that storing one after the other is a change each time.
+    /// Two values to store alternately, so that each `set` is a change.
     static let pair = (CameraConfig(), CameraConfig(savesToCameraRoll: false, shots: 4, album: otherAlbum))
 }
 
-/// A place where settings are measured.
+/// A backend to measure.
 @MainActor struct Place {
     let name: String
-    /// The highest ratios of a `get` to the limit that the library promises here.
+    /// The highest ratios of a `get` to the limit that the library promises for this backend.
     var goals: (store: Double, box: Double)?
-    /// The numbers of keys to read among.
+    /// The numbers of keys among which to read.
     let keyCounts: [Int]
-    /// A new suite that holds those values.
+    /// Creates a suite that holds the given values.
     let makeSuite: ([String: PropertyList]) -> DefaultsSuite
 
-    /// One line for each backend. On Linux 10 000 keys take `UserDefaults` half a minute: each is sought among all unsaved ones.
+    /// On Linux, 10,000 keys take `UserDefaults` half a minute, because it searches each key among
+    /// all unsaved ones.
     static let all = [
         Place(name: "memory", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { .inMemory($0) },
         Place(name: "file", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { contents in
@@ -39,13 +41,13 @@ struct CameraConfig: DefaultConvertible, Codable {
         Place(name: "UserDefaults", keyCounts: [10, 1_000]) { try! DefaultsSuite(name: UserDefaults.makeDomain($0)) },
     ]
 
-    /// Where the settings files are, removed at the end.
+    /// The folder of the settings files, removed at the end.
     static let folder = FileManager.default.temporaryDirectory.appending(path: "typed-defaults-\(UUID().uuidString)")
 
-    /// The path of a new file there.
+    /// Returns the path of a new file in that folder.
     static func makePath(_ kind: String) -> String { folder.appending(path: "\(UUID().uuidString).\(kind)").path }
 
-    /// Stores for that many configs in one new suite.
+    /// Returns stores for `count` configs in a new suite.
     func makeStores(count: Int) -> [PersistentStore<CameraConfig>] {
         let names = (0..<count).map { "CameraConfig\($0)" }
         let config = try! PropertyList(encoding: CameraConfig())
@@ -54,11 +56,11 @@ struct CameraConfig: DefaultConvertible, Codable {
     }
 }
 
-/// Domains of our own, which no program's settings live in.
+/// Domains for the benchmarks, so that no program's settings are changed.
 @MainActor extension UserDefaults {
     private static var domains: [String] = []
 
-    /// The name of a new domain that holds those values.
+    /// Creates a domain with the given values and returns its name.
     static func makeDomain(_ contents: [String: PropertyList] = [:]) -> String {
         let name = "typed-defaults-benchmarks-\(domains.count)"
         standard.setPersistentDomain(contents.mapValues(\.object), forName: name)
@@ -66,7 +68,7 @@ struct CameraConfig: DefaultConvertible, Codable {
         return name
     }
 
-    /// Leaves nothing behind.
+    /// Removes all of these domains.
     static func removeDomains() {
         for name in domains {
             standard.removePersistentDomain(forName: name)
@@ -75,9 +77,9 @@ struct CameraConfig: DefaultConvertible, Codable {
     }
 }
 
-/// The least that a value shared among threads can cost: a lock, and a copy of the value.
+/// The lower limit of a value shared between threads: a lock and a copy.
 final class LockedConfig: Sendable {
-    // Safe: touched only between lock and unlock.
+    // Safe: accessed only while the mutex is locked.
     private nonisolated(unsafe) var value = CameraConfig()
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -95,7 +97,7 @@ final class LockedConfig: Sendable {
     }
 }
 
-/// What programs do without a library: JSON, as data in Foundation's `UserDefaults`.
+/// What programs do without a library: JSON data in Foundation's `UserDefaults`.
 final class UserDefaultsWithJSON: Sendable {
     // Safe: measured on one thread at a time.
     private nonisolated(unsafe) let defaults: UserDefaults

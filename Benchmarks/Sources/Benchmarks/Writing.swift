@@ -1,7 +1,7 @@
 import TypedDefaults
 
 @MainActor func compareWriting() {
-    var comparison = Comparison("Set a five-field config, each time a change")
+    var comparison = Comparison("Set a five-field config, a change each time")
     let (first, second) = CameraConfig.pair
     comparison.add("one encode: PropertyList(encoding:)") {
         for index in 0..<$0 { blackHole(try? PropertyList(encoding: index & 1 == 0 ? first : second)) }

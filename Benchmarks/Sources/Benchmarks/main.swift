@@ -1,12 +1,12 @@
-// Compares the stores and the coder with the bare limit, Foundation and SQLite, in one run:
+// Compares the stores and the coder with the lower limit, Foundation and SQLite, in one run:
 //
 //     swift run -c release --package-path Benchmarks
 //
-// The nanoseconds belong to one machine and one hour. The ratios are what the library promises.
+// The nanoseconds depend on the machine. The library promises the ratios.
 
 import Foundation
 
-if try Child.isOne() { exit(0) }
+if try Child.runMode() { exit(0) }
 try FileManager.default.createDirectory(at: Place.folder, withIntermediateDirectories: true)
 compareReading()
 compareReadingOnThreads()
@@ -22,7 +22,7 @@ try compareCommitting()
 try compareSettingWithSQLite()
 try compareCommittingDurably()
 try compareSavingOnThreads()
-try compareReadingNews()
+try compareReadingExternalChanges()
 try compareOpening()
 try compareFirstGet()
 try compareHeap()

@@ -1,6 +1,7 @@
-// What libFuzzer calls with bytes of its own making. Compiled together with the library's sources, by Tests/Torture/fuzz.
+// The entry point for libFuzzer. Tests/Torture/fuzz compiles it together with the library's
+// sources.
 //
-// Nothing may trap, hang or leak, and what is checked here with `precondition` must hold for any bytes.
+// No input may cause a trap, a hang or a leak, and the preconditions here must hold for all inputs.
 
 @testable import SettingsFile
 
@@ -13,7 +14,7 @@
 // Safe: libFuzzer runs on one thread.
 nonisolated(unsafe) private var rounds = 0
 private let folder = ProcessInfo.processInfo.environment["FUZZ_FOLDER"]!
-/// Whole files in place of records: they take a hundred times as long.
+/// Whether to fuzz whole files instead of records. Files take a hundred times as long.
 private let takesFiles = ProcessInfo.processInfo.environment["FUZZ_FILES"] != nil
 private let hasPlantedFault = ProcessInfo.processInfo.environment["FUZZ_PLANTED"] != nil
 
@@ -30,7 +31,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Records as they stand, whole and in two pieces.
+/// Reads the bytes as records, once as a whole and once in two parts.
 private func readRecords(_ bytes: UnsafeRawBufferPointer) {
     var (whole, parts) = (FileIndex(crc: 0), FileIndex(crc: 0))
     var changed: [String]? = []
@@ -45,7 +46,8 @@ private func readRecords(_ bytes: UnsafeRawBufferPointer) {
     }
 }
 
-/// A payload behind a checksum that fits, which bytes alone would hardly ever get.
+/// Reads the bytes as the payload of a record with a valid checksum, which random bytes would
+/// hardly ever have.
 private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     var record = RecordWriter(payload: bytes)
     _ = record.finish(after: 7)
@@ -71,7 +73,7 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     }
 }
 
-/// A file of records that fit, cut up by the bytes, and one byte of it changed if they say so.
+/// Creates a file of valid records from the bytes, and changes one byte of it if the input says so.
 private func makeFile(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var file = RecordFormat.header(salt: 1, epoch: 1)
     var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
@@ -89,7 +91,7 @@ private func makeFile(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     return file
 }
 
-/// A whole file, read and written by two that know nothing of each other.
+/// Opens the bytes as a file, with two suites that share no state.
 private func openFile(_ bytes: [UInt8]) {
     rounds += 1
     let path = "\(folder)/\(rounds)/fuzz.defaults"
@@ -101,7 +103,7 @@ private func openFile(_ bytes: [UInt8]) {
         suite.onFailure = { _ in }
         let keys: [String]
         do { keys = try suite.keys() } catch {
-            // It is no settings file, and stays as it is.
+            // It is not a settings file, and must stay unchanged.
             precondition(FileManager.default.contents(atPath: path) == Data(bytes))
             return
         }

@@ -1,10 +1,13 @@
-// A disk whose flushes fail now and then, and what a loss of power would leave of a file on it. Nothing reaches the real disk.
+// Simulates a disk whose flushes fail at random, and keeps track of what would survive a power
+// failure.
 //
 //   cc -shared -fPIC -O1 -o failingdisk.so failingdisk.c
-//   DISK_PATH=the-file's-path DISK_FAILS=so many of a thousand flushes LD_PRELOAD=./failingdisk.so PROGRAM
+//   DISK_PATH=FILE DISK_FAILS=PER_THOUSAND LD_PRELOAD=./failingdisk.so PROGRAM
 //
-// As on Linux, a flush that fails loses for good what was written since the one before: its pages count as written, and a later flush
-// that succeeds says nothing of them, until they are written again. What is read past the cache (O_DIRECT) is what is on the disk. The path leads to another file as soon as its folder was flushed.
+// As on Linux, a failed flush permanently loses everything written since the one before. The pages
+// count as written, and a later successful flush does not write them unless they are written again.
+// A read that bypasses the cache (O_DIRECT) returns the contents of the disk. The path refers to
+// another file once its folder has been flushed. Nothing reaches the real disk.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,17 +19,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The salt in a file's header is new in each file, and an inode is not.
+// Files are identified by the salt in their header, because inodes are reused.
 enum { saltAt = 16, saltEnd = 24 };
 struct image {
     char salt[saltEnd - saltAt];
     size_t size;
     char *bytes;  // on the disk
-    char *lost;   // what a failed flush has lost, 0 where nothing was
+    char *lost;   // bytes lost by a failed flush; 0 where nothing was lost
 };
-static struct image images[256];  // of the files that were flushed last
+static struct image images[256];  // the most recently flushed files
 static int next;
-static struct image *named;  // what the path leads to
+static struct image *named;  // the file that the path refers to
 static unsigned seed = 1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -49,7 +52,7 @@ static struct image *image(const char *bytes, size_t size) {
     return image;
 }
 
-// What is in the file when the flush begins, and whether it will fail.
+// Returns the contents of the file when the flush begins, and whether the flush will fail.
 static int begin(int file, char **bytes, ssize_t *size) {
     struct stat status;
     if (fstat(file, &status)) return -1;
@@ -78,7 +81,7 @@ int fdatasync(int file) {
     if (size >= saltEnd) {
         struct image *disk = image(bytes, size);
         for (ssize_t i = 0; i < size; i++) {
-            // Nor are zeros written over anything: a text that is looked for has none.
+            // Zeros never replace anything, because the texts that are searched for contain none.
             if (bytes[i] == disk->bytes[i] || bytes[i] == disk->lost[i]) continue;
             *(fails ? &disk->lost[i] : &disk->bytes[i]) = bytes[i];
             if (!fails) disk->lost[i] = 0;
@@ -87,11 +90,11 @@ int fdatasync(int file) {
     return end(fails, bytes);
 }
 
-// The image of a file; none if it was never flushed.
+// Returns the image of a file, or 0 if it was never flushed.
 static struct image *find(int file) {
     char head[saltEnd];
     ssize_t (*real)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread");
-    // Opened again, because past the cache only whole blocks can be read.
+    // Open the file again, because with O_DIRECT only whole blocks can be read.
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     int again = open(path, O_RDONLY | O_CLOEXEC);
@@ -119,12 +122,13 @@ ssize_t pread(int file, void *bytes, size_t count, off_t at) {
     if (got <= 0 || !(fcntl(file, F_GETFL) & O_DIRECT)) return got;
     pthread_mutex_lock(&lock);
     struct image *image = find(file);
-    for (off_t i = at; i < at + got; i++) ((char *)bytes)[i - at] = image && i < (off_t)image->size ? image->bytes[i] : 0;
+    for (off_t i = at; i < at + got; i++)
+        ((char *)bytes)[i - at] = image && i < (off_t)image->size ? image->bytes[i] : 0;
     pthread_mutex_unlock(&lock);
     return got;
 }
 
-// Of a folder: what the path leads to when it begins.
+// Flushes a folder: records which file the path refers to when the flush begins.
 int fsync(int folder) {
     int file = open(getenv("DISK_PATH"), O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
@@ -137,7 +141,7 @@ int fsync(int folder) {
     return end(fails, bytes);
 }
 
-// Whether a loss of power now would leave this text, in front of all that is lost.
+// Returns whether the disk holds the text, before the first lost byte.
 int disk_holds(const char *text) {
     pthread_mutex_lock(&lock);
     size_t good = 0;

@@ -1,4 +1,4 @@
-// Makes one call many times, for `Benchmarks/instructions` to count its instructions.
+// Repeats one call, so that `Benchmarks/instructions` can count its instructions.
 // usage: Instructions CALL memory|FILE ROUNDS
 import Foundation
 import TypedDefaults
@@ -36,7 +36,7 @@ settings.$number.value = 3
 account.userName = "a"
 suite[.count] = 2
 
-/// Instructions are counted in this function and what it calls.
+/// The instructions of this function and the functions that it calls are counted.
 @MainActor @inline(never) func run() throws -> Int {
     var sum = 0
     switch arguments[1] {

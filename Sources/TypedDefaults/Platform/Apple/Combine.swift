@@ -5,16 +5,17 @@
         public typealias Output = Value
         public typealias Failure = Never
 
-        /// The value, then each change, until the subscription is cancelled.
+        /// Publishes the current value, then each change, until the subscription is canceled.
         ///
         /// ```swift
         /// $launchCount.sink { count in print(count) }.store(in: &subscriptions)
         /// numbers.assign(to: \.value, on: $launchCount).store(in: &subscriptions)
         /// ```
         ///
-        /// Outputs come as observers are called: on the thread of a writer, or on one that looks for news. In front of what draws, put
-        /// `receive(on: DispatchQueue.main)`. A subscriber that asks for less than there is misses some values, never the last;
-        /// `buffer(size:prefetch:whenFull:)` keeps them.
+        /// Values arrive on the same threads as calls of observers: the thread of the writer, or a
+        /// background thread. Before updating the user interface, use `receive(on:
+        /// DispatchQueue.main)`. A subscriber that requests fewer values than there are misses
+        /// some, but never the last one; `buffer(size:prefetch:whenFull:)` keeps all.
         public func receive(subscriber: some Subscriber<Value, Never>) {
             let defaultValue = key.defaultValue
             DefaultPublisher { output in
@@ -24,7 +25,8 @@
     }
 
     extension DefaultStoreType {
-        /// The value, then each change; nil where nothing is stored, or nothing that can be read. It comes as from a ``UserDefault``.
+        /// Publishes the current value, then each change; `nil` if no value is stored, or if it
+        /// cannot be read. Values arrive as from a ``UserDefault``.
         ///
         /// ```swift
         /// store.publisher.map(\.?.size).sink { size in print(size as Any) }.store(in: &subscriptions)
@@ -34,6 +36,7 @@
         }
     }
 
-    /// So that tokens fit in one set with the subscriptions: `token.store(in: &subscriptions)`.
+    /// Lets you store tokens together with Combine subscriptions: `token.store(in:
+    /// &subscriptions)`.
     extension ObservationToken: Cancellable {}
 #endif

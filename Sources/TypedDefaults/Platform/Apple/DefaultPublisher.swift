@@ -3,7 +3,7 @@ import SettingsFile
 #if canImport(Combine)
     import Combine
 
-    /// What an observation tells, as a publisher: the present value to each subscriber first.
+    /// A publisher for an observation. Each subscriber first receives the current value.
     struct DefaultPublisher<Output: Sendable>: Publisher {
         typealias Failure = Never
         let observe: @Sendable (_ output: @escaping @Sendable (Output) -> Void) -> ObservationToken
@@ -13,21 +13,23 @@ import SettingsFile
         }
     }
 
-    /// One observation for one subscriber, from its first demand until it cancels. The observation keeps it, as long as that lasts.
+    /// One observation for one subscriber, from its first demand until it cancels. The observation
+    /// retains the subscription.
     private final class ObservingSubscription<Output: Sendable>: Subscription, Sendable {
         private struct State {
             var subscriber: AnySubscriber<Output, Never>?
             var demand = Subscribers.Demand.none
-            /// What came while nothing was asked for, or while the subscriber was busy: the last only, as of a `CurrentValueSubject`.
-            var waiting: Output?
+            /// The latest value that has not been sent, because there was no demand or the
+            /// subscriber was busy. Like a `CurrentValueSubject`, this keeps only the last one.
+            var pending: Output?
             var isSending = false
             var isObserving = false
             var token: ObservationToken?
 
-            /// The next output, and whom it is for.
+            /// Returns the next output and its subscriber, or `nil` if nothing can be sent now.
             mutating func begin() -> (Output, AnySubscriber<Output, Never>)? {
-                guard !isSending, demand > .none, let subscriber, let output = waiting else { return nil }
-                (isSending, waiting) = (true, nil)
+                guard !isSending, demand > .none, let subscriber, let output = pending else { return nil }
+                (isSending, pending) = (true, nil)
                 demand -= 1
                 return (output, subscriber)
             }
@@ -39,7 +41,8 @@ import SettingsFile
             _ subscriber: AnySubscriber<Output, Never>,
             _ observe: @escaping @Sendable (_ output: @escaping @Sendable (Output) -> Void) -> ObservationToken
         ) {
-            // Safe: called by one thread at a time, which is all that Combine asks for; it knows no `Sendable`.
+            // Safe: one thread at a time calls the subscriber, as Combine requires. Combine types
+            // are not `Sendable`.
             nonisolated(unsafe) let initial = State(subscriber: subscriber)
             state = Locked(initial)
             self.observe = observe
@@ -57,10 +60,11 @@ import SettingsFile
 
         private func begin() {
             let token = observe { output in
-                // Release the replaced output after unlocking: the deinit of a value may use the suite.
+                // Release the replaced output after unlocking, because the deinit of a value may
+                // use the suite.
                 let replaced = self.state.withLock { state in
-                    defer { state.waiting = output }
-                    return state.waiting
+                    defer { state.pending = output }
+                    return state.pending
                 }
                 withExtendedLifetime(replaced) { self.send() }
             }
@@ -68,11 +72,11 @@ import SettingsFile
                 state.token = token
                 return state.subscriber == nil
             }
-            // Cancelled by the first output, before there was a token.
+            // The first output canceled the subscription before there was a token.
             if isOver { cancel() }
         }
 
-        /// Sends what waits, as far as it is asked for, under no lock.
+        /// Sends the pending output as far as there is demand. Holds no lock.
         private func send() {
             while let (output, subscriber) = state.withLock({ $0.begin() }) {
                 let demand = subscriber.receive(output)
@@ -84,9 +88,10 @@ import SettingsFile
         }
 
         func cancel() {
-            // The subscriber goes after the lock: its end may run code of others.
+            // Release the subscriber after unlocking, because its deinit may run code of the
+            // program.
             let (ended, token) = state.withLock { state in
-                defer { (state.subscriber, state.waiting, state.token) = (nil, nil, nil) }
+                defer { (state.subscriber, state.pending, state.token) = (nil, nil, nil) }
                 return (state.subscriber, state.token)
             }
             withExtendedLifetime(ended) { token?.cancel() }

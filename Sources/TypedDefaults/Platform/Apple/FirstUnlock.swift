@@ -7,45 +7,50 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// Whether a device that was restarted has been unlocked since, so that `UserDefaults` shows what is stored.
+    /// Detects whether a restarted device has been unlocked, so that `UserDefaults` shows the
+    /// stored values.
     ///
-    /// Before that it looks empty and says nothing, and what a program then writes replaces everything. A key that is always there once
-    /// something was stored tells: https://forums.developer.apple.com/forums/thread/15685. Whether something was stored ever, a file
-    /// tells whose name can be seen before the first unlock and whose contents cannot.
+    /// Before the first unlock, `UserDefaults` looks empty without any error, and a write then
+    /// replaces everything. Two markers detect this. A sentinel key exists once anything has been
+    /// stored: https://forums.developer.apple.com/forums/thread/15685. A probe file shows whether
+    /// anything was ever stored: before the first unlock its name is visible, but its contents are
+    /// not.
     final class FirstUnlock: Sendable {
-        /// Never listed or removed by a suite.
+        /// The sentinel key. Suites never list or remove it.
         static let sentinel = "TypedDefaults.unlocked"
 
-        /// The file beside the settings, with their protection.
+        /// A file that has the same protection as the settings.
         struct Probe: Sendable {
-            /// Nil if there is none.
+            /// Returns whether the file can be read, or `nil` if it does not exist.
             let isReadable: @Sendable () -> Bool?
-            let plant: @Sendable () throws -> Void
+            let create: @Sendable () throws -> Void
         }
         private let probe: Probe
         private let domain: String?
         private enum Answer { case unknown, locked, unlocked }
         private let answer = Locked(Answer.unknown)
-        private let isPlanted = Locked(false)
+        private let hasCreatedMarkers = Locked(false)
 
         init(_ probe: Probe, domain: String? = nil) {
             self.probe = probe
             self.domain = domain
         }
 
-        /// Throws as long as nothing can be known of what is stored.
+        /// Throws if the stored values may be hidden.
         func check(_ defaults: UserDefaults) throws(DefaultsError) {
             guard answer.withLock({ $0 }) != .unlocked else { return }
-            var isSeen = defaults.object(forKey: Self.sentinel) != nil
-            if !isSeen, answer.withLock({ $0 }) == .locked {
-                // The sentinel goes with all else when other code empties the domain. What came after that tells as much.
+            var isSentinelVisible = defaults.object(forKey: Self.sentinel) != nil
+            if !isSentinelVisible, answer.withLock({ $0 }) == .locked {
+                // Other code that empties the domain also removes the sentinel. Any value stored
+                // later shows that the device is unlocked.
                 _ = defaults.synchronize()
-                isSeen = domain.map { defaults.persistentDomain(forName: $0)?.isEmpty == false } ?? false
+                isSentinelVisible = domain.map { defaults.persistentDomain(forName: $0)?.isEmpty == false } ?? false
             }
-            let isReadable = isSeen ? true : probe.isReadable()
+            let isReadable = isSentinelVisible ? true : probe.isReadable()
             let isLocked = answer.withLock { answer in
-                // A process that found its settings locked may see them empty for as long as it lives, so the file is not enough then.
-                if isSeen || isReadable == nil || isReadable == true && answer == .unknown {
+                // A process that found its settings locked may see them empty until it ends. In
+                // that case, a readable file is not enough.
+                if isSentinelVisible || isReadable == nil || isReadable == true && answer == .unknown {
                     answer = .unlocked
                 } else {
                     answer = .locked
@@ -54,35 +59,39 @@ import SettingsFile
             }
             guard isLocked else { return }
             throw DefaultsError(
-                .unavailable, reason: "the device was restarted and not unlocked since, so settings cannot be read")
+                .unavailable,
+                reason:
+                    "the device has not been unlocked since its restart, so settings cannot be read; try again later")
         }
 
-        /// To be called after a commit.
-        func plant(in defaults: UserDefaults) {
-            let isFirst = isPlanted.withLock { isPlanted in
-                defer { isPlanted = true }
-                return !isPlanted
+        /// Creates the markers. Call this after a commit.
+        func createMarkers(in defaults: UserDefaults) {
+            let isFirst = hasCreatedMarkers.withLock { hasCreatedMarkers in
+                defer { hasCreatedMarkers = true }
+                return !hasCreatedMarkers
             }
             guard isFirst else { return }
             do {
-                if probe.isReadable() == nil { try probe.plant() }
+                if probe.isReadable() == nil { try probe.create() }
                 if defaults.object(forKey: Self.sentinel) == nil { defaults.set(true, forKey: Self.sentinel) }
             } catch {
                 writeToLog(
                     DefaultsError.Kind.unavailable.description,
-                    line: "TypedDefaults: settings before the first unlock will look empty, since no file can be made")
+                    line:
+                        "TypedDefaults: settings will look empty before the first unlock, because the probe file cannot be created"
+                )
             }
         }
     }
 
     extension FirstUnlock.Probe {
-        /// A file in that folder.
+        /// Creates a probe for a file in the given folder.
         init(folder: URL, domain: String) {
             let file = folder.appending(path: "TypedDefaults-\(domain)")
             self.init {
                 FileManager.default.fileExists(atPath: file.path)
                     ? FileManager.default.contents(atPath: file.path).map { !$0.isEmpty } ?? false : nil
-            } plant: {
+            } create: {
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 try Data("TypedDefaults".utf8).write(
                     to: file, options: .completeFileProtectionUntilFirstUserAuthentication)

@@ -7,24 +7,28 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// News of one key of `UserDefaults` by key-value observing, as long as this object lives.
+    /// Observes one key of `UserDefaults` with key-value observing, as long as this object lives.
     final class KeyObservation: Sendable {
-        // Safe: documented as thread-safe. Kept, since what is observed must not go first.
+        // Safe: documented as thread-safe. Retained, because the observed object must outlive the
+        // observation.
         private let defaults: Unchecked<UserDefaults>
         private let key: String
         private let number: Int
 
-        /// Whether the key can be observed: `.` and `@` mean something else in a key path.
+        /// Returns whether the key can be observed. In a key path, `.` and `@` have other meanings.
         static func isPossible(_ key: String) -> Bool {
             !key.isEmpty && !key.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "@") }
         }
 
-        /// - Parameter heard: Called on the thread that makes a change before the change returns, or on one of the system's; for one
-        ///   change more than once on some systems, and at times for a moment after the end.
-        init(_ defaults: UserDefaults, key: String, heard: @escaping @Sendable () -> Void) {
+        /// Starts the observation.
+        ///
+        /// - Parameter onChange: Called before a change returns, on the thread that makes it, or on
+        ///   a thread of the system. Some systems call it more than once for one change, and it may
+        ///   be called shortly after the observation ends.
+        init(_ defaults: UserDefaults, key: String, onChange: @escaping @Sendable () -> Void) {
             self.defaults = Unchecked(defaults)
             self.key = key
-            number = KeyObserver.shared.add(heard)
+            number = KeyObserver.shared.add(onChange)
             defaults.addObserver(KeyObserver.shared, forKeyPath: key, options: [], context: KeyObserver.context(number))
         }
 
@@ -34,14 +38,14 @@ import SettingsFile
         }
     }
 
-    /// The one observer of all keys, which never goes: one that goes while another thread makes a change would be told of it after
-    /// its end, and that ends the program.
+    /// The only observer of all keys. It is never deallocated: an observer that is deallocated
+    /// while another thread makes a change would be called afterward and crash the process.
     private final class KeyObserver: NSObject {
-        // Safe: all of its state is behind a lock.
+        // Safe: all of its state is protected by a lock.
         nonisolated(unsafe) static let shared = KeyObserver()
         private let handlers = Locked<(last: Int, all: [Int: @Sendable () -> Void])>((0, [:]))
 
-        /// What tells the observations of one key apart. Never looked through as a pointer.
+        /// Returns the context that identifies an observation. It is never dereferenced.
         static func context(_ number: Int) -> UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: number) }
 
         func add(_ handler: @escaping @Sendable () -> Void) -> Int {
@@ -58,7 +62,7 @@ import SettingsFile
             forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
             context: UnsafeMutableRawPointer?
         ) {
-            // None if it has ended meanwhile.
+            // There is no handler if the observation has ended.
             handlers.withLock { $0.all[Int(bitPattern: context)] }?()
         }
     }

@@ -7,13 +7,13 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// How much of a domain the system takes.
+    /// Limits the size of a domain.
     final class SizeLimit: Sendable {
-        /// Beyond this the failure handler is told.
+        /// The size from which the failure handler gets a warning.
         private let warning: Int
-        /// Beyond this nothing more is written; nil for no such limit.
+        /// The size from which writes are refused; `nil` for no limit.
         private let limit: Int?
-        /// At least what is stored; nil before the first look.
+        /// An upper bound for the stored size; `nil` before the first measurement.
         private let state = Locked<(estimate: Int?, hasWarned: Bool)>((nil, false))
 
         init(warning: Int, limit: Int?) {
@@ -21,16 +21,17 @@ import SettingsFile
             self.limit = limit
         }
 
-        /// Throws if the system would not take the edits.
+        /// Throws if the system would not accept the edits.
         ///
-        /// - Returns: What to tell the failure handler of.
+        /// - Returns: A warning for the failure handler, once.
         func check(
             _ edits: [(key: String, value: PropertyList?)], contents: () -> [String: Any]
         ) throws(DefaultsError) -> DefaultsError? {
             let written = edits.filter { $0.value != nil }
             guard let first = written.first else { return nil }
             let added = Self.size(of: Dictionary(written.map { ($0.key, $0.value!.object) }) { $1 })
-            // What was replaced is not taken off, so that all is measured only when it may matter.
+            // The estimate does not subtract replaced values, so that the whole domain is measured
+            // only when necessary.
             let estimate = state.withLock { $0.estimate }.map { $0 + added }
             if let estimate, estimate < warning {
                 state.withLock { $0.estimate = estimate }
@@ -42,22 +43,23 @@ import SettingsFile
             if let limit, size >= limit {
                 throw DefaultsError(
                     .refused, key: first.key,
-                    reason: "the settings would be \(size) bytes, and the system takes \(limit)")
+                    reason: "the settings would take \(size) bytes; the system allows fewer than \(limit)")
             }
-            let isNews = state.withLock { state in
+            let isFirstWarning = state.withLock { state in
                 defer { state = (size, state.hasWarned || size >= warning) }
                 return !state.hasWarned && size >= warning
             }
-            guard isNews else { return nil }
+            guard isFirstWarning else { return nil }
             return DefaultsError(
                 .nearlyFull, key: first.key,
-                reason: "the settings are \(size) bytes, and "
-                    + (limit.map { "the system ends a program at \($0)" } ?? "the system takes \(warning) for a mistake")
+                reason: "the settings take \(size) bytes; "
+                    + (limit.map { "the system terminates a program at \($0)" }
+                        ?? "the system logs an error from \(warning) on")
             )
         }
 
         private static func size(of contents: [String: Any]) -> Int {
-            // What is no property list cannot be stored either.
+            // Contents that are not a property list cannot be stored either.
             (try? PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0))?.count ?? 0
         }
     }

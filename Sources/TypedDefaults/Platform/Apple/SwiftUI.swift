@@ -2,11 +2,12 @@
     public import SwiftUI
 
     extension UserDefault {
-        /// The value for a control: `Toggle("Grid", isOn: $showsGrid.binding)`.
+        /// A binding to the value, for controls: `Toggle("Grid", isOn: $showsGrid.binding)`.
         ///
-        /// A property, since `$showsGrid` itself is the setting, and no type outside of SwiftUI can be a `Binding`. The view whose
-        /// `body` reads it is drawn anew when the value changes, by whomever, and only then: the Observation framework sees to that.
-        /// A part is bound as of any other binding: `$config.binding.savesToCameraRoll`.
+        /// This is a separate property because `$showsGrid` is the setting itself, and only SwiftUI
+        /// can define a `Binding`. The Observation framework updates a view when a value that its
+        /// `body` reads changes, whatever the source of the change. To bind a property of the
+        /// value, write `$config.binding.savesToCameraRoll`.
         public var binding: Binding<Value> {
             Binding {
                 value
@@ -17,12 +18,13 @@
     }
 
     extension DefaultsSuite {
-        /// The value of a key for a control: `Toggle("Grid", isOn: suite.binding(.showsGrid))`. See ``UserDefault/binding``.
+        /// Returns a binding to the value of a key: `Toggle("Grid", isOn:
+        /// suite.binding(.showsGrid))`. See ``UserDefault/binding``.
         public func binding<Value>(_ key: DefaultKey<Value>) -> Binding<Value> { UserDefault(key, in: self).binding }
     }
 
     extension EnvironmentValues {
-        /// Where the views below have their settings: ``DefaultsSuite/standard``, unless something else is set.
+        /// The suite of the views below: ``DefaultsSuite/standard``, unless you set another one.
         ///
         /// ```swift
         /// struct GridSettings: View {
@@ -36,8 +38,10 @@
         /// #Preview { GridSettings().environment(\.defaultsSuite, .inMemory()) }
         /// ```
         ///
-        /// A store of such a view is `AnyStore.persistent(in: suite)`. What a view declares with ``UserDefault`` has its suite already, and
-        /// is not moved. In a `body` that is evaluated again, hold the suite in a property: each `.inMemory()` is a new one.
+        /// To get a store in such a view, use `AnyStore.persistent(in: suite)`. This value does not
+        /// affect properties that a view declares with ``UserDefault``, because they already have a
+        /// suite. If a `body` may be evaluated again, keep the suite in a property, because each
+        /// call of `.inMemory()` creates a new suite.
         public var defaultsSuite: DefaultsSuite {
             get { self[DefaultsSuiteKey.self] }
             set { self[DefaultsSuiteKey.self] = newValue }

@@ -8,49 +8,58 @@ import SettingsFile
     #endif
 
     extension DefaultsSuite {
-        /// The settings that the program shares with itself on a person's other devices, in iCloud's key-value store.
+        /// The settings that the program shares across a person's devices, in iCloud's key-value
+        /// store.
         ///
-        /// See ``UbiquitousBackend`` for what wins where two devices differ, and for how much fits.
+        /// See ``UbiquitousBackend`` for how conflicts are resolved and how much can be stored.
         public static let ubiquitous = DefaultsSuite(backend: UbiquitousBackend())
     }
 
-    /// Settings in iCloud's key-value store, on all devices of one person. *Not run on Apple platforms.*
+    /// Stores settings in iCloud's key-value store, on all devices of one person. *Not tested on
+    /// Apple platforms.*
     ///
     /// ```swift
-    /// let store = PersistentStore<CameraConfig>(suite: .ubiquitous)
+    /// let store = PersistentStore<CameraConfig>(in: .ubiquitous)
     /// ```
     ///
-    /// A change is seen at once on the device that makes it, without a network or an account too, and on others when the system sees
-    /// fit. What wins, for each key on its own:
+    /// A change takes effect immediately on the device that makes it, even without a network or an
+    /// account. The system decides when other devices receive it. Conflicts are resolved separately
+    /// for each key:
     ///
-    /// - Of changes on two devices the later one, whatever either device has shown meanwhile.
-    /// - When a device meets an account for the first time, what iCloud has for the key. Of what this process had set before and lost by
-    ///   that the failure handler hears, as ``DefaultsError/Kind/refused``; what was set under keys that iCloud does not know is kept.
-    /// - When the account changes, all that the new one has; what is not in it is gone from the device.
+    /// - If two devices change a key, the later change wins.
+    /// - When a device uses an account for the first time, the value in iCloud wins. If this
+    ///   replaces a value that this process has set, the failure handler receives
+    ///   ``DefaultsError/Kind/refused``. Keys that iCloud does not have keep their values.
+    /// - When the account changes, all values of the new account replace those on the device.
     ///
-    /// Nothing is merged: what must change together belongs in one value, such as one config struct. Observers hear of each of these as
-    /// of changes from ``ChangeOrigin/another``.
+    /// Values are never merged. Store values that must change together as one value, such as one
+    /// config struct. Observers receive all of these as changes from ``ChangeOrigin/another``.
     ///
-    /// A write beyond what the system takes is ``DefaultsError/Kind/refused`` and changes nothing: a key of more than 64 bytes, more than
-    /// 1 024 keys, or values of more than 1 000 000 bytes in all. If the devices together go beyond that, the failure handler hears of it.
+    /// A write that exceeds a limit of the system throws ``DefaultsError/Kind/refused`` and changes
+    /// nothing. The limits are 64 bytes for a key, 1,024 keys, and 1,000,000 bytes for all values.
+    /// If the devices together exceed a limit, the failure handler receives an error.
     ///
-    /// The program needs the entitlement `com.apple.developer.ubiquity-kvstore-identifier`; without it the failure handler is told when the
-    /// suite is made. What other code of the process sets past the suite is read, but nobody is told of it: the system posts nothing.
+    /// The program needs the entitlement `com.apple.developer.ubiquity-kvstore-identifier`. Without
+    /// it, the failure handler receives an error when the suite is created. If other code of the
+    /// process writes to the store directly, reads return the new value, but observers are not
+    /// called, because the system posts no notification.
     public final class UbiquitousBackend: DefaultsBackend {
-        // Safe: documented as usable from any thread, and guarded by `state` where two calls belong together.
+        // Safe: documented as usable from any thread. `state` protects pairs of calls that belong
+        // together.
         private let shared: Unchecked<NSUbiquitousKeyValueStore>
         private var store: NSUbiquitousKeyValueStore { shared.value }
 
         private struct State {
-            var news: (@Sendable ([String]?) -> Void)?
+            var onChange: (@Sendable ([String]?) -> Void)?
             var report: @Sendable (DefaultsError) -> Void = { _ in }
             var observation: NotificationObservation?
-            /// The keys that were set before the account's iCloud was first heard of.
-            var early: Set<ByteString>? = []
+            /// The keys that were set before the first notification from iCloud for this account.
+            var unsyncedKeys: Set<ByteString>? = []
         }
         private let state = Locked(State())
 
-        /// Creates a backend on the program's store. There is one such store, so rather use ``DefaultsSuite/ubiquitous``.
+        /// Creates a backend for the program's store. Prefer ``DefaultsSuite/ubiquitous``, because
+        /// there is only one such store.
         public convenience init() { self.init(store: .default) }
 
         init(store: NSUbiquitousKeyValueStore) { shared = Unchecked(store) }
@@ -62,46 +71,47 @@ import SettingsFile
             } catch {
                 throw DefaultsError(
                     .unreadable, key: key, type: error.type, path: error.path,
-                    reason: "what is stored is no property list")
+                    reason: "the stored object is not a property list")
             }
         }
 
         public func keys() -> [String] { state.withLock { _ in Array(store.dictionaryRepresentation.keys) } }
 
-        /// Runs `body`; what other devices write has no turns.
+        /// Applies the edits. Nothing can prevent other devices from writing.
         public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
             try state.withLock { state throws(DefaultsError) in
                 try check(edits)
                 for edit in edits {
                     store.set(edit.value?.object, forKey: edit.key)
-                    state.early?.insert(ByteString(edit.key))
+                    state.unsyncedKeys?.insert(ByteString(edit.key))
                 }
             }
         }
 
-        /// The system ends the program at a key that is too long, and drops what is too much without a word to the caller.
+        /// Throws if an edit exceeds a limit. The system terminates the program for a key that is
+        /// too long, and silently drops values beyond its limits.
         private func check(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
             var contents = store.dictionaryRepresentation
             for edit in edits {
                 contents[edit.key] = edit.value?.object
                 guard edit.value != nil else { continue }
                 guard edit.key.utf8.count <= Self.keyLimit else {
-                    throw DefaultsError(.refused, key: edit.key, reason: "a key in iCloud has at most 64 bytes")
+                    throw DefaultsError(.refused, key: edit.key, reason: "a key in iCloud is at most 64 bytes")
                 }
                 do throws(DefaultsError) {
-                    try FoundationDomain.check(key: edit.key)
-                    if let value = edit.value { try FoundationDomain.check(value) }
+                    try UserDefaultsRules.check(key: edit.key)
+                    if let value = edit.value { try UserDefaultsRules.check(value) }
                 } catch {
                     throw error.about(key: edit.key)
                 }
             }
-            // What makes room is never refused.
+            // Never refuse an edit that only removes values.
             guard let grown = edits.first(where: { $0.value != nil }) else { return }
             guard contents.count <= Self.countLimit else {
-                throw DefaultsError(.refused, key: grown.key, reason: "iCloud takes at most 1 024 keys")
+                throw DefaultsError(.refused, key: grown.key, reason: "iCloud stores at most 1,024 keys")
             }
             guard let size = Self.size(of: contents), size <= Self.sizeLimit else {
-                throw DefaultsError(.refused, key: grown.key, reason: "iCloud takes at most 1 MB of values in all")
+                throw DefaultsError(.refused, key: grown.key, reason: "iCloud stores at most 1 MB of values")
             }
         }
 
@@ -110,79 +120,87 @@ import SettingsFile
         private static let countLimit = 1_024
         private static let sizeLimit = 1_000_000
 
-        /// Keys do not count: https://developer.apple.com/library/archive/documentation/General/Conceptual/iCloudDesignGuide/Chapters/DesigningForKey-ValueDataIniCloud.html
+        /// Returns the size of the values. Keys do not count:
+        /// https://developer.apple.com/library/archive/documentation/General/Conceptual/iCloudDesignGuide/Chapters/DesigningForKey-ValueDataIniCloud.html
         private static func size(of contents: [String: Any]) -> Int? {
-            // Nil for no property list, which could not be stored either.
+            // `nil` if it is not a property list, which could not be stored either.
             (try? PropertyListSerialization.data(
                 fromPropertyList: Array(contents.values), format: .binary, options: 0))?.count
         }
 
-        // News
+        // External changes
 
         public var followsKeys: Bool { true }
 
-        public func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) { state.withLock { $0.news = news } }
+        public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+            state.withLock { $0.onChange = onChange }
+        }
 
         public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
             let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
-            let observation = NotificationObservation(name) { [weak self] notification in self?.hear(notification) }
-            // Release the old ones after unlocking: a notification may be waiting for the lock.
+            let observation = NotificationObservation(name) { [weak self] notification in self?.handle(notification) }
+            // Release the old values after unlocking, because a notification may be waiting for the
+            // lock.
             let old = state.withLock { state in
                 defer { (state.report, state.observation) = (report, observation) }
                 return (state.report, state.observation)
             }
             withExtendedLifetime(old) {}
-            // First listen, then fetch what iCloud has, is the documented order.
+            // The documentation requires registering for notifications before synchronizing.
             do throws(DefaultsError) { try synchronize() } catch { report(error) }
         }
 
-        private func hear(_ notification: Notification) {
+        private func handle(_ notification: Notification) {
             guard notification.object as AnyObject? === store else { return }
             let reason = notification.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
             let keys = notification.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
-            let (news, report, early) = state.withLock { state in
-                let early = state.early
-                // From the first news of an account on the device knows what iCloud has.
+            let (onChange, report, unsyncedKeys) = state.withLock { state in
+                let unsyncedKeys = state.unsyncedKeys
+                // After the first notification for an account, the device knows the values in
+                // iCloud.
                 if reason != NSUbiquitousKeyValueStoreQuotaViolationChange {
-                    state.early = reason == NSUbiquitousKeyValueStoreAccountChange ? [] : nil
+                    state.unsyncedKeys = reason == NSUbiquitousKeyValueStoreAccountChange ? [] : nil
                 }
-                return (state.news, state.report, early)
+                return (state.onChange, state.report, unsyncedKeys)
             }
             switch reason {
             case NSUbiquitousKeyValueStoreQuotaViolationChange:
                 report(
                     DefaultsError(
                         .refused, key: keys?.first,
-                        reason: "iCloud has no room for what the devices have set; this device alone may have it"))
+                        reason:
+                            "the settings of all devices exceed the limits of iCloud; the change may exist on this device only"
+                    ))
             case NSUbiquitousKeyValueStoreInitialSyncChange:
-                for key in keys ?? [] where early?.contains(ByteString(key)) == true {
+                for key in keys ?? [] where unsyncedKeys?.contains(ByteString(key)) == true {
                     report(
                         DefaultsError(
                             .refused, key: key,
                             reason:
-                                "iCloud had this key when the device met the account, and what was set before is dropped"
+                                "iCloud already had a value for this key at the first synchronization; the local value was discarded"
                         ))
                 }
             default: break
             }
-            // With another account any key may be gone, whatever the list says.
-            news?(reason == NSUbiquitousKeyValueStoreAccountChange ? nil : keys)
+            // With another account, any key may be gone, whatever the list says.
+            onChange?(reason == NSUbiquitousKeyValueStoreAccountChange ? nil : keys)
         }
 
-        /// Memory is written to disk by the system when it sees fit, and a program that is ended before that has lost it.
+        /// The system writes its memory to disk at a time of its choosing, so a program that is
+        /// terminated before then loses changes.
         public var synchronizationDelay: Duration? { .milliseconds(300) }
 
         public func synchronize() throws(DefaultsError) {
             guard !store.synchronize() else { return }
             throw DefaultsError(
                 .unavailable,
-                reason: "iCloud's key-value store cannot be synchronized; is there the entitlement"
-                    + " com.apple.developer.ubiquity-kvstore-identifier?")
+                reason: "iCloud's key-value store cannot be synchronized; check the entitlement"
+                    + " com.apple.developer.ubiquity-kvstore-identifier")
         }
     }
 
     extension UbiquitousBackend: CustomReflectable {
-        /// Empty: what is stored never shows in a `dump`.
+        /// Empty, so that `dump` shows no stored value.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 #endif

@@ -6,14 +6,15 @@
     #endif
 
     extension DefaultsSuite {
-        /// What a name means on Apple platforms: the `UserDefaults` of that suite name, such as that of an app group.
+        /// Returns the suite of a name on Apple platforms: the `UserDefaults` with that suite name,
+        /// such as an app group.
         static func onUserDefaults(name: String) throws -> DefaultsSuite {
             try check(name: name)
-            // The program's own settings under their other name.
-            if name == FoundationDomain.standard { return DefaultsSuite(userDefaults: .standard) }
+            // This name means the program's own settings.
+            if name == UserDefaultsRules.standard { return DefaultsSuite(userDefaults: .standard) }
             let core = try SuiteCore.shared(id: UserDefaultsDomain(name: name)) { () throws(DefaultsError) in
                 guard let userDefaults = UserDefaults(suiteName: name) else {
-                    throw DefaultsError(.invalidName, reason: "the system keeps this name for itself")
+                    throw DefaultsError(.invalidName, reason: "the system reserves this name")
                 }
                 return UserDefaultsBackend(userDefaults, suiteName: name)
             }

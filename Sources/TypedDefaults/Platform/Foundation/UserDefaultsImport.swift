@@ -3,42 +3,45 @@ import SettingsFile
 #if !canImport(Darwin) && UserDefaults
     import Foundation
 
-    /// What became of the settings that Foundation's `UserDefaults` had stored.
+    /// The result of importing settings from Foundation's `UserDefaults`.
     public struct UserDefaultsImport: Sendable {
-        /// The property list of Foundation's; nil if there is none.
+        /// The property list of Foundation; `nil` if there is none.
         public let file: String?
-        /// The keys that were taken over, sorted.
+        /// The imported keys, sorted.
         public let imported: [String]
-        /// The keys that the suite had a value for already, which it keeps, sorted.
+        /// The keys for which the suite already had a value and kept it, sorted.
         public let kept: [String]
-        /// The keys whose values cannot be stored here, and why.
+        /// The keys whose values cannot be stored here, with the reasons.
         public let refused: [DefaultsError]
     }
 
     extension DefaultsSuite {
-        /// Takes over what Foundation's `UserDefaults` stored on Linux, as one change. Its own file stays as it is.
+        /// Imports the values that Foundation's `UserDefaults` stored on Linux, as one change.
+        /// Foundation's file stays unchanged.
         ///
         /// ```swift
         /// let report = try DefaultsSuite.standard.importUserDefaults()
-        /// print("taken over: \(report.imported), already there: \(report.kept), impossible: \(report.refused)")
+        /// print("imported: \(report.imported), kept: \(report.kept), refused: \(report.refused)")
         /// ```
         ///
-        /// Run it as often as you like: keys that the suite has a value for are passed over. What Foundation itself has lost on the way,
-        /// such as fractions of seconds, is lost. Needs the package trait `UserDefaults`; there is no such method on Apple platforms.
+        /// You can call this repeatedly: it skips keys for which the suite already has a value. It
+        /// cannot restore what Foundation itself has lost, such as fractions of seconds. This
+        /// method needs the package trait `UserDefaults`, and does not exist on Apple platforms.
         ///
-        /// - Parameter suiteName: What `UserDefaults(suiteName:)` was made with; nil for `UserDefaults.standard`.
-        /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if Foundation's file cannot be read, or this suite
-        ///   cannot be written; then nothing is taken over.
+        /// - Parameter suiteName: The argument of `UserDefaults(suiteName:)`; `nil` for
+        ///   `UserDefaults.standard`.
+        /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if Foundation's
+        ///   file cannot be read or this suite cannot be written. In that case nothing is imported.
         public func importUserDefaults(suiteName: String? = nil) throws -> UserDefaultsImport {
             if let suiteName { try Self.check(name: suiteName) }
-            let domain = suiteName ?? FoundationDomain.standard
-            if let obstacle = domain.flatMap({ FoundationDomain.obstacle(domain: $0) }) { throw obstacle }
-            guard let path = domain.flatMap(FoundationDomain.path),
+            let domain = suiteName ?? UserDefaultsRules.standard
+            if let obstacle = domain.flatMap({ UserDefaultsRules.obstacle(domain: $0) }) { throw obstacle }
+            guard let path = domain.flatMap(UserDefaultsRules.path),
                 let data = FileManager.default.contents(atPath: path)
             else { return UserDefaultsImport(file: nil, imported: [], kept: [], refused: []) }
             var values: [(key: String, value: PropertyList?)] = []
             var refused: [DefaultsError] = []
-            // Empty is what a kill while Foundation was writing leaves behind.
+            // A process that is killed while Foundation writes leaves an empty file behind.
             let root = data.isEmpty ? [:] : try? PropertyListSerialization.propertyList(from: data, format: nil)
             guard let objects = root as? [String: Any] else {
                 throw DefaultsError(.unavailable, reason: "the file \(path) is damaged")

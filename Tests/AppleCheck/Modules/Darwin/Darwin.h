@@ -1,5 +1,6 @@
-// The part of Apple's C library that the package uses. Sources: POSIX; the manual pages open(2), fcntl(2), stat(2), flock(2), mmap(2),
-// sigaction(2), wait(2), intro(2), dlsym(3), pthread(3) and clock_gettime(3) of
+// The part of Apple's C library that the package uses. Sources: POSIX; the manual pages open(2),
+// fcntl(2), stat(2), flock(2), mmap(2), sigaction(2), wait(2), intro(2), dlsym(3), pthread(3) and
+// clock_gettime(3) of
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/; the headers of
 // https://github.com/apple-oss-distributions/xnu (bsd/sys) and https://github.com/apple-oss-distributions/libpthread.
 #define API(mac, ios_, watch, tv) __attribute__((availability(macos, introduced=mac), availability(ios, introduced=ios_), \

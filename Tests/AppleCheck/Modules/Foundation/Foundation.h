@@ -1,5 +1,6 @@
 // https://developer.apple.com/documentation/foundation; the page of a group stands above it.
-// A declaration without a version is as old as the systems: macOS 10.0, iOS 2.0, watchOS 2.0, tvOS 9.0, and so visionOS 1.0.
+// A declaration without a version exists in the first versions of the systems: macOS 10.0, iOS 2.0,
+// watchOS 2.0, tvOS 9.0 and visionOS 1.0.
 #include "../ObjectiveC/ObjectiveC.h"
 
 #define SWIFT(name) __attribute__((swift_name(name)))

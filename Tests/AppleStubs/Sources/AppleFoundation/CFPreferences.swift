@@ -1,5 +1,4 @@
-// The names are those of the real things.
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, because the names are Apple's.
 
 // https://developer.apple.com/documentation/corefoundation/cfstring
 public final class CFString: Sendable {
@@ -9,7 +8,8 @@ public final class CFString: Sendable {
 // https://developer.apple.com/documentation/corefoundation/kcfpreferencescurrentapplication
 public let kCFPreferencesCurrentApplication = CFString()
 
-/// Returns when the program's own domain is saved: https://developer.apple.com/documentation/corefoundation/cfpreferencesappsynchronize(_:)
+/// Saves the program's own domain:
+/// https://developer.apple.com/documentation/corefoundation/cfpreferencesappsynchronize(_:)
 @discardableResult public func CFPreferencesAppSynchronize(_ application: CFString) -> Bool {
     CFPreferencesStub.lock.withLock { CFPreferencesStub.count += 1 }
     return true
@@ -17,8 +17,8 @@ public let kCFPreferencesCurrentApplication = CFString()
 
 public enum CFPreferencesStub {
     fileprivate static let lock = NSLock()
-    // Touched with the lock held only.
+    // Safe: accessed only while the lock is held.
     fileprivate nonisolated(unsafe) static var count = 0
-    /// How often the program's own domain was saved.
+    /// The number of times that the program's own domain was saved.
     public static var synchronizations: Int { lock.withLock { count } }
 }

@@ -1,5 +1,5 @@
 extension Data {
-    /// As Foundation's, which takes the options for a file's class on Linux as well, and does nothing with them.
+    /// Implements the options for a file's class, which Foundation accepts on Linux but ignores.
     ///
     /// https://developer.apple.com/documentation/foundation/nsdata/writingoptions/completefileprotectionuntilfirstuserauthentication
     public func write(to url: URL, options: WritingOptions = []) throws {
@@ -10,7 +10,8 @@ extension Data {
 }
 
 extension FileProtectionType {
-    // As an attribute of the file, so that it goes where the file goes. Swift's module of the C library leaves these two out.
+    // Stores the class as an extended attribute, so that it moves with the file. Swift's C library
+    // module lacks these two functions.
     private typealias Getxattr =
         @convention(c) (
             UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int
@@ -24,14 +25,15 @@ extension FileProtectionType {
     private static let attribute = "user.protection"
 
     fileprivate func set(ofItemAtPath path: String) {
-        // A file that another process has removed meanwhile needs no class; the system's would have had it from the start.
+        // Another process may have removed the file. The real system would have created it with its
+        // class.
         let isSet = Self.setxattr(path, Self.attribute, rawValue, rawValue.utf8.count, 0) == 0 || errno == ENOENT
         precondition(
             isSet, "\(path): its file system keeps no attributes, so the stand-in cannot know classes of protection")
     }
 
-    /// The class that a file was given; nil for that of its folder, which a file gets that was made in any other way:
-    /// https://developer.apple.com/documentation/uikit/encrypting-your-app-s-files
+    /// Returns the class that the file was given, or `nil` for the class of its folder, which is
+    /// the default: https://developer.apple.com/documentation/uikit/encrypting-your-app-s-files
     public static func ofItem(atPath path: String) -> FileProtectionType? {
         var value = [UInt8](repeating: 0, count: 100)
         let count = getxattr(path, attribute, &value, value.count)

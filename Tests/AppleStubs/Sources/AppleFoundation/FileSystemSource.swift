@@ -1,11 +1,13 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase, since the names are those of the real things.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, because the names are Apple's.
 
-/// To open a file for its events only: https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/open.2.html
+/// Opens a file for its events only:
+/// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/open.2.html
 public let O_EVTONLY = O_RDONLY
 
 /// https://developer.apple.com/documentation/dispatch/dispatchsourcefilesystemobject
 ///
-/// The real one refines `DispatchSourceProtocol`, whose extension takes each source on Linux for one of Dispatch's own.
+/// The real protocol refines `DispatchSourceProtocol`. On Linux, an extension of that protocol
+/// assumes that every source is one of Dispatch's own.
 public protocol DispatchSourceFileSystemObject: AnyObject {
     var data: DispatchSource.FileSystemEvent { get }
     func setRegistrationHandler(handler: (@Sendable () -> Void)?)
@@ -16,10 +18,12 @@ public protocol DispatchSourceFileSystemObject: AnyObject {
 }
 
 extension DispatchSource {
-    /// Tells of what happens to the file that is open, whatever its name: of a folder, that its names change.
+    /// Reports events of an open file independently of its name. For a folder, reports changes of
+    /// its entries.
     ///
-    /// https://developer.apple.com/documentation/dispatch/dispatchsource/makefilesystemobjectsource(filedescriptor:eventmask:queue:) and
-    /// `EVFILT_VNODE` in https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html
+    /// https://developer.apple.com/documentation/dispatch/dispatchsource/makefilesystemobjectsource(filedescriptor:eventmask:queue:)
+    /// and `EVFILT_VNODE` in
+    /// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/kqueue.2.html
     public class func makeFileSystemObjectSource(
         fileDescriptor: Int32, eventMask: FileSystemEvent, queue: DispatchQueue? = nil
     ) -> any DispatchSourceFileSystemObject {
@@ -27,7 +31,8 @@ extension DispatchSource {
     }
 }
 
-/// A user has few of these, and those of sources that have ended are closed a little later. There is no such limit to sources.
+/// Retries, because the number of inotify instances of a user is limited, and those of ended
+/// sources are closed a little later. The real sources have no such limit.
 private func makeInotify() -> Int32 {
     for _ in 0..<10_000 {
         let inotify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -37,14 +42,14 @@ private func makeInotify() -> Int32 {
     fatalError("there is no room for another watch")
 }
 
-/// By `inotify`, of the file behind the descriptor.
+/// Watches the file of the descriptor with `inotify`.
 private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked Sendable {
     private let inotify = makeInotify()
     private let source: any DispatchSourceRead
     private let wanted: DispatchSource.FileSystemEvent
     private let descriptor: Int32
     private let lock = NSLock()
-    // Touched with the lock held only.
+    // Accessed only while the lock is held.
     private var events: DispatchSource.FileSystemEvent = []
     private var isActive = false
 
@@ -55,7 +60,7 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
         setRegistrationHandler(handler: nil)
     }
 
-    /// Not before the source is registered: what happens earlier is not told.
+    /// Called when the source is registered. Earlier events are lost.
     private func begin() {
         let mask =
             IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
@@ -64,7 +69,7 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
     }
 
     deinit {
-        // A source that was never resumed cannot go: the real one ends the program.
+        // Like the real one, a source that was never resumed must not be released.
         precondition(isActive, "released a source that was not resumed")
     }
 
@@ -82,7 +87,7 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
                     offset += MemoryLayout<inotify_event>.size + Int(event.len)
                     let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
                     if event.mask & UInt32(IN_MODIFY | names) != 0 { taken.insert(.write) }
-                    // The last name goes: Linux tells of the count of names.
+                    // Linux reports a change of the link count when the last name is removed.
                     if event.mask & UInt32(IN_ATTRIB) != 0 { taken.formUnion([.attrib, .link, .delete]) }
                     if event.mask & UInt32(IN_DELETE_SELF) != 0 { taken.insert(.delete) }
                     if event.mask & UInt32(IN_MOVE_SELF) != 0 { taken.insert(.rename) }
@@ -106,7 +111,7 @@ private final class FileSystemSource: DispatchSourceFileSystemObject, @unchecked
         source.setEventHandler { [weak self] in if self?.take() == true { handler?() } }
     }
     func setCancelHandler(handler: (@Sendable () -> Void)?) {
-        // The source closes the descriptor of the watch when it has ended.
+        // Keep the descriptor of the watch open until the source has ended.
         source.setCancelHandler { [inotify] in
             close(inotify)
             handler?()

@@ -1,4 +1,5 @@
-// Names here shadow those of Foundation, which this module exports: code that imports it instead compiles verbatim.
+// The names shadow those of Foundation, which this module exports, so code compiles unchanged when
+// it imports this module.
 @_exported public import Foundation
 
 /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class
@@ -8,8 +9,9 @@ open class NSObject: Foundation.NSObject {
         forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
         context: UnsafeMutableRawPointer?
     ) {
-        // The real one throws NSInternalInconsistencyException: "an -observeValueForKeyPath: message was received but not handled".
-        fatalError("nobody has handled a change of \(keyPath ?? "nothing")")
+        // The real method throws NSInternalInconsistencyException: "an -observeValueForKeyPath:
+        // message was received but not handled".
+        fatalError("no observer handled the change of \(keyPath ?? "nothing")")
     }
 }
 
@@ -27,15 +29,17 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public static let old = NSKeyValueObservingOptions(rawValue: 2)
 }
 
-/// https://developer.apple.com/documentation/foundation/bundle: a program of a bundle, which no Linux program is.
+/// https://developer.apple.com/documentation/foundation/bundle: the bundle of a program. Programs
+/// on Linux have none.
 public final class Bundle: Sendable {
     public static let main = Bundle()
-    // Touched with the lock held only.
+    // Safe: accessed only while the lock is held.
     private nonisolated(unsafe) static var identifier: String? = "com.example.AppleStubs"
     private static let lock = NSLock()
 
     public var bundleIdentifier: String? { Self.lock.withLock { Self.identifier } }
 
-    /// Makes the program one without a bundle, as a command-line tool is. To be called before anything else.
+    /// Turns the program into one without a bundle, such as a command-line tool. Call this before
+    /// anything else.
     public static func removeBundle() { lock.withLock { identifier = nil } }
 }

@@ -1,30 +1,31 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase, since the names are those of the real thing.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, because the names are Apple's.
 
-/// iCloud's key-value store as one device has it.
+/// iCloud's key-value store as one device sees it.
 ///
-/// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore: what is set is kept in memory, then on disk, then
-/// handed to iCloud when the system sees fit; without an account until there is one.
+/// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore: a new value is
+/// kept in memory, then on disk, and sent to iCloud at a time that the system chooses, once there
+/// is an account.
 public final class NSUbiquitousKeyValueStore: NSObject {
     private nonisolated(unsafe) static let shared = NSUbiquitousKeyValueStore(cloud: StubCloud())
     public class var `default`: NSUbiquitousKeyValueStore { shared }
 
-    // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore/didchangeexternallynotification: not for what this
-    // process has set.
+    // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore/didchangeexternallynotification:
+    // not posted for values that this process has set.
     public static let didChangeExternallyNotification = Notification.Name(
         "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
 
     private let lock = NSLock()
-    // Touched with the lock held only.
+    // Accessed only while the lock is held.
     private var values: [Data: Any] = [:]
     private var unsent: [Data: (order: Int, value: Any?)] = [:]
     private var cloud: StubCloud
     private var isSynced = false
 
-    /// Whether the program has the entitlement, without which nothing can be synchronized:
+    /// Whether the program has the entitlement, which synchronizing requires:
     /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore/synchronize()
     public var isEntitled = true
 
-    /// A device with that account.
+    /// Creates a device that is signed in to an account.
     public init(cloud: StubCloud) {
         self.cloud = cloud
         super.init()
@@ -48,10 +49,12 @@ public final class NSUbiquitousKeyValueStore: NSObject {
 
     @discardableResult public func synchronize() -> Bool { isEntitled }
 
-    /// What this device has to tell iCloud; at the first time nothing that would replace what is there: "Your attempt to write to
-    /// key-value storage was discarded because an initial download from iCloud has not yet happened",
-    /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestoreinitialsyncchange. Of what iCloud does not know the
-    /// documentation says that "the system automatically reconciles" it.
+    /// Returns the changes to send to iCloud. The first time, leaves out changes that would replace
+    /// a value in iCloud: "Your attempt to write to key-value storage was discarded because an
+    /// initial download from iCloud has not yet happened",
+    /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestoreinitialsyncchange.
+    /// For keys that iCloud does not have, the documentation says that "the system automatically
+    /// reconciles" them.
     fileprivate func takeUnsent() -> [Data: (order: Int, value: Any?)] {
         lock.withLock {
             defer { unsent = [:] }
@@ -60,7 +63,7 @@ public final class NSUbiquitousKeyValueStore: NSObject {
         }
     }
 
-    /// Takes over what iCloud has.
+    /// Replaces the values with those in iCloud.
     fileprivate func receive(_ new: [Data: Any], reason: Int?) {
         let (changed, isFirst) = lock.withLock {
             let keys = Set(values.keys).union(new.keys).filter { !isSame(values[$0], new[$0]) }
@@ -68,21 +71,22 @@ public final class NSUbiquitousKeyValueStore: NSObject {
             return (keys, !isSynced)
         }
         guard !changed.isEmpty || reason != nil else { return }
-        // Nothing says that keys which another account does not have are in the list.
-        if let reason { return tell(reason, Array(new.keys)) }
-        tell(
+        // The documentation does not promise that the list contains keys that the new account
+        // lacks.
+        if let reason { return notify(reason, Array(new.keys)) }
+        notify(
             isFirst ? NSUbiquitousKeyValueStoreInitialSyncChange : NSUbiquitousKeyValueStoreServerChange,
             changed)
     }
 
-    /// On a thread of the system's; returns when all have heard.
-    fileprivate func tell(_ reason: Int, _ keys: some Sequence<Data>) {
+    /// Posts a notification on another thread. Returns when all observers have been called.
+    fileprivate func notify(_ reason: Int, _ keys: some Sequence<Data>) {
         let done = DispatchSemaphore(value: 0)
         let info: [String: any Sendable] = [
             NSUbiquitousKeyValueStoreChangeReasonKey: reason,
             NSUbiquitousKeyValueStoreChangedKeysKey: keys.map { String(decoding: $0, as: UTF8.self) },
         ]
-        // Safe: only the object's address is used there.
+        // Safe: only the address of the object is used there.
         nonisolated(unsafe) let store = self
         Thread.detachNewThread {
             NotificationCenter.default.post(
@@ -92,7 +96,8 @@ public final class NSUbiquitousKeyValueStore: NSObject {
         done.wait()
     }
 
-    /// Signs in with another account. "The system removes any previous iCloud data and replaces it with data from the new account":
+    /// Signs in to another account. "The system removes any previous iCloud data and replaces it
+    /// with data from the new account":
     /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestoreaccountchange
     public func changeAccount(to cloud: StubCloud) {
         lock.withLock { (self.cloud, unsent) = (cloud, [:]) }
@@ -109,11 +114,12 @@ public let NSUbiquitousKeyValueStoreInitialSyncChange = 1
 public let NSUbiquitousKeyValueStoreQuotaViolationChange = 2
 public let NSUbiquitousKeyValueStoreAccountChange = 3
 
-/// One account's part of iCloud, and the devices that share it. Nothing moves until ``deliver()``.
+/// One account in iCloud, and the devices that share it. Changes only move when ``deliver()`` is
+/// called.
 public final class StubCloud: @unchecked Sendable {
     private struct Weak { weak var store: NSUbiquitousKeyValueStore? }
     private let lock = NSRecursiveLock()
-    // Touched with the lock held only.
+    // Accessed only while the lock is held.
     private var stored: [Data: Any] = [:]
     private var devices: [Weak] = []
     private var order = 0
@@ -129,7 +135,8 @@ public final class StubCloud: @unchecked Sendable {
         }
     }
 
-    /// Takes what the devices have set, the later of two for one key, and hands it to all.
+    /// Collects the changes of the devices, prefers the later one for each key, and sends the
+    /// result to all devices.
     public func deliver() {
         let devices = lock.withLock { self.devices.compactMap(\.store) }
         let sent = devices.map { (device: $0, edits: $0.takeUnsent()) }
@@ -139,7 +146,7 @@ public final class StubCloud: @unchecked Sendable {
             next[key] = edit.value
             // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestorequotaviolationchange
             if next.count > 1_024 || Self.size(next) > 1 << 20 {
-                device.tell(NSUbiquitousKeyValueStoreQuotaViolationChange, [key])
+                device.notify(NSUbiquitousKeyValueStoreQuotaViolationChange, [key])
             } else {
                 lock.withLock { stored = next }
             }

@@ -7,12 +7,13 @@ extension ProcessInfo {
         var refusals = 0
         var running: [UUID: @Sendable (Bool) -> Void] = [:]
     }
-    // Touched with the lock held only.
+    // Safe: accessed only while the lock is held.
     private nonisolated(unsafe) static var activities = Activities()
     private static let lock = NSLock()
 
-    /// Performs `block` on a concurrent queue, with true if the system gives no time for it, and once more with true if the time ends
-    /// while it runs: https://developer.apple.com/documentation/foundation/processinfo/performexpiringactivity(withreason:using:)
+    /// Calls `block` on a concurrent queue, with true if the system grants no time, and again with
+    /// true if the time expires while it runs:
+    /// https://developer.apple.com/documentation/foundation/processinfo/performexpiringactivity(withreason:using:)
     public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {
         precondition(!reason.isEmpty, "the reason must not be empty")
         DispatchQueue.global().async {
@@ -30,12 +31,13 @@ extension ProcessInfo {
         }
     }
 
-    /// Whether the system gives no time, as to a process in the background that has had its share.
+    /// Sets whether the system grants no time, as to a background process that has used its share.
     public static func refuseActivities(_ isRefused: Bool) { lock.withLock { activities.isRefused = isRefused } }
     public static var refusedActivities: Int { lock.withLock { activities.refusals } }
     public static var runningActivities: Int { lock.withLock { activities.running.count } }
 
-    /// Is about to suspend the process; returns when all activities have heard, and ends the process if one does not return.
+    /// Announces that the process will be suspended. Returns when all activities have been called,
+    /// and exits the process if one does not return.
     public static func expireActivities() {
         let done = DispatchSemaphore(value: 0)
         let running = lock.withLock { Array(activities.running.values) }

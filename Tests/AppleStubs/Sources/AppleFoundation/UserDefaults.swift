@@ -1,11 +1,13 @@
-/// `UserDefaults` as on Apple platforms, as far as its documentation and those who met it tell.
+/// `UserDefaults` as on Apple platforms, according to its documentation and to reports of
+/// developers.
 ///
-/// https://developer.apple.com/documentation/foundation/userdefaults: thread-safe; what is set is seen at once by all objects of
-/// a domain and outlives the process, without a call to `synchronize()`. Not `Sendable`, as in the SDK of Xcode 16; a later one may have
-/// it so.
+/// https://developer.apple.com/documentation/foundation/userdefaults: thread-safe. All objects of a
+/// domain see a new value immediately, and it outlives the process without a call of
+/// `synchronize()`. It is not `Sendable`, as in the SDK of Xcode 16; later SDKs may differ.
 open class UserDefaults: NSObject {
     private nonisolated(unsafe) static let shared = UserDefaults(domain: programDomain)
-    /// The program's own domain, which without a bundle has the name of the program: kCFPreferencesCurrentApplication,
+    /// The program's own domain. Without a bundle, it has the name of the program:
+    /// kCFPreferencesCurrentApplication,
     /// https://developer.apple.com/documentation/corefoundation/kcfpreferencescurrentapplication
     private static var programDomain: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
     public class var standard: UserDefaults { shared }
@@ -13,19 +15,20 @@ open class UserDefaults: NSObject {
     public static let globalDomain = "NSGlobalDomain"
     public static let registrationDomain = "NSRegistrationDomain"
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification: posted on the thread that made the
-    // change, and not when another process made it.
+    // https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification:
+    // posted on the thread that made the change, and not for changes by other processes.
     public static let didChangeNotification = Notification.Name("NSUserDefaultsDidChangeNotification")
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification: on the main thread, in tvOS only.
+    // https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification:
+    // posted on the main thread, on tvOS only.
     public static let sizeLimitExceededNotification = Notification.Name("NSUserDefaultsSizeLimitExceededNotification")
 
     private let domain: String
-    /// Where the domain is stored. A group without its entitlement is a domain of the program alone:
-    /// https://developer.apple.com/documentation/xcode/configuring-app-groups
+    /// The domain that holds the values. Without its entitlement, a group is a private domain of
+    /// the program: https://developer.apple.com/documentation/xcode/configuring-app-groups
     private var store: String { FileManager.isEntitled(toGroup: domain) ? domain : "\(domain) of this program" }
     private let lock = NSRecursiveLock()
-    // The next three are touched with the lock held only.
+    // The next three are accessed only while the lock is held.
     private var volatileDomains: [String: [String: Any]] = [:]
     private var observations: [Observation] = []
     private var removedDomains: [String] = []
@@ -37,9 +40,10 @@ open class UserDefaults: NSObject {
         let id: ObjectIdentifier
     }
 
-    /// Of how many observers a change is told twice; some systems and ways to set up do that to all:
-    /// https://qiita.com/salexkidd@github/items/743c4ae769812bf1b056, https://gist.github.com/salexkidd/eab683f34a536cf16cfd209625995ba5
-    public var tellsTwice = false
+    /// Whether observers are notified twice of each change, as on some systems and in some setups:
+    /// https://qiita.com/salexkidd@github/items/743c4ae769812bf1b056,
+    /// https://gist.github.com/salexkidd/eab683f34a536cf16cfd209625995ba5
+    public var notifiesTwice = false
 
     private init(domain: String) {
         self.domain = domain
@@ -47,8 +51,8 @@ open class UserDefaults: NSObject {
         Preferences.shared.attach(self, to: store)
     }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/init(suitename:): nil for the program's own identifier and
-    // for the global domain.
+    // https://developer.apple.com/documentation/foundation/userdefaults/init(suitename:): returns
+    // `nil` for the program's own identifier and for the global domain.
     public convenience init?(suiteName: String?) {
         guard suiteName != Self.globalDomain, suiteName != Bundle.main.bundleIdentifier else { return nil }
         self.init(domain: suiteName ?? Self.programDomain)
@@ -61,11 +65,12 @@ open class UserDefaults: NSObject {
     }
 }
 
-// Reading and writing.
+// Reading and writing
 extension UserDefaults {
     // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/UserDefaults/AboutPreferenceDomains/AboutPreferenceDomains.html:
-    // arguments, then the domain, then the global domain, then registered values. A managed value takes the place of the
-    // domain's: https://developer.apple.com/documentation/foundation/userdefaults/objectisforced(forkey:)
+    // arguments, then the domain, then the global domain, then registered values. A managed value
+    // replaces the one in the domain:
+    // https://developer.apple.com/documentation/foundation/userdefaults/objectisforced(forkey:)
     public func object(forKey key: String) -> Any? {
         let (argument, registered) = lock.withLock {
             (volatileDomains[Self.argumentDomain]?[key], volatileDomains[Self.registrationDomain]?[key])
@@ -79,7 +84,8 @@ extension UserDefaults {
     public func dictionary(forKey key: String) -> [String: Any]? { object(forKey: key) as? [String: Any] }
     public func integer(forKey key: String) -> Int { (object(forKey: key) as? NSNumber)?.intValue ?? 0 }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/url(forkey:): an archived URL, or the path of a file.
+    // https://developer.apple.com/documentation/foundation/userdefaults/url(forkey:): an archived
+    // URL, or the path of a file.
     public func url(forKey key: String) -> URL? {
         switch object(forKey: key) {
         case let path as String: URL(filePath: (path as NSString).expandingTildeInPath)
@@ -97,10 +103,11 @@ extension UserDefaults {
         return all.merging(volatileDomain(forName: Self.argumentDomain)) { $1 }
     }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx: nil removes.
+    // https://developer.apple.com/documentation/foundation/userdefaults/set(_:forkey:)-3pemx: `nil`
+    // removes the value.
     public func set(_ value: Any?, forKey key: String) { write([key: value]) }
-    // The typed ones store the same objects, but for URLs, of which the header NSUserDefaults.h says: "the value is archived to an
-    // NSData".
+    // The typed setters store the same objects, except for URLs: "the value is archived to an
+    // NSData", says the header NSUserDefaults.h.
     public func set(_ value: Bool, forKey key: String) { write([key: value]) }
     public func set(_ value: Int, forKey key: String) { write([key: value]) }
     public func set(_ value: Float, forKey key: String) { write([key: Double(value)]) }
@@ -140,14 +147,15 @@ extension UserDefaults {
         }
     }
 
-    /// The volatile domains that were removed, if only for a moment.
+    /// The volatile domains that have ever been removed.
     public var domainsRemoved: [String] { lock.withLock { removedDomains } }
 
     public func persistentDomain(forName name: String) -> [String: Any]? {
         Preferences.shared.values(in: name == domain ? store : name)
     }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/removepersistentdomain(forname:): as removing each key.
+    // https://developer.apple.com/documentation/foundation/userdefaults/removepersistentdomain(forname:):
+    // equal to removing each key.
     public func removePersistentDomain(forName name: String) {
         Preferences.shared.write(
             (persistentDomain(forName: name) ?? [:]).mapValues { _ in nil }, in: name == domain ? store : name)
@@ -173,26 +181,30 @@ extension UserDefaults {
         Preferences.shared.managedValue(forKey: key, in: name == domain ? store : name) != nil
     }
 
-    /// Has an administrator provide a value, or no longer. What the program sets meanwhile is stored and not seen.
+    /// Sets or ends a managed value. A value that the program sets in the meantime is stored but
+    /// hidden.
     public func setManaged(_ value: Any?, forKey key: String) {
         Preferences.shared.manage(value, forKey: key, in: store)
     }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/synchronize(): unnecessary and shouldn't be used.
+    // https://developer.apple.com/documentation/foundation/userdefaults/synchronize(): "unnecessary
+    // and shouldn't be used".
     @discardableResult public func synchronize() -> Bool { true }
 
-    /// Restarts the device: until it is unlocked its settings look empty, and what is written meanwhile replaces them.
+    /// Restarts the device: until it is unlocked, its settings look empty, and writes replace them.
     /// https://forums.developer.apple.com/forums/thread/15685
     public func lockDevice() { Preferences.shared.setLocked(true, store) }
     public func unlockDevice() { Preferences.shared.setLocked(false, store) }
 
-    /// Has another process change a value: observers hear of it on a thread of the system's, and there is no notification, see
-    /// ``didChangeNotification``. Returns when they have heard.
+    /// Changes a value as another process would: observers are called on a thread of the system,
+    /// and no notification is posted, see ``didChangeNotification``. Returns when the observers
+    /// have been called.
     ///
-    /// A process that has the entitlements it needs: it does not reach a group that this process has no entitlement for.
+    /// The other process has all entitlements, so it does not reach a group for which this process
+    /// has none.
     public func setFromAnotherProcess(_ value: Any?, forKey key: String) {
         let done = DispatchSemaphore(value: 0)
-        // Safe: handed over, and not touched here until the other thread has ended.
+        // Safe: sent to the other thread, and not used here until that thread has ended.
         nonisolated(unsafe) let value = value
         Thread.detachNewThread { [domain] in
             Preferences.shared.write([key: value], in: domain)
@@ -202,15 +214,15 @@ extension UserDefaults {
     }
 }
 
-// Key-value observing.
+// Key-value observing
 extension UserDefaults {
-    // https://developer.apple.com/documentation/objectivec/nsobject-swift.class/addobserver(_:forkeypath:options:context:): neither
-    // side is retained.
+    // https://developer.apple.com/documentation/objectivec/nsobject-swift.class/addobserver(_:forkeypath:options:context:):
+    // retains neither object.
     public func addObserver(
         _ observer: NSObject, forKeyPath keyPath: String, options: NSKeyValueObservingOptions,
         context: UnsafeMutableRawPointer?
     ) {
-        // A collection operator, and an exception where the value is no collection:
+        // A collection operator raises an exception if the value is not a collection:
         // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueCoding/CollectionOperators.html
         precondition(!keyPath.hasPrefix("@"), "[<NSUserDefaults> addObserver:…] is not supported. Key path: \(keyPath)")
         lock.withLock {
@@ -233,40 +245,41 @@ extension UserDefaults {
         precondition(index != nil, "Cannot remove an observer for the key path \(keyPath): it is not registered")
     }
 
-    // Synchronously, on the thread that made the change:
+    // Notifies synchronously, on the thread that made the change:
     // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueObserving/KeyValueObserving.html
-    fileprivate func tell(_ key: String) {
-        // A key with a dot is the path to a key of another object, and never that of a change here:
+    fileprivate func notify(_ key: String) {
+        // A key with a dot is a path to a key of another object, and never matches a change here:
         // https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/KeyValueCoding/BasicPrinciples.html
-        let told = lock.withLock { observations.filter { $0.keyPath == key && !key.contains(".") } }
-        for observation in told {
+        let matching = lock.withLock { observations.filter { $0.keyPath == key && !key.contains(".") } }
+        for observation in matching {
             guard let observer = observation.observer else {
-                // The real one sends the message to whatever is there now.
+                // The real one sends the message to whatever object has the address now.
                 fatalError("an observer of \(key) was deallocated while it was registered")
             }
-            for _ in 0..<(tellsTwice ? 2 : 1) {
+            for _ in 0..<(notifiesTwice ? 2 : 1) {
                 observer.observeValue(forKeyPath: key, of: self, change: [:], context: observation.context)
             }
         }
     }
 }
 
-/// What the system's daemon keeps: the domains, each a file, which is read once and written at each change.
+/// The domains that the system's daemon keeps, each in a file that is read once and written at each
+/// change.
 private final class Preferences: @unchecked Sendable {
     static let shared = Preferences()
 
     private struct Domain {
-        /// By the bytes of the key, as `NSString` compares.
+        /// Keys are compared by their bytes, as `NSString` does.
         var values: [Data: Any] = [:]
         var objects: [Weak] = []
-        /// What an administrator provides.
+        /// Managed values.
         var managed: [Data: Any] = [:]
-        /// What is there and not seen before the first unlock.
+        /// Stored values that are hidden before the first unlock.
         var hidden: [Data: Any] = [:]
     }
     private struct Weak { weak var object: UserDefaults? }
     private let lock = NSRecursiveLock()
-    // Touched with the lock held only.
+    // Accessed only while the lock is held.
     private var domains: [String: Domain] = [:]
 
     func attach(_ object: UserDefaults, to name: String) {
@@ -287,7 +300,7 @@ private final class Preferences: @unchecked Sendable {
             domain.managed[Data(key.utf8)] = value.map(copied)
             return domain.objects.compactMap(\.object)
         }
-        for object in objects { object.tell(key) }
+        for object in objects { object.notify(key) }
     }
 
     func values(in name: String) -> [String: Any]? {
@@ -310,8 +323,8 @@ private final class Preferences: @unchecked Sendable {
             save(bridged(domain.values), name)
             return domain.objects.compactMap(\.object)
         }
-        // Not under the lock: the observers are other people's code.
-        for key in edits.keys { for object in objects { object.tell(key) } }
+        // Not while the lock is held, because observers run code of the program.
+        for key in edits.keys { for object in objects { object.notify(key) } }
     }
 
     private func change<Result>(_ name: String, _ body: (inout Domain) -> Result) -> Result {
@@ -343,7 +356,7 @@ private final class Preferences: @unchecked Sendable {
             let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
             try data.write(to: file(name), options: .atomic)
         } catch {
-            // Only other processes would miss it, and those are in few tests.
+            // Continue, because only other processes would miss the value, and few tests have one.
             FileHandle.standardError.write(Data("AppleStubs: \(name) was not saved: \(error)\n".utf8))
         }
     }

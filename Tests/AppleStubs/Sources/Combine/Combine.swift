@@ -1,2 +1,2 @@
-// Combine's interface, implemented by others: https://github.com/OpenCombine/OpenCombine
+// Combine's interface, implemented by https://github.com/OpenCombine/OpenCombine
 @_exported public import OpenCombine

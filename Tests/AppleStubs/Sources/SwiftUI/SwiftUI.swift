@@ -1,5 +1,6 @@
-// As much of SwiftUI as an adapter needs, with the isolation of the real thing: `View` and its body are of the main actor, a `Binding`
-// may be handed on. https://developer.apple.com/documentation/swiftui
+// The part of SwiftUI that the adapter needs, with the same isolation as the real module: `View`
+// and its body are isolated to the main actor, a `Binding` may be sent.
+// https://developer.apple.com/documentation/swiftui
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
     @ViewBuilder @MainActor @preconcurrency var body: Body { get }
@@ -40,7 +41,7 @@ public protocol DynamicProperty {}
         self.init(get: get) { set($0, Transaction()) }
     }
 
-    // Called where the view is, on the main actor, which `@isolated(any)` cannot say.
+    // Called on the main actor, where views are, which `@isolated(any)` cannot express.
     public var wrappedValue: Value {
         get { unsafeBitCast(get, to: (@Sendable () -> Value).self)() }
         nonmutating set { unsafeBitCast(set, to: (@Sendable (Value) -> Void).self)(newValue) }
@@ -49,7 +50,7 @@ public protocol DynamicProperty {}
 
     // https://developer.apple.com/documentation/swiftui/binding/subscript(dynamicmember:)
     public subscript<Subject>(dynamicMember keyPath: WritableKeyPath<Value, Subject>) -> Binding<Subject> {
-        // Safe: used where the view is, on the main actor.
+        // Safe: used on the main actor, where views are.
         nonisolated(unsafe) let (whole, keyPath) = (self, keyPath)
         return Binding<Subject> {
             whole.wrappedValue[keyPath: keyPath]
@@ -72,8 +73,8 @@ public struct EnvironmentValues {
     private var values: [ObjectIdentifier: Any] = [:]
     public init() {}
 
-    /// Those of the view that is being drawn.
-    // Safe: views are drawn on the main actor only, and there the values of the environment are read.
+    /// The values of the view that is being drawn.
+    // Safe: views are drawn on the main actor, and read these values only there.
     nonisolated(unsafe) static var current = EnvironmentValues()
 
     public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
@@ -82,7 +83,7 @@ public struct EnvironmentValues {
     }
 }
 
-// https://developer.apple.com/documentation/swiftui/environment: to be read in a `body`.
+// https://developer.apple.com/documentation/swiftui/environment, for use in a `body`.
 @propertyWrapper public struct Environment<Value>: DynamicProperty {
     private let keyPath: KeyPath<EnvironmentValues, Value>
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
@@ -158,14 +159,14 @@ public struct WindowGroup<Content: View>: Scene {
     public var body: Never { fatalError("drawn by the system") }
 }
 
-// What the system does with views.
+// What the system does with views
 
-/// What draws itself.
+/// A view without a `body`.
 @MainActor private protocol Drawn {
     var lines: [String] { get }
 }
 
-/// What people see of a view, line by line.
+/// Returns the text that a view shows, line by line.
 @MainActor public func draw(_ view: some View) -> [String] {
     if let drawn = view as? any Drawn { drawn.lines } else { draw(view.body) }
 }
@@ -188,7 +189,7 @@ extension _ConditionalContent: Drawn {
 }
 
 public struct TupleView<each Content: View>: View, Drawn {
-    // Safe: made and drawn on the main actor.
+    // Safe: created and drawn on the main actor.
     nonisolated(unsafe) fileprivate let content: (repeat each Content)
     fileprivate nonisolated init(content: (repeat each Content)) { self.content = content }
     public var body: Never { fatalError("drawn by the system") }

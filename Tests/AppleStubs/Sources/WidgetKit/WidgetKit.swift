@@ -1,8 +1,10 @@
-// Exported, as by the real one: Xcode's own template for a widget names `Date` without more.
+// The real WidgetKit also exports Foundation: Xcode's widget template uses `Date` without importing
+// it.
 @_exported public import Foundation
 public import SwiftUI
 
-// As much of WidgetKit as the sample's widget needs: https://developer.apple.com/documentation/widgetkit
+// The part of WidgetKit that the sample's widget needs:
+// https://developer.apple.com/documentation/widgetkit
 
 // https://developer.apple.com/documentation/widgetkit/timelineentry
 public protocol TimelineEntry { var date: Date { get } }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Writes what the system's log shows without a profile that reveals private data, to standard error and to ``shown``.
+/// Writes to standard error, and to ``shown``, what the unified log shows without a profile that
+/// reveals private data.
 ///
 /// https://developer.apple.com/documentation/os/logger
 public struct Logger: Sendable {
@@ -21,13 +22,13 @@ public struct Logger: Sendable {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
-    // Safe: touched only with the lock held.
+    // Safe: accessed only while the lock is held.
     private nonisolated(unsafe) static var lines: [String] = []
     private static let lock = NSLock()
     public static var shown: [String] { lock.withLock { lines } }
 }
 
-/// The real one is taken apart by the compiler and takes string interpolations only.
+/// The compiler processes the real type, which accepts string interpolations only.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
     let text: String
     public init(stringLiteral text: String) { self.text = text }
@@ -38,7 +39,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
         public init(literalCapacity: Int, interpolationCount: Int) {}
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
-        // Strings and objects are redacted unless they are said to be public, numbers are not:
+        // Strings and objects are redacted unless they are public; numbers are not:
         // https://developer.apple.com/documentation/os/generating-log-messages-from-your-code
         public mutating func appendInterpolation(
             _ value: @autoclosure () -> String, privacy: OSLogPrivacy = .auto

@@ -3,9 +3,10 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Flushes of a process that may be suspended. Each in a process of its own: what the system says there it says to all.
+/// Tests flushes of a process that may be suspended. Each test runs in its own process, because the
+/// stub's state applies to the whole process.
 struct BackgroundTimeTests {
-    /// A backend that is flushed a moment after a change, and tells of each flush when it is done.
+    /// A backend that is flushed shortly after a change.
     private final class Backend: DefaultsBackend {
         let contents = Guarded<[String: PropertyList]>([:])
         let flush: @Sendable () -> Void
@@ -19,7 +20,7 @@ struct BackgroundTimeTests {
         func synchronize() { flush() }
     }
 
-    @Test func aFlushHasTimeAndIsDoneOnceThoughTheTimeEnds() async {
+    @Test func aFlushRunsOnceEvenIfItsBackgroundTimeExpires() async {
         await #expect(processExitsWith: .success) {
             let (flushes, done) = (Guarded(0), DispatchSemaphore(value: 0))
             let suite = DefaultsSuite(
@@ -35,7 +36,7 @@ struct BackgroundTimeTests {
         }
     }
 
-    @Test func aFlushWithoutTimeDoesNotBeginAndComesLater() async {
+    @Test func aFlushWithoutBackgroundTimeWaits() async {
         await #expect(processExitsWith: .success) {
             ProcessInfo.refuseActivities(true)
             let (flushes, done) = (Guarded(0), DispatchSemaphore(value: 0))
@@ -53,20 +54,20 @@ struct BackgroundTimeTests {
         }
     }
 
-    @Test func aFlushWithoutTimeIsDoneAtExit() async throws {
+    @Test func aFlushWithoutBackgroundTimeRunsAtExit() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             ProcessInfo.refuseActivities(true)
             let suite = DefaultsSuite(backend: Backend { FileHandle.standardError.write(Data("flushed\n".utf8)) })
             suite[DefaultKey("number", default: 0)] = 1
             while ProcessInfo.refusedActivities < 1 { sched_yield() }
-            // The test itself would end without the work that is to be done at exit.
+            // Exit explicitly, because the end of an exit test does not run `atexit` handlers.
             exit(0)
         }
         #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("flushed\n"))
     }
 
-    /// The wrong adapter takes each call for the time to begin.
-    @Test func anAdapterThatDoesNotLookBeginsTwiceAndWithoutTime() async {
+    /// A naive adapter that runs its work at every call.
+    @Test func anAdapterThatIgnoresTheArgumentRunsTwiceAndWithoutTime() async {
         await #expect(processExitsWith: .success) {
             let (count, done) = (Guarded(0), DispatchSemaphore(value: 0))
             @Sendable func ask() {

@@ -6,7 +6,7 @@ import Testing
 @testable import TypedDefaults
 
 struct CombineTests {
-    /// Takes as much as it is told to, and notes it.
+    /// Requests a given number of values, and records them.
     private final class Reader: Subscriber {
         private(set) var inputs: [Int] = []
         var subscription: (any Subscription)?
@@ -25,7 +25,7 @@ struct CombineTests {
         init(_ suite: DefaultsSuite) { _number = UserDefault("number", default: 10, in: suite) }
     }
 
-    @Test func thePublishedRecipe() {
+    @Test func combineOperatorsWorkOnASetting() {
         let suite = DefaultsSuite.inMemory()
         struct First {
             @UserDefault("number") var number: Int = 10
@@ -66,7 +66,7 @@ struct CombineTests {
         subscription.cancel()
     }
 
-    @Test func aStorePublishesNilWhereNothingIsStored() {
+    @Test func aStorePublishesNilIfNoValueIsStored() {
         let store = AnyStore(InMemoryStore<Int>())
         var values: [Int?] = []
         let subscription = store.publisher.sink { values.append($0) }
@@ -79,7 +79,7 @@ struct CombineTests {
 
     // Demand
 
-    @Test func nothingComesUnaskedAndASlowReaderGetsTheLast() {
+    @Test func aSubscriberReceivesOnlyWhatItRequestsAndTheLastValue() {
         let setting = UserDefault("number", default: 0, in: .inMemory())
         let reader = Reader()
         setting.subscribe(reader)
@@ -98,13 +98,13 @@ struct CombineTests {
         reader.subscription?.cancel()
     }
 
-    @Test func whoeverWritesWhileItReadsHearsOfItAfterwards() {
+    @Test func aSubscriberThatWritesReceivesTheChangeAfterward() {
         let setting = UserDefault("number", default: 0, in: .inMemory())
         let reader = Reader()
         setting.subscribe(reader)
         reader.subscription?.request(.max(1))
         setting.value = 1
-        // What waits is sent by the reader's own request.
+        // The request inside `receive` sends the pending value.
         var depth = 0
         reader.whileReceiving = { [unowned reader] number in
             depth += 1
@@ -118,7 +118,7 @@ struct CombineTests {
         reader.subscription?.cancel()
     }
 
-    @Test func nothingOfSeveralWritersIsLost() {
+    @Test func changesOfSeveralWritersAreAllPublished() {
         let setting = UserDefault("number", default: 0, in: .inMemory())
         let numbers = Guarded<[Int]>([])
         let subscription = setting.sink { number in numbers.withLock { $0.append(number) } }
@@ -133,9 +133,9 @@ struct CombineTests {
         subscription.cancel()
     }
 
-    // Ends
+    // End of subscriptions
 
-    @Test func cancellingEndsTheObservationAndLetsGoOfTheReader() {
+    @Test func cancelingEndsTheObservationAndReleasesTheSubscriber() {
         let setting = UserDefault("number", default: 0, in: .inMemory())
         weak var weakReader: Reader?
         do {
@@ -153,7 +153,7 @@ struct CombineTests {
         #expect(weakReader == nil)
     }
 
-    @Test func whatIsCancelledByItsFirstOutputEnds() {
+    @Test func aSubscriptionCanBeCanceledDuringItsFirstOutput() {
         weak var weakBackend: MemoryBackend?
         let reader = Reader()
         do {
@@ -169,11 +169,11 @@ struct CombineTests {
             setting.value = 1
         }
         #expect(reader.inputs == [0])
-        // An observation would keep it.
+        // An observation would retain it.
         #expect(weakBackend == nil)
     }
 
-    @Test func aTokenIsKeptWithTheSubscriptions() {
+    @Test func aTokenIsStoredWithSubscriptions() {
         let setting = UserDefault("number", default: 0, in: .inMemory())
         let count = Guarded(0)
         var subscriptions: Set<AnyCancellable> = []
@@ -184,16 +184,17 @@ struct CombineTests {
         #expect(count.now == 1)
     }
 
-    // Writes by code that does not know us
+    // Writes by other code
 
-    /// Has the wrapper, the store, both publishers and the Observation framework listen, and expects each to hear once.
-    private func expectFive(on defaults: UserDefaults, _ write: (UserDefaults) -> Void) {
+    /// Observes with the wrapper, the store, both publishers and the Observation framework, and
+    /// expects each to be called once.
+    private func expectOneChangeToFive(on defaults: UserDefaults, _ write: (UserDefaults) -> Void) {
         let suite = DefaultsSuite(userDefaults: defaults)
         let holder = Holder(suite)
         let store = AnyStore(UserDefault(DefaultKey("number", default: 10), in: suite).store)
-        let heard = Guarded<[String]>([])
+        let received = Guarded<[String]>([])
         func note(_ name: String) -> @Sendable (Int) -> Void {
-            { number in heard.withLock { $0.append("\(name) \(number)") } }
+            { number in received.withLock { $0.append("\(name) \(number)") } }
         }
         let (wrapper, observer, publisher, storePublisher) =
             (note("wrapper"), note("store"), note("publisher"), note("store's publisher"))
@@ -205,28 +206,28 @@ struct CombineTests {
         withObservationTracking {
             #expect(holder.number == 10)
         } onChange: {
-            heard.withLock { $0.append("Observation") }
+            received.withLock { $0.append("Observation") }
         }
         write(defaults)
-        #expect(heard.now.sorted() == ["Observation", "publisher 5", "store 5", "store's publisher 5", "wrapper 5"])
+        #expect(received.now.sorted() == ["Observation", "publisher 5", "store 5", "store's publisher 5", "wrapper 5"])
         #expect(holder.number == 5)
     }
 
-    @Test func aRawWriteToTheStandardObjectIsHeardOnceByEverybody() async {
-        // In a process of its own, whose settings nobody else changes.
+    @Test func allObserversReceiveARawWriteToTheStandardObjectOnce() async {
+        // A process of its own, so that no other test changes its settings.
         await #expect(processExitsWith: .success) {
-            CombineTests().expectFive(on: .standard) { _ in UserDefaults.standard.set(5, forKey: "number") }
+            CombineTests().expectOneChangeToFive(on: .standard) { _ in UserDefaults.standard.set(5, forKey: "number") }
             UserDefaults.standard.removeObject(forKey: "number")
         }
     }
 
-    @Test func aWriteThatIsToldTwiceOrOnAnotherThreadIsHeardOnceByEverybody() throws {
+    @Test func allObserversReceiveADuplicateOrForeignNotificationOnce() throws {
         try withDomain { _, defaults in
-            defaults.tellsTwice = true
-            expectFive(on: defaults) { $0.set(5, forKey: "number") }
+            defaults.notifiesTwice = true
+            expectOneChangeToFive(on: defaults) { $0.set(5, forKey: "number") }
         }
         try withDomain { _, defaults in
-            expectFive(on: defaults) { $0.setFromAnotherProcess(5, forKey: "number") }
+            expectOneChangeToFive(on: defaults) { $0.setFromAnotherProcess(5, forKey: "number") }
         }
     }
 }

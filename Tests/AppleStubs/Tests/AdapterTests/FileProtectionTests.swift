@@ -4,7 +4,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// Settings files on a device that protects files.
+/// Tests settings files on a device that protects files.
 struct FileProtectionTests {
     private let text = DefaultKey("text", default: "")
 
@@ -23,7 +23,7 @@ struct FileProtectionTests {
         return Dictionary(uniqueKeysWithValues: files)
     }
 
-    @Test func aFileItsSuccessorAndACopyOfDamageCanBeReadFromTheFirstUnlockOn() throws {
+    @Test func allFilesAreReadableAfterTheFirstUnlock() throws {
         try withFolder { folder in
             let file = folder.appending(path: "settings")
             DefaultsSuite(backend: FileBackend(path: file.path))[text] = "a"
@@ -42,16 +42,17 @@ struct FileProtectionTests {
         }
     }
 
-    /// The wrong adapter makes the file as on Linux, where there is one class.
-    @Test func aFileMadeByTheSystemCallAloneHasTheClassOfItsFolder() throws {
+    /// A naive adapter that creates the file as on Linux.
+    @Test func aFileCreatedByASystemCallHasTheClassOfItsFolder() throws {
         try withFolder { folder in
             _ = try File.existingDirectory(folder.path).file("settings", .createExclusively)
             #expect(try classes(in: folder) == ["settings": nil])
         }
     }
 
-    /// Before the first unlock `open` says `EPERM`. Here a file without a permission stands for it, for somebody who is not root.
-    @Test func aFileThatCannotBeOpenedIsUnavailableAndNotWrittenOver() async {
+    /// Before the first unlock, `open` fails with `EPERM`. A file without permissions simulates
+    /// that for a user other than root.
+    @Test func aFileThatCannotBeOpenedIsUnavailableAndNotOverwritten() async {
         #expect(FileFailure(call: "open", code: EPERM).isPermissionDenied)
         await #expect(processExitsWith: .success) {
             setuid(65_534)

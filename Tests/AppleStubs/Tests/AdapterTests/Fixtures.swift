@@ -2,7 +2,7 @@ import AppleFoundation
 import Testing
 import TypedDefaults
 
-/// A value behind a lock.
+/// A value protected by a lock.
 final class Guarded<Value: Sendable>: @unchecked Sendable {
     private var value: Value
     private let lock = NSLock()
@@ -15,7 +15,7 @@ final class Guarded<Value: Sendable>: @unchecked Sendable {
     var now: Value { withLock { $0 } }
 }
 
-/// A domain of its own, emptied when `body` returns.
+/// Runs `body` with a new domain, and removes the domain afterward.
 func withDomain(_ body: (_ name: String, UserDefaults) throws -> Void) throws {
     let name = "AdapterTests-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: name))
@@ -23,19 +23,19 @@ func withDomain(_ body: (_ name: String, UserDefaults) throws -> Void) throws {
     try body(name, defaults)
 }
 
-/// Hands each call of key-value observing on.
-final class Ear: NSObject {
-    private let heard: (String) -> Void
-    init(_ heard: @escaping (String) -> Void) { self.heard = heard }
+/// Calls a closure for each key-value observation.
+final class KeyValueObserver: NSObject {
+    private let onChange: (String) -> Void
+    init(_ onChange: @escaping (String) -> Void) { self.onChange = onChange }
     override func observeValue(
         forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
         context: UnsafeMutableRawPointer?
     ) {
-        heard(keyPath ?? "")
+        onChange(keyPath ?? "")
     }
 }
 
-/// Whether `body` throws a ``DefaultsError`` of that kind.
+/// Returns whether `body` throws a ``DefaultsError`` of the given kind.
 func fails(with kind: DefaultsError.Kind, _ body: () throws -> Void) -> Bool {
     do {
         try body()
@@ -45,7 +45,7 @@ func fails(with kind: DefaultsError.Kind, _ body: () throws -> Void) -> Bool {
     }
 }
 
-/// Runs `body` on that many threads at once, and returns when all have ended.
+/// Runs `body` on `count` threads at once, and waits for all of them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for index in 0..<count {

@@ -1,4 +1,4 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase, since the names are those of the keys.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, because the names are those of the keys.
 
 import AppleFoundation
 import Testing
@@ -14,7 +14,7 @@ struct PrivacyManifestTests {
     }
 
     // https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api
-    @Test func theManifestIsAPropertyListWithTheReasons() throws {
+    @Test func theManifestDeclaresItsReasons() throws {
         let package = URL(filePath: #filePath).appending(path: "../../..").standardized
         let file = package.appending(path: "Sources/TypedDefaults/Platform/Apple/PrivacyInfo.xcprivacy")
         let manifest = try PropertyListDecoder().decode(Manifest.self, from: Data(contentsOf: file))
@@ -24,7 +24,7 @@ struct PrivacyManifestTests {
         #expect(!manifest.NSPrivacyTracking)
         #expect(
             Dictionary(uniqueKeysWithValues: reasons) == [
-                // For a library that gives apps access: the reasons of an app are for the app to declare.
+                // The reason of a library that gives apps access. Apps declare their own reasons.
                 "NSPrivacyAccessedAPICategoryUserDefaults": ["C56D.1"],
                 "NSPrivacyAccessedAPICategoryFileTimestamp": ["C617.1"],
             ])

@@ -1,59 +1,60 @@
 import AppleFoundation
 import Testing
 
-/// What the stand-ins do that an adapter has to live with; where that is documented stands beside each in their sources.
+/// Tests the behavior of the stubs that adapters depend on. The stubs cite the documentation of
+/// each behavior.
 struct StubTests {
-    /// Notes the keys it hears of, and the thread.
-    private final class Ear: NSObject {
-        var heard: [String] = []
+    /// Records the keys that it is called for, and the thread.
+    private final class KeyValueObserver: NSObject {
+        var received: [String] = []
         var thread: Thread?
         override func observeValue(
             forKeyPath keyPath: String?, of object: Any?, change: [NSKeyValueChangeKey: Any]?,
             context: UnsafeMutableRawPointer?
         ) {
-            heard.append(keyPath ?? "")
+            received.append(keyPath ?? "")
             thread = .current
         }
     }
 
-    private func withEar(of keys: [String], _ body: (UserDefaults, Ear) -> Void) throws {
+    private func withObserver(of keys: [String], _ body: (UserDefaults, KeyValueObserver) -> Void) throws {
         let name = "StubTests-\(UUID().uuidString)"
-        let (defaults, ear) = (try #require(UserDefaults(suiteName: name)), Ear())
-        for key in keys { defaults.addObserver(ear, forKeyPath: key, options: [], context: nil) }
-        body(defaults, ear)
-        for key in keys { defaults.removeObserver(ear, forKeyPath: key, context: nil) }
+        let (defaults, observer) = (try #require(UserDefaults(suiteName: name)), KeyValueObserver())
+        for key in keys { defaults.addObserver(observer, forKeyPath: key, options: [], context: nil) }
+        body(defaults, observer)
+        for key in keys { defaults.removeObserver(observer, forKeyPath: key, context: nil) }
         defaults.removePersistentDomain(forName: name)
     }
 
-    @Test func aChangeIsToldOnTheThreadThatMadeItBeforeItReturns() throws {
-        try withEar(of: ["a"]) { defaults, ear in
+    @Test func observersAreCalledOnTheThreadOfTheChangeBeforeItReturns() throws {
+        try withObserver(of: ["a"]) { defaults, observer in
             defaults.set(1, forKey: "a")
             defaults.set(1, forKey: "b")
-            #expect(ear.heard == ["a"])
-            #expect(ear.thread == .current)
+            #expect(observer.received == ["a"])
+            #expect(observer.thread == .current)
             defaults.setFromAnotherProcess(2, forKey: "a")
-            #expect(ear.heard == ["a", "a"])
-            #expect(ear.thread != .current)
+            #expect(observer.received == ["a", "a"])
+            #expect(observer.thread != .current)
         }
     }
 
-    @Test func someSetupsTellTwice() throws {
-        try withEar(of: ["a"]) { defaults, ear in
-            defaults.tellsTwice = true
+    @Test func someSetupsNotifyTwice() throws {
+        try withObserver(of: ["a"]) { defaults, observer in
+            defaults.notifiesTwice = true
             defaults.set(1, forKey: "a")
-            #expect(ear.heard == ["a", "a"])
+            #expect(observer.received == ["a", "a"])
         }
     }
 
-    @Test func aKeyWithADotIsNotTold() throws {
-        try withEar(of: ["a.b"]) { defaults, ear in
+    @Test func keysWithDotsAreNotObserved() throws {
+        try withObserver(of: ["a.b"]) { defaults, observer in
             defaults.set(1, forKey: "a.b")
-            #expect(ear.heard == [])
+            #expect(observer.received == [])
         }
     }
 
-    @Test func theNotificationIsOfThisProcessOnly() throws {
-        try withEar(of: []) { defaults, _ in
+    @Test func theNotificationReportsOnlyThisProcess() throws {
+        try withObserver(of: []) { defaults, _ in
             // Safe: posted on this thread only.
             nonisolated(unsafe) var count = 0
             let token = NotificationCenter.default.addObserver(
@@ -67,20 +68,20 @@ struct StubTests {
         }
     }
 
-    @Test func aManagedValueStandsInFrontOfTheDomainsOwn() throws {
-        try withEar(of: ["a"]) { defaults, ear in
+    @Test func aManagedValueHidesTheOneInTheDomain() throws {
+        try withObserver(of: ["a"]) { defaults, observer in
             #expect(!defaults.objectIsForced(forKey: "a"))
             defaults.setManaged(1, forKey: "a")
             defaults.set(2, forKey: "a")
             #expect(defaults.objectIsForced(forKey: "a"))
             #expect(defaults.integer(forKey: "a") == 1)
-            #expect(ear.heard == ["a", "a"])
+            #expect(observer.received == ["a", "a"])
             defaults.setManaged(nil, forKey: "a")
             #expect(defaults.integer(forKey: "a") == 2)
         }
     }
 
-    @Test func aGroupIsSharedOnlyWithItsEntitlement() throws {
+    @Test func aGroupIsSharedOnlyWithTheEntitlement() throws {
         let name = "group.StubTests-\(UUID().uuidString)"
         let own = try #require(UserDefaults(suiteName: name))
         #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: name) == nil)
@@ -96,8 +97,8 @@ struct StubTests {
         own.removePersistentDomain(forName: name)
     }
 
-    @Test func numbersAndURLsAreStoredAsTheRealOneStoresThem() throws {
-        try withEar(of: []) { defaults, _ in
+    @Test func numbersAndURLsAreStoredAsOnApplePlatforms() throws {
+        try withObserver(of: []) { defaults, _ in
             for nan in [-Double.nan, .signalingNaN, Double(nan: 5, signaling: false)] {
                 defaults.set(nan, forKey: "a")
                 #expect((defaults.object(forKey: "a") as? NSNumber)?.doubleValue.bitPattern == Double.nan.bitPattern)
@@ -115,22 +116,22 @@ struct StubTests {
         }
     }
 
-    @Test func whatEndsAProgramThereEndsItHere() async {
+    @Test func mistakesThatCrashOnApplePlatformsCrashHere() async {
         await #expect(processExitsWith: .failure) {
-            UserDefaults.standard.addObserver(Ear(), forKeyPath: "@count", options: [], context: nil)
+            UserDefaults.standard.addObserver(KeyValueObserver(), forKeyPath: "@count", options: [], context: nil)
         }
         await #expect(processExitsWith: .failure) {
-            // Nobody holds the observer.
-            UserDefaults.standard.addObserver(Ear(), forKeyPath: "a", options: [], context: nil)
+            // Nothing retains the observer.
+            UserDefaults.standard.addObserver(KeyValueObserver(), forKeyPath: "a", options: [], context: nil)
             UserDefaults.standard.set(1, forKey: "a")
         }
         await #expect(processExitsWith: .failure) {
-            let ear = Ear()
-            // Nobody holds the observed.
-            UserDefaults(suiteName: "StubTests")?.addObserver(ear, forKeyPath: "a", options: [], context: nil)
+            let observer = KeyValueObserver()
+            // Nothing retains the observed object.
+            UserDefaults(suiteName: "StubTests")?.addObserver(observer, forKeyPath: "a", options: [], context: nil)
         }
         await #expect(processExitsWith: .failure) {
-            UserDefaults.standard.removeObserver(Ear(), forKeyPath: "a", context: nil)
+            UserDefaults.standard.removeObserver(KeyValueObserver(), forKeyPath: "a", context: nil)
         }
         await #expect(processExitsWith: .failure) {
             UserDefaults.standard.set(NSNull(), forKey: "a")

@@ -8,14 +8,14 @@ extension DefaultKey<Bool> { fileprivate static let showsGrid = DefaultKey("show
 extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality", default: 8) }
 
 @MainActor struct SwiftUITests {
-    /// Declares its setting.
+    /// A view that declares its setting.
     private struct Declaring: View {
         @UserDefault var showsGrid: Bool
         init(in suite: DefaultsSuite) { _showsGrid = UserDefault(.showsGrid, in: suite) }
         var body: some View { Toggle("Grid", isOn: $showsGrid.binding) }
     }
 
-    /// Takes its settings from the environment.
+    /// A view that takes its suite from the environment.
     private struct Settings: View {
         @Environment(\.defaultsSuite) private var suite
         var body: some View {
@@ -44,7 +44,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(suite[.quality] == 3)
     }
 
-    @Test func aPartOfAConfigIsBound() {
+    @Test func aPropertyOfAConfigCanBeBound() {
         struct Config: Codable, Sendable { var savesToCameraRoll = true, size = "medium" }
         let setting = UserDefault("config", default: Config(), in: .inMemory())
         setting.binding.savesToCameraRoll.wrappedValue = false
@@ -53,7 +53,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(setting.value.size == "large")
     }
 
-    @Test func aTreeIsMovedToMemory() {
+    @Test func aViewTreeCanUseASuiteInMemory() {
         let suite = DefaultsSuite.inMemory(["showsGrid": false, "quality": 2])
         let screen = Screen().environment(\.defaultsSuite, suite)
         #expect(draw(screen) == ["Settings", "Grid: off", "Quality 2"])
@@ -61,14 +61,14 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(draw(screen) == ["Settings", "Grid: off", "Quality 3"])
     }
 
-    @Test func theEnvironmentHasTheStandardSuite() {
+    @Test func theEnvironmentDefaultsToTheStandardSuite() {
         let suite = EnvironmentValues().defaultsSuite
         #expect(suite.location == DefaultsSuite.standard.location)
         #expect(suite.location != nil)
     }
 
-    /// Draws, and counts how often that would be done again.
-    private func drawCounting(_ view: some View) -> (lines: [String], count: Guarded<Int>) {
+    /// Draws a view, and counts the updates that its values cause.
+    private func drawCountingUpdates(_ view: some View) -> (lines: [String], count: Guarded<Int>) {
         let count = Guarded(0)
         let lines = withObservationTracking {
             draw(view)
@@ -78,27 +78,27 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         return (lines, count)
     }
 
-    @Test func aViewIsDrawnAnewForAChangeOfWhatItShowsAndNothingElse() {
+    @Test func aViewUpdatesOnlyForChangesOfValuesItShows() {
         let suite = DefaultsSuite.inMemory()
         let other = DefaultKey<Int?>("another")
-        let drawn = drawCounting(Screen().environment(\.defaultsSuite, suite))
+        let drawn = drawCountingUpdates(Screen().environment(\.defaultsSuite, suite))
         #expect(drawn.lines == ["Settings", "Grid: on", "Quality 8"])
         suite[other] = 1
         #expect(drawn.count.now == 0)
         suite[.showsGrid] = false
         #expect(drawn.count.now == 1)
-        let again = drawCounting(Screen().environment(\.defaultsSuite, suite))
+        let again = drawCountingUpdates(Screen().environment(\.defaultsSuite, suite))
         suite[.showsGrid] = false
         #expect(again.count.now == 0)
         suite[.quality] = 9
         #expect(again.count.now == 1)
     }
 
-    @Test func aViewIsDrawnAnewForARawWrite() throws {
+    @Test func aViewUpdatesForARawWrite() throws {
         try withDomain { _, defaults in
-            defaults.tellsTwice = true
+            defaults.notifiesTwice = true
             let view = Declaring(in: DefaultsSuite(userDefaults: defaults))
-            let drawn = drawCounting(view)
+            let drawn = drawCountingUpdates(view)
             #expect(drawn.lines == ["Grid: on"])
             defaults.setFromAnotherProcess(false, forKey: "showsGrid")
             #expect(drawn.count.now == 1)
@@ -106,8 +106,9 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         }
     }
 
-    /// The wrong adapter: a binding to what `UserDefaults` holds, which nothing tells the Observation framework of.
-    @Test func aBindingToUserDefaultsItselfIsNotDrawnAnew() throws {
+    /// A naive adapter: a binding to `UserDefaults` itself, of which the Observation framework does
+    /// not know.
+    @Test func aViewWithARawBindingDoesNotUpdate() throws {
         try withDomain { _, defaults in
             // Safe: documented as thread-safe.
             nonisolated(unsafe) let defaults = defaults
@@ -116,16 +117,16 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             } set: {
                 defaults.set($0, forKey: "showsGrid")
             }
-            let drawn = drawCounting(Toggle("Grid", isOn: binding))
+            let drawn = drawCountingUpdates(Toggle("Grid", isOn: binding))
             defaults.set(false, forKey: "showsGrid")
             #expect(drawn.count.now == 0)
         }
     }
 
-    @Test func aChangeByTheSystemsThreadIsToldOnceOnTheMainActor() async throws {
+    @Test func aChangeOnASystemThreadIsDeliveredOnceOnTheMainActor() async throws {
         let name = "AdapterTests-\(UUID().uuidString)"
         let defaults = try #require(UserDefaults(suiteName: name))
-        defaults.tellsTwice = true
+        defaults.notifiesTwice = true
         let (changes, continuation) = AsyncStream.makeStream(of: Int.self)
         let store = UserDefault(DefaultKey.quality, in: DefaultsSuite(userDefaults: defaults)).store
         let token = store.observeOnMainActor { change in
@@ -133,12 +134,12 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             continuation.yield(change.newValue ?? 0)
         }
         for value in [1, 2, 2, 3] { defaults.setFromAnotherProcess(value, forKey: "quality") }
-        var heard: [Int] = []
+        var received: [Int] = []
         for await value in changes {
-            heard.append(value)
+            received.append(value)
             if value == 3 { break }
         }
-        #expect(heard == [1, 2, 3])
+        #expect(received == [1, 2, 3])
         token.cancel()
         defaults.removePersistentDomain(forName: name)
     }

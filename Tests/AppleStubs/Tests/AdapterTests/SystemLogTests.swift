@@ -4,7 +4,7 @@ import TypedDefaults
 import os
 
 struct SystemLogTests {
-    @Test func theLogGetsOneLineForEachKindAndShowsTheKindOnly() async throws {
+    @Test func theLogHasOneLineForEachKindAndShowsOnlyTheKind() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let suite = DefaultsSuite.inMemory(["key": "S3CR3T", "another": "S3CR3T"])
             for _ in 0..<2 {
@@ -18,8 +18,9 @@ struct SystemLogTests {
         for word in ["S3CR3T", "key", "another"] { #expect(!text.contains(word)) }
     }
 
-    /// The wrong handler: what it puts together itself is private as a whole, kind and all, or public with the key in it.
-    @Test func aHandlerThatMakesALineItselfShowsAllOrNothing() {
+    /// A naive handler: a line that it builds itself is either private, including the kind, or
+    /// public, including the key.
+    @Test func aPrebuiltLineIsLoggedAsAllPublicOrAllPrivate() {
         let logger = Logger(subsystem: "SystemLogTests", category: "")
         let line = "unreadable: S3CR3T"
         logger.error("\(line)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TypedDefaults
 
-/// iCloud's key-value store, with several devices on stubs.
+/// Tests iCloud's key-value store with several simulated devices.
 struct UbiquitousBackendTests {
     private struct Device {
         let store: NSUbiquitousKeyValueStore
@@ -23,19 +23,19 @@ struct UbiquitousBackendTests {
             nonmutating set { suite[DefaultKey<Int?>(key)] = newValue }
         }
 
-        func observe(_ key: String, _ heard: Guarded<[Int?]>) -> ObservationToken {
+        func observe(_ key: String, _ received: Guarded<[Int?]>) -> ObservationToken {
             UserDefault(DefaultKey<Int?>(key), in: suite).store.observe { change in
                 #expect(change.origin == .external)
-                heard.withLock { $0.append(change.newValue ?? nil) }
+                received.withLock { $0.append(change.newValue ?? nil) }
             }
         }
     }
 
-    @Test func aChangeReachesAnotherDeviceAndIsHeardOnce() throws {
+    @Test func aChangeReachesObserversOnAnotherDeviceOnce() throws {
         let cloud = StubCloud()
         let (phone, pad) = (Device(cloud), Device(cloud))
-        let (heard, tracked) = (Guarded<[Int?]>([]), Guarded(0))
-        let token = pad.observe("a", heard)
+        let (received, tracked) = (Guarded<[Int?]>([]), Guarded(0))
+        let token = pad.observe("a", received)
         phone["a"] = 1
         #expect(phone["a"] == 1)
         #expect(pad["a"] == nil)
@@ -46,36 +46,36 @@ struct UbiquitousBackendTests {
         }
         cloud.deliver()
         #expect(pad["a"] == 1)
-        #expect(heard.now == [1])
+        #expect(received.now == [1])
         #expect(tracked.now == 1)
         cloud.deliver()
         phone["a"] = nil
         cloud.deliver()
         #expect(try pad.suite.keys() == [])
-        #expect(heard.now == [1, nil])
+        #expect(received.now == [1, nil])
         token.cancel()
     }
 
-    // What wins
+    // Conflicts
 
-    @Test func theLaterOfTwoChangesWinsOnAllDevices() {
+    @Test func theLaterChangeWinsOnAllDevices() {
         let cloud = StubCloud()
         let (phone, pad) = (Device(cloud), Device(cloud))
         cloud.deliver()
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         phone["a"] = 0
         cloud.deliver()
-        let token = phone.observe("a", heard)
+        let token = phone.observe("a", received)
         pad["a"] = 2
         phone["b"] = 1
         pad["b"] = 3
         cloud.deliver()
         #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [2, 2, 3, 3])
-        #expect(heard.now == [2])
+        #expect(received.now == [2])
         token.cancel()
     }
 
-    @Test func atTheFirstSyncWhatICloudHasWinsAndTheRestIsKept() {
+    @Test func valuesInICloudWinAtTheFirstSynchronization() {
         let cloud = StubCloud()
         let phone = Device(cloud)
         phone["a"] = 1
@@ -83,13 +83,13 @@ struct UbiquitousBackendTests {
         let pad = Device(cloud)
         pad["a"] = 2
         pad["b"] = 2
-        let heard = Guarded<[Int?]>([])
-        let token = pad.observe("a", heard)
+        let received = Guarded<[Int?]>([])
+        let token = pad.observe("a", received)
         cloud.deliver()
         #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [1, 1, 2, 2])
-        #expect(heard.now == [1])
+        #expect(received.now == [1])
         token.cancel()
-        // The wrong adapter takes this for a change like any other.
+        // A naive adapter would treat this as an ordinary change.
         #expect(pad.failures.now.map(\.kind) == [.refused])
         #expect(pad.failures.now.map(\.key) == ["a"])
         pad["a"] = 3
@@ -99,7 +99,7 @@ struct UbiquitousBackendTests {
         #expect(pad.failures.now.count == 1)
     }
 
-    @Test func anotherAccountBringsItsOwnValuesAndTakesThoseOfTheOneBefore() {
+    @Test func anotherAccountReplacesAllValues() {
         let (cloud, other) = (StubCloud(), StubCloud())
         let (phone, friend) = (Device(cloud), Device(other))
         friend["a"] = 7
@@ -111,15 +111,16 @@ struct UbiquitousBackendTests {
         let (a, b) = (Guarded<[Int?]>([]), Guarded<[Int?]>([]))
         let tokens = [phone.observe("a", a), phone.observe("b", b)]
         phone.store.changeAccount(to: other)
-        // Before anything is read, which would be a look.
+        // This is checked before any read, because a read would also detect the change.
         #expect(a.now == [7])
         #expect(b.now == [nil])
         #expect([phone["a"], phone["b"], phone["c"]] == [7, nil, nil])
         for token in tokens { token.cancel() }
     }
 
-    /// The wrong adapter knows of what the server changes, as most examples do, and goes on showing the account before.
-    @Test func anAdapterThatTakesOnlyTheServersChangesMissesTheAccount() {
+    /// A naive adapter, like most examples, handles only changes by the server, and keeps showing
+    /// the old account.
+    @Test func anAdapterThatOnlyHandlesServerChangesMissesANewAccount() {
         let (cloud, other) = (StubCloud(), StubCloud())
         let store = NSUbiquitousKeyValueStore(cloud: cloud)
         store.set(1, forKey: "a")
@@ -138,9 +139,9 @@ struct UbiquitousBackendTests {
         NotificationCenter.default.removeObserver(token)
     }
 
-    // What fits
+    // Limits
 
-    @Test func whatDoesNotFitIsRefusedAndNothingIsChanged() throws {
+    @Test func writesBeyondTheLimitsAreRefusedAndChangeNothing() throws {
         let phone = Device(StubCloud())
         let longest = String(repeating: "é", count: 32)
         phone[longest] = 1
@@ -157,7 +158,7 @@ struct UbiquitousBackendTests {
         #expect(try phone.suite.keys() == ["text", longest])
     }
 
-    @Test func moreKeysThanFitAreRefusedAndRoomCanBeMade() throws {
+    @Test func tooManyKeysAreRefusedUntilSomeAreRemoved() throws {
         let phone = Device(StubCloud())
         for index in 0..<1_024 { phone.store.set(index, forKey: "k\(index)") }
         phone["one more"] = 1
@@ -169,7 +170,7 @@ struct UbiquitousBackendTests {
         #expect(try phone.suite.keys().count == 1_024)
     }
 
-    @Test func theWrongAdapterEndsTheProgramOrLosesTheValue() async {
+    @Test func anAdapterWithoutChecksCrashesOrLosesTheValue() async {
         await #expect(processExitsWith: .failure) {
             NSUbiquitousKeyValueStore.default.set(1, forKey: String(repeating: "k", count: 65))
         }
@@ -180,7 +181,7 @@ struct UbiquitousBackendTests {
         #expect(pad.object(forKey: "a") == nil)
     }
 
-    @Test func theFailureHandlerHearsThatTheDevicesTogetherHaveTooMuch() {
+    @Test func exceedingTheLimitsTogetherReportsAFailure() {
         let cloud = StubCloud()
         let (phone, pad) = (Device(cloud), Device(cloud))
         cloud.deliver()
@@ -193,7 +194,7 @@ struct UbiquitousBackendTests {
         #expect(pad.failures.now.map(\.key) == ["two"])
     }
 
-    @Test func withoutTheEntitlementSynchronizingFails() {
+    @Test func synchronizingWithoutTheEntitlementFails() {
         let phone = Device(StubCloud(), isEntitled: false)
         #expect(fails(with: .unavailable) { try phone.suite.synchronize() })
     }
@@ -206,7 +207,7 @@ struct UbiquitousBackendTests {
         }
     }
 
-    @Test func aBackendThatIsGoneHearsNothing() {
+    @Test func aDeallocatedBackendReceivesNoChanges() {
         let cloud = StubCloud()
         let store = NSUbiquitousKeyValueStore(cloud: cloud)
         weak var backend: UbiquitousBackend?

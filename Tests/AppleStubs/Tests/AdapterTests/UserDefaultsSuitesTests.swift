@@ -3,25 +3,26 @@ import Testing
 
 @testable import TypedDefaults
 
-/// What `DefaultsSuite(name:)` and `.standard` are on Apple platforms; under the stubs those two stay settings files.
+/// Tests what `DefaultsSuite(name:)` and `.standard` mean on Apple platforms. With the stubs, both
+/// still use settings files.
 struct UserDefaultsSuitesTests {
     private let number = DefaultKey<Int?>("number")
 
-    @Test func aNameIsTheSuiteOfAnAppGroup() throws {
+    @Test func aNameMeansTheSuiteOfAnAppGroup() throws {
         let name = "group.com.example.\(UUID().uuidString)"
         FileManager.entitle(toGroup: name)
         let suite = try DefaultsSuite.onUserDefaults(name: name)
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         let token = UserDefault(number, in: suite).store.observe { change in
-            heard.withLock { $0.append(change.newValue ?? nil) }
+            received.withLock { $0.append(change.newValue ?? nil) }
         }
-        // As a widget of the group writes it.
+        // Write as a widget of the group does.
         let group = try #require(UserDefaults(suiteName: name))
         group.setFromAnotherProcess(5, forKey: "number")
         #expect(suite[number] == 5)
-        #expect(heard.now == [5])
+        #expect(received.now == [5])
         token.cancel()
-        // Another handle of that name is the same suite, with the same turns.
+        // Another handle of that name is the same suite, with the same writer lock.
         let other = UserDefault(number, in: try DefaultsSuite.onUserDefaults(name: name)).store
         try UserDefault(number, in: suite).store.updateStored { _ in
             let isNested = fails(with: .nestedWrite) { try other.save(6) }
@@ -31,7 +32,7 @@ struct UserDefaultsSuitesTests {
         #expect(group.persistentDomain(forName: name) == nil)
     }
 
-    @Test func theBundlesNameIsTheStandardSuite() throws {
+    @Test func theBundleIdentifierMeansTheStandardSuite() throws {
         let name = try #require(Bundle.main.bundleIdentifier)
         let suite = try DefaultsSuite.onUserDefaults(name: name)
         let key = DefaultKey<Int?>("UserDefaultsSuitesTests")
@@ -43,7 +44,7 @@ struct UserDefaultsSuitesTests {
     }
 
     @Test(arguments: ["NSGlobalDomain", "../x", ""])
-    func aNameThatIsTakenOrReachesOutIsRefused(name: String) {
+    func reservedAndInvalidNamesAreRefused(name: String) {
         #expect(fails(with: .invalidName) { _ = try DefaultsSuite.onUserDefaults(name: name) })
     }
 }

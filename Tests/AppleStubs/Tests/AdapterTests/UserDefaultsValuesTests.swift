@@ -3,7 +3,7 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Which values of `UserDefaults` a suite reads, and which it takes.
+/// Tests which values of `UserDefaults` a suite reads and writes.
 struct UserDefaultsValuesTests {
     private let number = DefaultKey<Int?>("number")
 
@@ -13,7 +13,7 @@ struct UserDefaultsValuesTests {
 
     // Managed values
 
-    @Test func aManagedValueCannotBeChangedAndSaysSo() throws {
+    @Test func changingAManagedValueThrows() throws {
         try withDomain { name, defaults in
             let suite = suite(name, defaults)
             let (setting, store) = (UserDefault(number, in: suite), UserDefault(number, in: suite).store)
@@ -21,8 +21,8 @@ struct UserDefaultsValuesTests {
             suite.onFailure = { error in failures.withLock { $0.append(error) } }
             #expect(!setting.isManaged)
             setting.value = 1
-            let heard = Guarded<[Int?]>([])
-            let token = setting.observe { change in heard.withLock { $0.append(change.newValue ?? nil) } }
+            let received = Guarded<[Int?]>([])
+            let token = setting.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
             defaults.setManaged(7, forKey: "number")
             #expect(setting.isManaged)
             #expect(setting.value == 7)
@@ -37,9 +37,9 @@ struct UserDefaultsValuesTests {
             #expect(failures.now.map(\.key) == ["number", "number"])
             #expect(setting.value == 7)
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 1)
-            #expect(heard.now == [7])
+            #expect(received.now == [7])
 
-            // What is the program's own goes; what is managed stays.
+            // The program's own values are removed; managed values stay.
             suite[DefaultKey("other", default: 0)] = 1
             suite.removeAll()
             #expect(failures.now.count == 2)
@@ -50,18 +50,18 @@ struct UserDefaultsValuesTests {
             #expect(!setting.isManaged)
             #expect(setting.value == 1)
             try store.save(2)
-            #expect(heard.now == [7, 1, 2])
+            #expect(received.now == [7, 1, 2])
             token.cancel()
         }
     }
 
-    @Test func nothingIsManagedElsewhere() {
+    @Test func otherBackendsHaveNoManagedValues() {
         #expect(!UserDefault(number, in: .inMemory()).isManaged)
     }
 
     // Registered and global values
 
-    @Test func aValueThatIsRegisteredIsReadAndIsNotStored() throws {
+    @Test func aRegisteredValueIsReadButNotStored() throws {
         try withDomain { name, defaults in
             defaults.register(defaults: ["number": 5])
             for suite in [suite(name, defaults), DefaultsSuite(backend: UserDefaultsBackend(defaults))] {
@@ -70,17 +70,17 @@ struct UserDefaultsValuesTests {
                 suite.onFailure = { _ in failures.withLock { $0 += 1 } }
                 #expect(setting.value == 5)
                 #expect(!setting.isSet)
-                let heard = Guarded<[DefaultChange<Int?>]>([])
-                let token = setting.observe { change in heard.withLock { $0.append(change) } }
+                let received = Guarded<[DefaultChange<Int?>]>([])
+                let token = setting.observe { change in received.withLock { $0.append(change) } }
                 setting.value = 6
                 #expect(setting.isSet)
                 setting.reset()
                 #expect(setting.value == 5)
                 #expect(!setting.isSet)
                 setting.reset()
-                // Each change once, with the value that `get` returns.
-                #expect(heard.now.map { $0.newValue ?? nil } == [6, 5])
-                #expect(heard.now.map(\.origin) == [.local, .local])
+                // Each change is reported once, with the value that `get` returns.
+                #expect(received.now.map { $0.newValue ?? nil } == [6, 5])
+                #expect(received.now.map(\.origin) == [.local, .local])
                 #expect(failures.now == 0)
                 token.cancel()
             }
@@ -89,7 +89,7 @@ struct UserDefaultsValuesTests {
         }
     }
 
-    @Test func aValueEqualToTheRegisteredOneIsStoredAllTheSame() throws {
+    @Test func aValueEqualToTheRegisteredOneIsStored() throws {
         try withDomain { name, defaults in
             defaults.register(defaults: ["number": 5])
             let setting = UserDefault(number, in: suite(name, defaults))
@@ -99,7 +99,7 @@ struct UserDefaultsValuesTests {
         }
     }
 
-    @Test func observersOfTheSuiteHearTheRegisteredValueToo() throws {
+    @Test func observersOfTheSuiteReceiveTheRegisteredValue() throws {
         try withDomain { name, defaults in
             defaults.register(defaults: ["number": 5])
             let suite = suite(name, defaults)
@@ -115,8 +115,8 @@ struct UserDefaultsValuesTests {
         }
     }
 
-    @Test func aValueOfTheGlobalDomainIsReadAndIsNotStored() async {
-        // In a process of its own, since the domain is everybody's.
+    @Test func aValueOfTheGlobalDomainIsReadButNotStored() async {
+        // A process of its own, because all processes share this domain.
         await #expect(processExitsWith: .success) {
             try withDomain { name, defaults in
                 let key = "global-\(UUID().uuidString)"
@@ -139,19 +139,19 @@ struct UserDefaultsValuesTests {
 
     // Launch arguments
 
-    @Test func theArgumentsStayWhereTheyAre() throws {
+    @Test func launchArgumentsAreNeverRemoved() throws {
         try withDomain { name, defaults in
             defaults.set(5, forKey: "number")
             defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
             let seen = Guarded<[String?]>([])
-            let ear = Ear { _ in seen.withLock { $0.append(defaults.string(forKey: "number")) } }
-            defaults.addObserver(ear, forKeyPath: "number", options: [], context: nil)
+            let observer = KeyValueObserver { _ in seen.withLock { $0.append(defaults.string(forKey: "number")) } }
+            defaults.addObserver(observer, forKeyPath: "number", options: [], context: nil)
             let named = UserDefault(number, in: suite(name, defaults)).store
             try named.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
             #expect((named.get() ?? nil) == 7)
 
-            // Only a name leads to what is stored.
+            // The stored value can only be found with the name of the suite.
             let unnamed = UserDefault(number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults))).store
             #expect((unnamed.get() ?? nil) == 7)
             #expect(fails(with: .unavailable) { try unnamed.updateStored { $0 = 1 } })
@@ -160,11 +160,11 @@ struct UserDefaultsValuesTests {
 
             #expect(defaults.domainsRemoved == [])
             #expect(seen.now == ["7"])
-            defaults.removeObserver(ear, forKeyPath: "number", context: nil)
+            defaults.removeObserver(observer, forKeyPath: "number", context: nil)
         }
     }
 
-    @Test func aRegisteredValueBehindAnArgumentIsFound() throws {
+    @Test func aRegisteredValueHiddenByAnArgumentIsFound() throws {
         try withDomain { name, defaults in
             defaults.register(defaults: ["number": 5])
             defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
@@ -178,7 +178,7 @@ struct UserDefaultsValuesTests {
 
     // Values
 
-    @Test func aNaNThatWouldLoseBitsIsRefusedAndOthersAreKept() throws {
+    @Test func aNaNThatWouldLoseBitsIsRefused() throws {
         try withDomain { name, defaults in
             let suite = suite(name, defaults)
             let key = DefaultKey<PropertyList?>("ratio")
@@ -215,7 +215,7 @@ struct UserDefaultsValuesTests {
                 #expect(defaults.object(forKey: "page") is Data)
                 #expect(suite[page] == url)
             }
-            // What is written is the string, and the archive was readable: nothing is set aside.
+            // A write stores the string. The archive was readable, so nothing is set aside.
             suite[page] = URL(string: "https://example.com/b")
             #expect(defaults.string(forKey: "page") == "https://example.com/b")
             let keys = try suite.keys()
@@ -243,11 +243,11 @@ struct UserDefaultsValuesTests {
         }
     }
 
-    @Test func aToolWithoutABundleListsItsKeysAndIsSavedAtExit() async throws {
+    @Test func aToolWithoutABundleListsItsKeysAndSavesAtExit() async throws {
         let result = try await #require(processExitsWith: .exitCode(7), observing: [\.standardErrorContent]) {
             Bundle.removeBundle()
-            // Runs last: the work of the library is registered later.
-            atexit(writeWhetherSaved)
+            // This runs last, because the library registers its handler later.
+            atexit(reportWhetherSaved)
             let suite = DefaultsSuite(userDefaults: .standard)
             UserDefaults.standard.set(1, forKey: "other")
             suite[DefaultKey("number", default: 0)] = 5
@@ -262,6 +262,6 @@ struct UserDefaultsValuesTests {
     }
 }
 
-private func writeWhetherSaved() {
+private func reportWhetherSaved() {
     FileHandle.standardError.write(Data("saved: \(CFPreferencesStub.synchronizations > 0)".utf8))
 }

@@ -9,22 +9,22 @@ import TypedDefaults
     import Glibc
 #endif
 
-/// What a process holds of the system, as `/proc` on Linux tells it.
-struct Holdings: CustomStringConvertible {
+/// The system resources that a process holds, from `/proc` on Linux.
+struct Resources: CustomStringConvertible {
     var descriptors: Int
     var threads: Int
     var mappings: Int
     /// In KiB.
     var memory: Int
 
-    static func now() throws -> Holdings {
+    static func now() throws -> Resources {
         let memory = lines("status").first { $0.hasPrefix("VmRSS:") }?.filter(\.isNumber)
-        return Holdings(
+        return Resources(
             descriptors: try names("fd").count, threads: try names("task").count, mappings: lines("maps").count,
             memory: memory.flatMap { Int($0) } ?? .max)
     }
 
-    /// Whether a file whose path begins so is open or mapped.
+    /// Returns whether a file whose path begins like this is open or mapped.
     static func hasOpen(_ path: String) throws -> Bool {
         if lines("maps").contains(where: { $0.contains(path) }) { return true }
         return try names("fd").contains { descriptor in
@@ -37,7 +37,7 @@ struct Holdings: CustomStringConvertible {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")
     }
 
-    /// By hand: Foundation reads the first 4 KiB of such a file only.
+    /// Reads a file of `/proc` with system calls, because Foundation reads only its first 4 KiB.
     private static func lines(_ file: String) -> [Substring] {
         let descriptor = open("/proc/self/\(file)", O_RDONLY)
         defer { close(descriptor) }
@@ -52,27 +52,32 @@ struct Holdings: CustomStringConvertible {
     }
 }
 
-/// Opens and closes suites on a few files, so many times, and compares what the process holds with what it held after as many as there
-/// are files. The files' names begin with `path`.
+/// Opens and closes suites on a few files, and compares the resources held before and after.
+///
+/// - Parameters:
+///   - path: The beginning of the files' names.
+///   - count: How many suites to open and close.
+///   - keeps: Whether to keep the suites, as a control.
 func cycle(_ path: String, count: Int, keeps: Bool) throws {
     let files = 50
     var kept: [DefaultsSuite] = []
     func file(_ number: Int) -> URL { URL(filePath: "\(path)-\(number % files)") }
     func run(_ cycles: Range<Int>) throws {
         for cycle in cycles {
-            // Of the others the background work holds on to a suite until it is flushed; five files see both ways.
+            // Background work retains a suite that is not immediate until it is flushed. Five of
+            // the files see both kinds.
             let suite = try DefaultsSuite(file: file(cycle), durability: cycle % 10 == 0 ? .process : .immediate)
             let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
             try store.updateStored { $0 = ($0 ?? 0) + 1 }
             if keeps, cycle >= files { kept.append(suite) }
         }
     }
-    /// What is held when the background work has ended, or after ten seconds.
-    func settled(_ isSettled: (Holdings) -> Bool) throws -> Holdings {
+    /// Returns the resources held once the background work has ended, or after ten seconds.
+    func settled(_ isSettled: (Resources) -> Bool) throws -> Resources {
         let end = ContinuousClock.now + .seconds(10)
         while true {
-            let isClosed = try !Holdings.hasOpen(path)
-            let now = try Holdings.now()
+            let isClosed = try !Resources.hasOpen(path)
+            let now = try Resources.now()
             if isClosed && isSettled(now) || ContinuousClock.now > end { return now }
             usleep(10_000)
         }
@@ -86,12 +91,13 @@ func cycle(_ path: String, count: Int, keeps: Bool) throws {
         try sum + DefaultsSuite(file: file(number))[DefaultKey("count", default: 0)]
     }
     say("\(count) suites opened and closed; before: \(before); after: \(after); \(kept.count) kept")
-    guard sum == files + count else { fail("\(sum) updates in place of \(files + count)") }
-    // Threads that have ended leave mappings for stacks and heaps to the next ones; of the files none may be left.
-    let left = [
-        try Holdings.hasOpen(path) ? "files" : nil, after.descriptors > before.descriptors ? "descriptors" : nil,
+    guard sum == files + count else { fail("\(sum) updates instead of \(files + count)") }
+    // Threads that have ended leave mappings for the stacks and heaps of later ones. No file may
+    // stay open or mapped.
+    let leaked = [
+        try Resources.hasOpen(path) ? "files" : nil, after.descriptors > before.descriptors ? "descriptors" : nil,
         after.threads > before.threads ? "threads" : nil, after.mappings > before.mappings + 20 ? "mappings" : nil,
         after.memory > before.memory + 1_024 ? "memory" : nil,
     ].compactMap(\.self)
-    guard left.isEmpty else { fail("left behind: \(left.joined(separator: ", "))") }
+    guard leaked.isEmpty else { fail("leaked: \(leaked.joined(separator: ", "))") }
 }

@@ -4,7 +4,7 @@ import TypedDefaults
     import Glibc
 #endif
 
-/// A setting whose contents follow from its number, so that a mix or a remnant shows.
+/// A setting whose contents follow from its number, so that torn or old contents are detected.
 struct Entry: DefaultConvertible, Codable, Equatable {
     static let key = "entry"
     var number: Int
@@ -12,12 +12,13 @@ struct Entry: DefaultConvertible, Codable, Equatable {
 
     init(_ number: Int) {
         self.number = number
-        // Of very different lengths, so that the file is replaced every few writes.
+        // The lengths differ widely, so that the file is compacted every few writes.
         text = String(repeating: String(number % 10), count: number * 2_654_435_761 % 5_000)
     }
 }
 
-/// So many bytes that the file is replaced for; `String(repeating:count:)` takes longer to make them than it takes to store them.
+/// Returns a string of `count` bytes. `String(repeating:count:)` takes longer than storing the
+/// string.
 func filler(_ count: Int) -> String { String(decoding: [UInt8](repeating: 0x78, count: count), as: UTF8.self) }
 
 func say(_ line: String) {

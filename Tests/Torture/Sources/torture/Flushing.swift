@@ -6,9 +6,10 @@ import TypedDefaults
     import Glibc
 #endif
 
-/// Saves from sixteen threads to a disk whose flushes fail now and then, and looks after each whether it is there.
+/// Saves from sixteen threads to a disk whose flushes fail at random, and checks after each save
+/// that the disk has it.
 func saveOnThreads(_ suite: DefaultsSuite, rounds: Int) {
-    guard let symbol = dlsym(nil, "disk_holds") else { fail("to be run with failingdisk.so") }
+    guard let symbol = dlsym(nil, "disk_holds") else { fail("run this with LD_PRELOAD=failingdisk.so") }
     let diskHolds = unsafeBitCast(symbol, to: (@convention(c) (UnsafePointer<CChar>) -> CInt).self)
     suite.onFailure = { _ in }
     let counts = Counts()
@@ -19,7 +20,7 @@ func saveOnThreads(_ suite: DefaultsSuite, rounds: Int) {
             for round in 0..<rounds {
                 let text = "\(thread) has saved \(round);"
                 do {
-                    // Long, so that the file is replaced often.
+                    // A long text, so that the file is compacted often.
                     try store.save(text + filler(4_000))
                     counts.acknowledged.add(1, ordering: .relaxed)
                     if diskHolds(text) == 0 { counts.lost.add(1, ordering: .relaxed) }
@@ -32,8 +33,8 @@ func saveOnThreads(_ suite: DefaultsSuite, rounds: Int) {
     threads.wait()
     let (acknowledged, lost) = (counts.acknowledged.load(ordering: .relaxed), counts.lost.load(ordering: .relaxed))
     say(
-        "\(acknowledged) saves acknowledged, \(counts.refused.load(ordering: .relaxed)) refused since a flush had failed;"
-            + " \(lost) of the acknowledged were not on the disk")
+        "\(acknowledged) saves acknowledged, \(counts.refused.load(ordering: .relaxed)) refused because a flush failed;"
+            + " \(lost) of the acknowledged ones were not on the disk")
     if lost > 0 || acknowledged == 0 { exit(1) }
 }
 

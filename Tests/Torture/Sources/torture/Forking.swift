@@ -8,15 +8,17 @@ import TypedDefaults
 
 private typealias Fork = @convention(c) () -> pid_t
 
-/// Swift hides `fork`, and has no declaration of `_Fork`.
+/// Returns `fork` or `_Fork`. Swift hides the first and does not declare the second.
 private func call(named name: String) -> Fork {
-    guard let symbol = dlsym(nil, name) else { fail("there is no \(name) here") }
+    guard let symbol = dlsym(nil, name) else { fail("\(name) is not available") }
     return unsafeBitCast(symbol, to: Fork.self)
 }
 
-/// Forks a process so many times while four threads read and write. Each child reads and writes as well, and must come to its end.
+/// Forks a process `count` times while four threads read and write. Each child reads and writes
+/// too, and must exit.
 ///
-/// - Parameter usesHandlers: False forks by `_Fork`, which runs no handlers: the control.
+/// - Parameter usesHandlers: Whether to call `fork`. False calls `_Fork`, which runs no handlers,
+///   as a control.
 func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
     let fork = call(named: usesHandlers ? "fork" : "_Fork")
     let entry = PersistentStore<Entry>(in: suite)
@@ -36,8 +38,8 @@ func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
     }
     let isOver = Flag()
     let threads = DispatchGroup()
-    // What the children will do is done once before: the Swift runtime has locks of its own, which a thread may hold while it uses a
-    // type for the first time.
+    // Use everything once before the first fork: the Swift runtime has locks of its own, which a
+    // thread may hold while it uses a type for the first time.
     useAll(0)
     let busy = Number()
     for thread in 0..<4 {
@@ -61,7 +63,7 @@ func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
         let start = milliseconds()
         let child = fork()
         if child == 0 {
-            // Longer than a writer waits for its turn; a child that hangs is ended by it.
+            // The alarm kills a child that hangs. It is longer than the timeout of a writer.
             signal(SIGALRM, SIG_DFL)
             alarm(10)
             _exit(useAll(round) ? 0 : 1)
@@ -71,7 +73,7 @@ func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         longest = max(longest, milliseconds() - start)
         if status & 0x7F == SIGALRM { hung += 1 } else if status != 0 { failed += 1 }
-        // One is enough for the control, and each takes ten seconds.
+        // One hanging child is enough for the control, and each takes ten seconds.
         if !usesHandlers, hung + failed > 0 { break }
     }
     isOver.value.store(true, ordering: .relaxed)
@@ -80,7 +82,7 @@ func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
     if hung + failed > 0 { fail("children of a process with threads cannot use the suite") }
 }
 
-/// Updates in a child that was made without handlers and in its parent; the sum must be exact.
+/// Updates a number in a process and in its child by `_Fork`. The sum must be exact.
 func updateAcrossRawFork(_ suite: DefaultsSuite, times: Int) throws {
     let fork = call(named: "_Fork")
     let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
@@ -96,8 +98,9 @@ func updateAcrossRawFork(_ suite: DefaultsSuite, times: Int) throws {
     if status != 0 || sum != 2 * times { fail("updates were lost") }
 }
 
-/// Updates on so many threads, each of which keeps the others waiting for a millisecond. No thread may wait too long for its turn.
-func takeTurns(_ suite: DefaultsSuite, threads: Int, seconds: Int) {
+/// Updates a number from several threads, each of which holds the lock for a millisecond. No update
+/// may time out.
+func updateOnThreads(_ suite: DefaultsSuite, threads: Int, seconds: Int) {
     let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
     let end = milliseconds() + 1_000 * seconds
     let (count, timeouts, longest) = (Number(), Number(), Number())
@@ -120,10 +123,10 @@ func takeTurns(_ suite: DefaultsSuite, threads: Int, seconds: Int) {
         }
     }
     group.wait()
-    let (turns, refused) = (count.value.load(ordering: .relaxed), timeouts.value.load(ordering: .relaxed))
+    let (updates, refused) = (count.value.load(ordering: .relaxed), timeouts.value.load(ordering: .relaxed))
     let wait = longest.value.load(ordering: .relaxed)
-    say("\(turns) turns of \(threads) threads, \(refused) timed out, the longest wait \(wait) ms")
-    if refused > 0 || suite[DefaultKey("count", default: 0)] != turns { exit(1) }
+    say("\(updates) updates by \(threads) threads, \(refused) timed out, the longest wait \(wait) ms")
+    if refused > 0 || suite[DefaultKey("count", default: 0)] != updates { exit(1) }
 }
 
 private final class Flag: Sendable { let value = Atomic(false) }

@@ -5,16 +5,16 @@ import TypedDefaults
     import Glibc
 #endif
 
-/// A number that processes share: the highest that one of them has acknowledged.
+/// A number in memory that processes share: the highest acknowledged one.
 struct SharedNumber {
-    // Never unmapped, since it is needed until the process ends.
+    // Never unmapped, because it is needed until the process ends.
     private let number: UnsafeMutablePointer<Atomic<Int>>
 
     init(_ path: String) {
         let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
         guard descriptor >= 0, ftruncate(descriptor, 8) == 0,
             let start = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), start != MAP_FAILED
-        else { fail("ERROR no shared number at \(path)") }
+        else { fail("ERROR cannot create the shared number at \(path)") }
         close(descriptor)
         number = start.bindMemory(to: Atomic<Int>.self, capacity: 1)
     }
@@ -26,14 +26,15 @@ struct SharedNumber {
 /// How a writer commits a pair.
 enum PairWriting: String {
     case together = "pairs"
-    /// Each half in a commit of its own.
+    /// Commits each half separately.
     case apart = "pairs-apart"
-    /// Acknowledged before it is there.
+    /// Acknowledges the pair before committing it.
     case early = "pairs-early"
 }
 
-/// Two keys with the same number, one higher each time, beside others who do the same. With them comes a filler, so that the file is
-/// replaced every few commits. Ends after so many seconds and says how many pairs it has written, and how often it got no turn.
+/// Writes the same number to two keys, one higher each time, beside other processes that do the
+/// same. A filler of varying length makes the file compact every few commits. Prints the number of
+/// pairs and of timeouts.
 func writePairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, _ writing: PairWriting, seconds: Int) throws {
     let end = ContinuousClock.now + .seconds(seconds)
     var (count, timeouts) = (0, 0)
@@ -68,10 +69,12 @@ private func number(_ value: PropertyList?) -> Int {
     if case .integer(let integer) = value { integer.exactly(as: Int.self) ?? 0 } else { 0 }
 }
 
-/// Reads the two keys by turns. Since they are committed together, no read finds less than the one before it; a smaller number is half
-/// a pair. Nor does a read find less than what was acknowledged before it began; a smaller number is an old one.
+/// Reads the two keys alternately.
 ///
-/// Says how often it has read, how many pairs it saw, and how many numbers were smaller than the one before, or old.
+/// Both are committed together, so no read may return less than the one before it; a smaller number
+/// means a torn pair. A read may not return less than what was acknowledged before it began; a
+/// smaller number is old. Prints the numbers of reads, of pairs seen, of torn pairs and of old
+/// numbers.
 func readPairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, seconds: Int) {
     suite.onFailure = { fail("ERROR \($0)") }
     let left = UserDefault(DefaultKey("left", default: 0), in: suite).store
@@ -79,7 +82,7 @@ func readPairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, seconds: In
     let end = ContinuousClock.now + .seconds(seconds)
     var (reads, pairs, torn, old) = (0, 0, 0, 0)
     var last = 0
-    func look(_ store: PersistentStore<Int>) {
+    func read(_ store: PersistentStore<Int>) {
         let known = acknowledged.value
         let number = store.get() ?? 0
         if number != last {
@@ -90,15 +93,14 @@ func readPairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, seconds: In
     }
     while ContinuousClock.now < end {
         for _ in 0..<500 {
-            look(left)
-            look(right)
+            read(left)
+            read(right)
         }
         reads += 1_000
     }
     say("\(reads) \(pairs) \(torn) \(old)")
 }
 
-/// Says which pair is there.
 func findPair(_ suite: DefaultsSuite) {
     say("\(suite[DefaultKey("left", default: 0)]) \(suite[DefaultKey("right", default: 0)])")
 }

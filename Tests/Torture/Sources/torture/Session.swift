@@ -6,14 +6,15 @@ import TypedDefaults
     import Foundation
 #endif
 
-/// Does what the lines of standard input say with suites on a file, and answers each with a line.
+/// Executes the commands on standard input with suites on a file, and answers each with a line.
 ///
 /// - `open SUITE process|immediate`, `close SUITE`
 /// - `set SUITE KEY LENGTH`: stores a text of that length
 /// - `get SUITE KEY`: answers with the length of the text, or `OK 0`
 /// - `sync SUITE`
 ///
-/// An answer is `OK` or `ERROR` and the reason. What no caller can be told is `FAILURE` and the reason, in a line of its own.
+/// An answer is `OK`, or `ERROR` and the reason. Failures that no caller gets are printed as
+/// `FAILURE` and the reason, on a line of their own.
 func runSession(_ file: URL) throws {
     var suites: [String: DefaultsSuite] = [:]
     while let line = readLine() {

@@ -4,10 +4,13 @@ import TypedDefaults
     import Glibc
 #endif
 
-/// Writes without end, and says so before and after each write. With a limit it ends, and with `carriesOn` not even at an error.
-func write(_ suite: DefaultsSuite, limit: Int, acknowledgesFirst: Bool, carriesOn: Bool, synchronizes: Bool) throws {
+/// Writes up to `limit` times, and prints a line before and after each write. Continues after
+/// errors if `continuesOnError` is true.
+func write(_ suite: DefaultsSuite, limit: Int, acknowledgesFirst: Bool, continuesOnError: Bool, synchronizes: Bool)
+    throws
+{
     let store = PersistentStore<Entry>(in: suite)
-    guard var number = try begin(store, tries: carriesOn ? limit : 1) else { return }
+    guard var number = try begin(store, tries: continuesOnError ? limit : 1) else { return }
     let last = number + limit
     while number < last {
         number += 1
@@ -20,14 +23,14 @@ func write(_ suite: DefaultsSuite, limit: Int, acknowledgesFirst: Bool, carriesO
             if synchronizes { try suite.synchronize() }
         } catch {
             say("ERROR \(error)")
-            if !carriesOn { exit(2) }
+            if !continuesOnError { exit(2) }
             continue
         }
         if !acknowledgesFirst { say("ACK \(number)") }
     }
 }
 
-/// The number that is there, asked for so often; nil if no answer came.
+/// Returns the stored number, or `nil` if every attempt to read it failed.
 private func begin(_ store: PersistentStore<Entry>, tries: Int) throws -> Int? {
     for _ in 0..<tries {
         do { return try store.load()?.number ?? 0 } catch {
@@ -38,21 +41,23 @@ private func begin(_ store: PersistentStore<Entry>, tries: Int) throws -> Int? {
     return nil
 }
 
-/// The number that a fresh process finds; that of the last acknowledged write or a later one, or it fails.
+/// Returns the stored number. Exits with an error if it is older than the last acknowledged one, or
+/// torn.
 @discardableResult
 func find(_ suite: DefaultsSuite, acknowledged: Int) throws -> Int {
     suite.onFailure = { error in
-        // The tail of a write that a kill has cut off is told, and is no loss.
+        // A killed write leaves an incomplete record, which is reported but is not a loss.
         if error.key != nil { fail("a value is damaged: \(error)") }
     }
     let entry = try PersistentStore<Entry>(in: suite).load()
     let number = entry?.number ?? 0
-    guard number >= acknowledged else { fail("lost: \(acknowledged) was acknowledged, \(number) is there") }
-    guard entry.map({ $0 == Entry($0.number) }) ?? true else { fail("a mix of two writes") }
+    guard number >= acknowledged else { fail("lost: \(acknowledged) was acknowledged, but \(number) is stored") }
+    guard entry.map({ $0 == Entry($0.number) }) ?? true else { fail("a torn write") }
     return number
 }
 
-/// Whether a fresh process finds the last acknowledged write, or the one after it, and can write on.
+/// Checks that the file holds the last acknowledged write or a later one, and that it can be
+/// written.
 func check(_ suite: DefaultsSuite, acknowledged: Int) throws {
     let number = try find(suite, acknowledged: acknowledged)
     try PersistentStore<Entry>(in: suite).save(Entry(number + 1))

@@ -13,7 +13,7 @@ let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     fail(
         """
-        usage: torture write|sync|careless|carryon FILE [LIMIT]
+        usage: torture write|sync|careless|continue FILE [LIMIT]
                torture check|find FILE ACKNOWLEDGED
                torture count|count-in-steps FILE TIMES
                torture counted|pair FILE
@@ -23,7 +23,7 @@ guard arguments.count >= 3 else {
                torture session FILE
                torture forks|forks-raw FILE COUNT
                torture raw-fork FILE TIMES
-               torture turns FILE SECONDS
+               torture fairness FILE SECONDS
         """)
 }
 let path = arguments[2]
@@ -37,9 +37,11 @@ do {
     let suite = try DefaultsSuite(file: URL(filePath: path), durability: durability)
     switch arguments[1] {
     case "write", "sync":
-        try write(suite, limit: number, acknowledgesFirst: false, carriesOn: false, synchronizes: false)
-    case "careless": try write(suite, limit: number, acknowledgesFirst: true, carriesOn: false, synchronizes: false)
-    case "carryon": try write(suite, limit: number, acknowledgesFirst: false, carriesOn: true, synchronizes: true)
+        try write(suite, limit: number, acknowledgesFirst: false, continuesOnError: false, synchronizes: false)
+    case "careless":
+        try write(suite, limit: number, acknowledgesFirst: true, continuesOnError: false, synchronizes: false)
+    case "continue":
+        try write(suite, limit: number, acknowledgesFirst: false, continuesOnError: true, synchronizes: true)
     case "check": try check(suite, acknowledged: number)
     case "find": say("\(try find(suite, acknowledged: number))")
     case "count", "count-in-steps": try count(suite, times: number, inOneStep: arguments[1] == "count")
@@ -50,7 +52,7 @@ do {
     case "flushers", "flushers-careless": saveOnThreads(suite, rounds: number)
     case "forks", "forks-raw": forkBesideThreads(suite, count: number, usesHandlers: arguments[1] == "forks")
     case "raw-fork": try updateAcrossRawFork(suite, times: number)
-    case "turns": takeTurns(suite, threads: 64, seconds: number)
+    case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
     case let command:
         guard let writing = PairWriting(rawValue: command) else { fail("unknown command") }
         try writePairs(suite, SharedNumber(path + ".acknowledged"), writing, seconds: number)

@@ -3,30 +3,30 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Settings that cannot be seen before the first unlock, and settings that are too large.
-struct DomainAccessTests {
-    /// The file that tells, and whether its contents can be seen.
+/// Tests settings that are hidden before the first unlock, and settings that are too large.
+struct UserDefaultsAccessTests {
+    /// The probe file, and whether it is readable.
     private final class Disk: Sendable {
         let isReadable = Guarded<Bool?>(nil)
         var probe: FirstUnlock.Probe {
             FirstUnlock.Probe {
                 self.isReadable.now
-            } plant: {
+            } create: {
                 self.isReadable.withLock { $0 = true }
             }
         }
     }
     private let number = DefaultKey<Int?>("number")
 
-    /// A suite as a process makes it when it starts.
+    /// Creates a suite as a starting process does.
     private func launch(_ name: String, _ defaults: UserDefaults, _ disk: Disk) -> DefaultsSuite {
-        let access = DomainAccess(firstUnlock: FirstUnlock(disk.probe))
+        let access = UserDefaultsAccess(firstUnlock: FirstUnlock(disk.probe))
         let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
         suite.onFailure = { _ in }
         return suite
     }
 
-    @Test func settingsAreUnavailableBeforeTheFirstUnlockAndNotWrittenOver() throws {
+    @Test func settingsAreUnavailableBeforeTheFirstUnlockAndNotOverwritten() throws {
         try withDomain { name, defaults in
             let disk = Disk()
             launch(name, defaults, disk)[number] = 5
@@ -43,7 +43,7 @@ struct DomainAccessTests {
             suite.removeAll()
             #expect(store.get() == nil)
 
-            // The file is seen sooner than the settings.
+            // The file becomes readable before the settings do.
             disk.isReadable.withLock { $0 = true }
             #expect(fails(with: .unavailable) { try store.save(1) })
             defaults.unlockDevice()
@@ -54,10 +54,11 @@ struct DomainAccessTests {
         }
     }
 
-    /// The wrong adapter takes what it does not see for what is not there.
-    @Test func anAdapterThatDoesNotAskWritesOverTheSettings() throws {
+    /// A naive adapter treats hidden values as missing.
+    @Test func anAdapterWithoutTheCheckOverwritesTheSettings() throws {
         try withDomain { name, defaults in
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: DomainAccess()))
+            let suite = DefaultsSuite(
+                backend: UserDefaultsBackend(defaults, domain: name, access: UserDefaultsAccess()))
             suite[number] = 5
             suite[DefaultKey("other", default: 0)] = 1
             defaults.lockDevice()
@@ -68,7 +69,7 @@ struct DomainAccessTests {
         }
     }
 
-    @Test func settingsOfAFirstLaunchAndSettingsThatWereWipedAreAvailable() throws {
+    @Test func settingsAreAvailableOnTheFirstLaunchAndAfterTheyAreRemoved() throws {
         try withDomain { name, defaults in
             let disk = Disk()
             let store = UserDefault(number, in: launch(name, defaults, disk)).store
@@ -83,30 +84,30 @@ struct DomainAccessTests {
         }
     }
 
-    @Test func theFileTellsWhetherItIsThereAndCanBeRead() throws {
+    @Test func theProbeReportsWhetherTheFileExistsAndIsReadable() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
         let probe = FirstUnlock.Probe(folder: folder, domain: "a")
         #expect(probe.isReadable() == nil)
-        try probe.plant()
+        try probe.create()
         #expect(probe.isReadable() == true)
         let file = folder.appending(path: "TypedDefaults-a")
         try FileManager.default.removeItem(at: file)
-        // What is there and cannot be read, for root as well.
+        // A folder with the name of the file exists but cannot be read, not even by root.
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         #expect(probe.isReadable() == false)
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func aSizeNearTheLimitIsToldOnceAndMoreThanThatIsRefused() throws {
+    @Test func aSizeNearTheLimitIsReportedOnceAndLargerOnesAreRefused() throws {
         try withDomain { name, defaults in
-            let access = DomainAccess(sizeLimit: SizeLimit(warning: 5_000, limit: 10_000))
+            let access = UserDefaultsAccess(sizeLimit: SizeLimit(warning: 5_000, limit: 10_000))
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             let failures = Guarded<[DefaultsError.Kind]>([])
             suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
             func set(_ key: String, _ count: Int) {
                 suite[DefaultKey(key, default: "")] = String(repeating: "a", count: count)
             }
-            // The same key again and again is not more.
+            // Repeated writes of the same key do not increase the size.
             for count in 4_000..<4_010 { set("a", count) }
             #expect(failures.now == [])
             set("b", 3_000)
@@ -125,12 +126,12 @@ struct DomainAccessTests {
         }
     }
 
-    // What each system gets.
+    // The checks of each system
 
-    @Test func onIOSTheFirstChangePlantsWhatTells() throws {
+    @Test func theFirstChangeOnIOSCreatesTheMarkers() throws {
         try withDomain { name, defaults in
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-            let access = DomainAccess.onIOS(domain: name, folder: folder)
+            let access = UserDefaultsAccess.onIOS(domain: name, folder: folder)
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             suite[number] = 5
             #expect(defaults.object(forKey: FirstUnlock.sentinel) != nil)
@@ -142,12 +143,12 @@ struct DomainAccessTests {
         }
     }
 
-    @Test func aGroupsProbeIsInItsContainerWhereAllItsProgramsFindIt() throws {
+    @Test func programsOfAGroupShareAProbe() throws {
         try withGroup { name, defaults in
-            // Each program has a folder of its own.
+            // Each program has its own folder.
             func launch() -> DefaultsSuite {
                 let own = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-                let access = DomainAccess.onIOS(domain: name, folder: own)
+                let access = UserDefaultsAccess.onIOS(domain: name, folder: own)
                 let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
                 suite.onFailure = { _ in }
                 return suite
@@ -171,13 +172,13 @@ struct DomainAccessTests {
         }
     }
 
-    @Test func aProcessThatStartedLockedRecoversThoughTheDomainWasEmptied() throws {
+    @Test func aProcessThatStartedLockedRecoversIfTheDomainWasEmptied() throws {
         try withDomain { name, defaults in
             let disk = Disk()
             launch(name, defaults, disk)[number] = 5
             defaults.lockDevice()
             disk.isReadable.withLock { $0 = false }
-            let access = DomainAccess(firstUnlock: FirstUnlock(disk.probe, domain: name))
+            let access = UserDefaultsAccess(firstUnlock: FirstUnlock(disk.probe, domain: name))
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             suite.onFailure = { _ in }
             let store = UserDefault(number, in: suite).store
@@ -185,7 +186,7 @@ struct DomainAccessTests {
             defaults.unlockDevice()
             disk.isReadable.withLock { $0 = true }
             defaults.removePersistentDomain(forName: name)
-            // It may be empty, or may not be seen.
+            // The domain may be empty or hidden.
             #expect(fails(with: .unavailable) { _ = try store.load() })
             defaults.set(6, forKey: "number")
             #expect(try store.load() == 6)
@@ -194,17 +195,19 @@ struct DomainAccessTests {
         }
     }
 
-    @Test func aGroupWithoutItsEntitlementIsReportedOnce() throws {
+    @Test func aMissingGroupEntitlementIsReportedOnce() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
         for isEntitled in [false, true] {
             try withGroup(isEntitled: isEntitled) { name, defaults in
-                for access in [DomainAccess.onIOS(domain: name, folder: folder), DomainAccess.onTVOS(domain: name)] {
+                for access in [
+                    UserDefaultsAccess.onIOS(domain: name, folder: folder), UserDefaultsAccess.onTVOS(domain: name),
+                ] {
                     let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
                     let failures = Guarded<[DefaultsError]>([])
                     suite.onFailure = { error in failures.withLock { $0.append(error) } }
                     for _ in 0..<3 { _ = suite[number] }
                     suite[number] = 5
-                    // It works all the same, for this program alone.
+                    // The suite works, for this program only.
                     #expect(suite[number] == 5)
                     #expect(failures.now.map(\.kind) == (isEntitled ? [] : [.unavailable]))
                     #expect(failures.now.allSatisfy { $0.reason.contains(name) })
@@ -225,10 +228,10 @@ struct DomainAccessTests {
         try body(name, defaults)
     }
 
-    @Test func anAppForIOSOnAMacHasNeitherProbeNorLimit() throws {
+    @Test func anIOSAppOnAMacHasNeitherProbeNorLimit() throws {
         try withDomain { name, defaults in
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-            let access = DomainAccess.onIOS(domain: name, folder: folder, isOnMac: true)
+            let access = UserDefaultsAccess.onIOS(domain: name, folder: folder, isOnMac: true)
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             let failures = Guarded<[DefaultsError.Kind]>([])
             suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
@@ -239,12 +242,12 @@ struct DomainAccessTests {
         }
     }
 
-    @Test func theLimitsAreThoseOfTheSystems() throws {
+    @Test func eachSystemHasItsOwnLimits() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        // What iOS writes to its log at 4 MiB is no refusal.
-        let onTVOS = (access: DomainAccess.onTVOS(domain: nil), warning: 460_000, limit: 1_000_000 as Int?)
+        // A message in the log of iOS at 4 MiB is not an error.
+        let onTVOS = (access: UserDefaultsAccess.onTVOS(domain: nil), warning: 460_000, limit: 1_000_000 as Int?)
         let onIOS = (
-            access: DomainAccess.onIOS(domain: nil, folder: folder), warning: 4_194_304, limit: nil as Int?
+            access: UserDefaultsAccess.onIOS(domain: nil, folder: folder), warning: 4_194_304, limit: nil as Int?
         )
         for system in [onTVOS, onIOS] {
             try withDomain { name, defaults in

@@ -7,11 +7,11 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// Whether a domain can be read and written.
-    struct DomainAccess: Sendable {
+    /// Checks whether a domain can be read and written.
+    struct UserDefaultsAccess: Sendable {
         var firstUnlock: FirstUnlock?
         var sizeLimit: SizeLimit?
-        /// A failure to report when the domain is used for the first time.
+        /// A failure to report on first use.
         private var notice: Notice?
 
         init(firstUnlock: FirstUnlock? = nil, sizeLimit: SizeLimit? = nil) {
@@ -21,7 +21,7 @@ import SettingsFile
 
         func check(_ defaults: UserDefaults) throws(DefaultsError) { try firstUnlock?.check(defaults) }
 
-        /// The failure that is still to be reported; from now on it is not.
+        /// Returns the failure to report, once.
         func takeNotice() -> DefaultsError? { notice?.take() }
 
         func checkSize(
@@ -30,50 +30,57 @@ import SettingsFile
             try sizeLimit?.check(edits, contents: contents)
         }
 
-        func noteCommit(_ defaults: UserDefaults) { firstUnlock?.plant(in: defaults) }
+        func noteCommit(_ defaults: UserDefaults) { firstUnlock?.createMarkers(in: defaults) }
 
         static let ownKeys = [FirstUnlock.sentinel]
 
-        /// On a device that hides settings until it is unlocked after a restart. *Not run on Apple platforms.*
+        /// The checks on a device that hides settings between a restart and the first unlock. *Not
+        /// tested on Apple platforms.*
         ///
         /// - Parameters:
         ///   - folder: The folder of the program's own files.
-        ///   - isOnMac: Whether this is an app for iOS on a Mac, where settings are neither locked nor limited.
+        ///   - isOnMac: Whether this is an iOS app on a Mac, where settings are neither locked nor
+        ///     limited.
         static func onIOS(
             domain: String?, folder: URL, isOnMac: Bool = ProcessInfo.processInfo.isiOSAppOnMac
-        ) -> DomainAccess {
-            var access = DomainAccess()
+        ) -> UserDefaultsAccess {
+            var access = UserDefaultsAccess()
             access.notice = notice(domain: domain)
             guard !isOnMac else { return access }
             access.firstUnlock = domain.map { domain in
-                // A group is shared, so its probe is as well: a widget that has never written asks for the one that the app made.
+                // The programs of a group share a probe file, so that a widget that has never
+                // written finds the one that the app created.
                 let shared = groupContainer(domain)?.appending(path: "Library/Application Support")
                 return FirstUnlock(
                     FirstUnlock.Probe(folder: (shared ?? folder).appending(path: "TypedDefaults"), domain: domain),
                     domain: domain)
             }
-            // "Attempting to store >= 4194304 bytes of data … on this platform is invalid", says the system's log, and stores it:
-            // https://developer.apple.com/forums/thread/722096
+            // The system stores larger data, but logs "Attempting to store >= 4194304 bytes of data
+            // … on this platform is invalid": https://developer.apple.com/forums/thread/722096
             access.sizeLimit = SizeLimit(warning: 4_194_304, limit: nil)
             return access
         }
 
-        /// On an Apple TV, which has no lock and little room: a notification at 512 KB, the end of the program at 1 MB. *Not run on Apple
-        /// platforms.* https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification
-        static func onTVOS(domain: String?) -> DomainAccess {
-            var access = DomainAccess(sizeLimit: SizeLimit(warning: 460_000, limit: 1_000_000))
+        /// The checks on an Apple TV, which has no lock but little space: the system posts a
+        /// notification at 512 KB and terminates the program at 1 MB. *Not tested on Apple
+        /// platforms.*
+        /// https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification
+        static func onTVOS(domain: String?) -> UserDefaultsAccess {
+            var access = UserDefaultsAccess(sizeLimit: SizeLimit(warning: 460_000, limit: 1_000_000))
             access.notice = notice(domain: domain)
             return access
         }
 
-        /// The folder that the programs of a group share; nil if the domain is no group, or the program has no entitlement for it.
+        /// Returns the folder that the programs of a group share, or `nil` if the domain is not a
+        /// group or the program lacks the entitlement.
         private static func groupContainer(_ domain: String) -> URL? {
-            // The system logs a fault where it is asked for what is no group.
+            // The system logs a fault if this is called with another name.
             guard domain.hasPrefix("group.") else { return nil }
             return FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: domain)
         }
 
-        /// Without its entitlement the system stores a group's settings as the program's own, and says nothing.
+        /// Returns a failure to report if the program lacks the entitlement for a group. The system
+        /// then silently stores the group's settings as the program's own.
         private static func notice(domain: String?) -> Notice? {
             guard let domain, domain.hasPrefix("group."), groupContainer(domain) == nil else { return nil }
             return Notice(
@@ -99,16 +106,17 @@ import SettingsFile
 #endif
 
 #if os(tvOS)
-    extension DomainAccess {
+    extension UserDefaultsAccess {
         init(domain: String?) { self = .onTVOS(domain: domain) }
     }
 #elseif (os(iOS) && !targetEnvironment(macCatalyst)) || os(watchOS) || os(visionOS)
-    extension DomainAccess {
+    extension UserDefaultsAccess {
         init(domain: String?) { self = .onIOS(domain: domain, folder: .applicationSupportDirectory) }
     }
 #elseif canImport(Darwin) || canImport(AppleFoundation)
-    extension DomainAccess {
-        /// On a Mac settings are not locked, there is no limit, and every group has a folder.
+    extension UserDefaultsAccess {
+        /// Performs no checks, because a Mac neither locks nor limits settings, and every group has
+        /// a folder.
         init(domain: String?) { self.init() }
     }
 #endif

@@ -7,18 +7,20 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// The rules of `UserDefaults` on Apple platforms, where the system keeps the domains. *Not run there.*
-    enum FoundationDomain {
-        /// The domain of `UserDefaults.standard`. A program without a bundle, such as a command-line tool, has one named after its
-        /// process: that is what `kCFPreferencesCurrentApplication` means there.
+    /// The behavior of `UserDefaults` on Apple platforms, where the system manages the domains.
+    /// *Not tested on Apple platforms.*
+    enum UserDefaultsRules {
+        /// The domain of `UserDefaults.standard`. For a program without a bundle, such as a
+        /// command-line tool, `kCFPreferencesCurrentApplication` means a domain named after the
+        /// process.
         static var standard: String? { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
 
-        /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks programs that are no apps to do so before
-        /// they exit.
+        /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
+        /// programs to save before they exit.
         static var synchronizationDelay: Duration? { Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil }
 
-        /// Saves a domain. `NSUserDefaults.h` names this function for the program's own, and announces that `synchronize()` will be
-        /// deprecated.
+        /// Saves a domain. `NSUserDefaults.h` names this function for the program's own domain, and
+        /// announces that `synchronize()` will be deprecated.
         static func synchronize(_ defaults: UserDefaults, domain: String?) -> Bool {
             domain == standard ? CFPreferencesAppSynchronize(kCFPreferencesCurrentApplication) : defaults.synchronize()
         }
@@ -26,24 +28,26 @@ import SettingsFile
         static func path(domain: String) -> String? { nil }
         static func obstacle(domain: String) -> DefaultsError? { nil }
 
-        /// Just runs `body`: whoever observes `UserDefaults` is called inside a write, and must be able to read.
+        /// Runs `body` without a lock: observers of `UserDefaults` are called during a write, and
+        /// must be able to read.
         static func guarding<Result, Failure: Error>(
             _ state: Locked<State>, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
             try body()
         }
 
-        /// Throws for a NaN other than `Double.nan`: `CFNumber` has one object for all of them, so a sign or a payload is lost.
+        /// Throws for a NaN other than `Double.nan`: `CFNumber` has a single NaN object, so a sign
+        /// or payload is lost.
         static func check(_ value: PropertyList) throws(DefaultsError) {
             var path: [String] = []
             guard !hasOtherNaN(value, path: &path) else {
                 throw DefaultsError(
                     .refused, path: path,
-                    reason: "UserDefaults does not give this back: a NaN with a sign or a payload loses it")
+                    reason: "UserDefaults cannot store this: a NaN with a sign or a payload loses it")
             }
         }
 
-        /// - Parameter path: Leads to the NaN afterward.
+        /// - Parameter path: Receives the path to the NaN.
         private static func hasOtherNaN(_ value: PropertyList, path: inout [String]) -> Bool {
             switch value {
             case .double(let double): return double.isNaN && double.bitPattern != Double.nan.bitPattern
@@ -65,25 +69,30 @@ import SettingsFile
             }
         }
 
-        /// Whether an administrator provides the value. Then `UserDefaults` takes a new one, and goes on to read the old one.
+        /// Returns whether an administrator manages the value. `UserDefaults` then accepts a new
+        /// value, but still returns the managed one.
         static func isManaged(_ key: String, _ defaults: UserDefaults, domain: String?) -> Bool {
             defaults.objectIsForced(forKey: key)
                 || domain.map { defaults.objectIsForced(forKey: key, inDomain: $0) } ?? false
         }
 
-        /// `UserDefaults` reads more than the domain: the global domain, and registered values.
+        /// Whether `UserDefaults` also reads other domains: the global domain and registered
+        /// values.
         static let hasFallbackValues = true
 
-        /// The value that `UserDefaults` reads where the domain has none.
+        /// Returns the value that `UserDefaults` reads if the domain has none.
         static func fallbackValue(_ key: String, _ defaults: UserDefaults) -> Any? {
             defaults.persistentDomain(forName: UserDefaults.globalDomain)?[key]
                 ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
         }
 
-        /// Of two keys that Swift calls equal, `é` in one and in two scalars, a Swift dictionary of a domain holds one only.
+        /// Throws for a key that is not in composed form. Swift considers the composed and
+        /// decomposed forms of `é` equal, so a dictionary of the domain can hold only one of two
+        /// such keys.
         static func check(key: String) throws(DefaultsError) {
             guard key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(key.utf8) else {
-                throw DefaultsError(.refused, reason: "UserDefaults lists keys in composed form only")
+                throw DefaultsError(
+                    .refused, reason: "UserDefaults lists keys in composed form (NFC) only; use that form")
             }
         }
     }

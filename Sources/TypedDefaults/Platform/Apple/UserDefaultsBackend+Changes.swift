@@ -7,18 +7,21 @@ import SettingsFile
         import Foundation
     #endif
 
-    // Changes that other code makes. Key-value observing reports those of each key, other processes included. Keys that it cannot
-    // observe share one observer of the notification that this process has changed some `UserDefaults`: it compares their values with the
-    // ones that it saw last, and reports the keys that differ.
+    // External changes. Key-value observing reports changes of each key, including those of other
+    // processes. For keys that it cannot observe, one observer of the notification that this
+    // process has changed any `UserDefaults` compares their values with the previous ones.
     extension UserDefaultsBackend {
         public var followsKeys: Bool { true }
 
-        public func watch(_ news: (@Sendable (_ keys: [String]?) -> Void)?) { state.withLock { $0.news = news } }
+        public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+            state.withLock { $0.onChange = onChange }
+        }
 
         public func follow(_ key: String, _ isFollowed: Bool) {
             let name = ByteString(key)
             let isObservable = KeyObservation.isPossible(key)
-            // Released after the lock: observers of `UserDefaults` may be called meanwhile.
+            // Release the observation after unlocking, because observers of `UserDefaults` may be
+            // running.
             var ended: (any Sendable)?
             let (isFirst, startsNotification) = state.withLock { state -> (Bool, Bool) in
                 state.followed[name, default: .init(isObservable: isObservable)].count += isFollowed ? 1 : -1
@@ -34,7 +37,7 @@ import SettingsFile
             guard isFirst else { return }
             if isObservable {
                 let observation = KeyObservation(defaults, key: key) { [weak self] in self?.report([key]) }
-                // Let go of after the lock, if it ended meanwhile.
+                // Release the observation after unlocking, in case the key is no longer followed.
                 withExtendedLifetime(observation) { state.withLock { $0.followed[name]?.observation = observation } }
             } else {
                 if startsNotification { startNotification() }
@@ -46,7 +49,8 @@ import SettingsFile
             let observation = NotificationObservation(UserDefaults.didChangeNotification) { [weak self] _ in
                 self?.reportChanges()
             }
-            // Let go of after the lock, if another thread was faster or no key is left.
+            // Release the observation after unlocking, in case another thread was faster or no key
+            // is left.
             withExtendedLifetime(observation) {
                 state.withLock { state in
                     if state.hasUnobservable, state.notification == nil { state.notification = observation }
@@ -54,22 +58,24 @@ import SettingsFile
             }
         }
 
-        /// Reports the keys without key-value observing whose values are not those that were seen last.
+        /// Reports the keys that cannot be observed and whose values have changed.
         private func reportChanges() {
             let (keys, pass) = state.withLock { state in
                 state.pass &+= 1
                 return (state.followed.filter { !$0.value.isObservable }.map(\.key), state.pass)
             }
-            // Not under the lock: reading may wait for a writer, which may be waiting for the lock in this very method.
-            let values = keys.map { key in FoundationDomain.Seen.value(Result { try value(forKey: key.string) }) }
+            // Read without the lock: reading may wait for a writer, and that writer may be waiting
+            // for the lock in this method.
+            let values = keys.map { key in UserDefaultsRules.Seen.value(Result { try value(forKey: key.string) }) }
             let changed = state.withLock { state -> [String] in
-                // A pass that began later has read later, and reports whatever this one has seen.
+                // A pass that started later has read later, and reports the changes that this one
+                // saw.
                 guard state.pass == pass else { return [] }
                 var changed: [String] = []
                 for (key, value) in zip(keys, values) {
                     guard let seen = state.followed[key]?.seen else { continue }
                     state.followed[key]?.seen = value
-                    // The suite reads a new key itself, after it has asked to follow it.
+                    // The suite itself reads a key after it starts to follow it.
                     if !seen.isEqual(to: value), !seen.isUnknown { changed.append(key.string) }
                 }
                 return changed
@@ -77,36 +83,36 @@ import SettingsFile
             if !changed.isEmpty { report(changed) }
         }
 
-        private func report(_ keys: [String]) { state.withLock { $0.news }?(keys) }
+        private func report(_ keys: [String]) { state.withLock { $0.onChange }?(keys) }
     }
 
-    extension FoundationDomain {
-        /// What a backend follows, and whom it tells.
+    extension UserDefaultsRules {
+        /// The followed keys, and the handler of their changes.
         struct State {
             struct Followed {
                 let isObservable: Bool
                 var count = 0
                 var observation: (any Sendable)?
-                /// The value at the last notification, of a key that cannot be observed.
+                /// The value at the last notification, for a key that cannot be observed.
                 var seen = Seen.unknown
             }
             var followed: [ByteString: Followed] = [:]
             var notification: (any Sendable)?
-            /// Counts the passes over the keys that cannot be observed.
+            /// The number of passes over the keys that cannot be observed.
             var pass: UInt = 0
-            var news: (@Sendable ([String]?) -> Void)?
+            var onChange: (@Sendable ([String]?) -> Void)?
 
             var hasUnobservable: Bool { followed.values.contains { !$0.isObservable } }
         }
 
-        /// What a key was seen to hold.
+        /// The last known value of a key.
         enum Seen: Sendable {
             case unknown
             case value(Result<PropertyList?, any Error>)
 
             var isUnknown: Bool { if case .unknown = self { true } else { false } }
 
-            /// False where one of them could not be read.
+            /// Returns false if either value could not be read.
             func isEqual(to other: Seen) -> Bool {
                 guard case .value(.success(let value)) = self, case .value(.success(let other)) = other else {
                     return false
@@ -116,13 +122,13 @@ import SettingsFile
         }
     }
 
-    /// A notification that is observed on the thread that posts it, as long as this object lives.
+    /// Observes a notification on the thread that posts it, as long as this object lives.
     final class NotificationObservation: Sendable {
-        // Safe: only handed back to be removed.
+        // Safe: only passed to `removeObserver`.
         private nonisolated(unsafe) let token: any NSObjectProtocol
 
-        init(_ name: Notification.Name, heard: @escaping @Sendable (Notification) -> Void) {
-            token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil, using: heard)
+        init(_ name: Notification.Name, handler: @escaping @Sendable (Notification) -> Void) {
+            token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil, using: handler)
         }
 
         deinit { NotificationCenter.default.removeObserver(token) }

@@ -3,52 +3,59 @@ import SettingsFile
 #if !canImport(Darwin) && UserDefaults
     import Foundation
 
-    /// What was measured of `UserDefaults` on Linux with Swift 6.3.1: which values and files it ruins. It writes XML property
-    /// lists; everything not refused here came back the same in a fresh process.
-    enum FoundationDomain {
-        /// The name under which the program's own values are found even before they are saved.
+    /// The behavior of `UserDefaults` on Linux, as measured with Swift 6.3.1: the values and files
+    /// that it damages.
+    ///
+    /// It writes XML property lists. All values that are not refused here came back unchanged in
+    /// another process.
+    enum UserDefaultsRules {
+        /// The name under which the program's own values are visible even before they are saved.
         static let standard: String? = "kCFPreferencesCurrentApplication"
 
-        /// Nothing to keep: there is no news there.
+        /// Empty, because `UserDefaults` reports no changes on Linux.
         struct State {}
 
-        /// Runs `body` alone: half a commit must neither be read nor saved.
+        /// Runs `body` with a lock, because half a commit must be neither read nor saved.
         static func guarding<Result, Failure: Error>(
             _ state: Locked<State>, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
             try state.withLock { _ throws(Failure) in try body() }
         }
 
-        /// Nothing is saved there unless one asks.
+        /// Foundation saves only when asked to.
         static let synchronizationDelay: Duration? = .milliseconds(300)
 
-        /// A value that Foundation calls equal to the stored one, as 2.0 to 2, is not written.
+        /// Foundation does not write a value that it considers equal to the stored one, such as 2.0
+        /// and 2.
         static let skipsEqualValues = true
 
-        /// The file of a domain; nil without a home, when Foundation would write to `/.config`.
+        /// Returns the file of a domain, or `nil` without a home folder, because Foundation would
+        /// write to `/.config`.
         static func path(domain: String) -> String? {
-            // Foundation repairs a name that is not UTF-8 in the same way.
+            // Foundation replaces invalid UTF-8 in a name in the same way.
             let own = String(decoding: SettingsFolder.executableName, as: UTF8.self)
             let name = domain == standard ? own : domain
             return SettingsFolder.path.map { "\($0)/\(name).plist" }
         }
 
-        /// Why a domain cannot be used: Foundation takes a file that it cannot read for an empty one, and overwrites it.
+        /// Returns why a domain cannot be used. Foundation treats a file that it cannot read as
+        /// empty, and overwrites it.
         static func obstacle(domain: String) -> DefaultsError? {
             guard let path = path(domain: domain) else {
                 return DefaultsError(
                     .unavailable,
                     reason:
-                        "neither XDG_CONFIG_HOME nor HOME is an absolute path, so there is no place for settings; set one of them"
+                        "neither XDG_CONFIG_HOME nor HOME is an absolute path, so there is no folder for settings; set one of them"
                         + " or use DefaultsSuite.inMemory()")
             }
             var reason = ""
-            // Another process may be making or rewriting the file just now, and for that moment it is empty or cut off.
+            // Retry: while another process creates or rewrites the file, it is empty or truncated.
             for _ in 0..<5 {
                 if let data = FileManager.default.contents(atPath: path) {
-                    // A file of no bytes has nothing to lose. It is what a kill while Foundation is writing leaves behind.
+                    // An empty file has nothing to lose. A process that is killed while Foundation
+                    // writes leaves one behind.
                     if data.isEmpty { return nil }
-                    // Why it cannot be parsed is of no use to anybody; that it cannot is told below.
+                    // The reason of the parser does not help the user.
                     if (try? PropertyListSerialization.propertyList(from: data, format: nil)) is [String: Any] {
                         return nil
                     }
@@ -64,13 +71,13 @@ import SettingsFile
 
         static func synchronize(_ defaults: UserDefaults, domain: String?) -> Bool { defaults.synchronize() }
 
-        /// There is no administration of settings on Linux.
+        /// Linux has no managed settings.
         static func isManaged(_ key: String, _ defaults: UserDefaults, domain: String?) -> Bool { false }
 
-        /// `UserDefaults` reads registered values where the domain has none.
+        /// Whether `UserDefaults` also reads registered values.
         static let hasFallbackValues = true
 
-        /// The value that `UserDefaults` reads where the domain has none.
+        /// Returns the value that `UserDefaults` reads if the domain has none.
         static func fallbackValue(_ key: String, _ defaults: UserDefaults) -> Any? {
             defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
         }
@@ -78,9 +85,9 @@ import SettingsFile
         static func check(key: String) throws(DefaultsError) {
             try check(string: key, "a key")
             guard key != "CF$UID" else { throw refusing("“CF$UID” as a key makes the whole file unreadable") }
-            // Two keys that differ in this only are one when they are saved.
+            // Foundation saves two keys that differ only in their composition as one.
             guard key.precomposedStringWithCanonicalMapping.hasSameBytes(as: key) else {
-                throw refusing("a key that is not in composed form may be taken for another one")
+                throw refusing("a key that is not in composed form may be mistaken for another key")
             }
         }
 
@@ -107,9 +114,9 @@ import SettingsFile
                     throw refusing("a date that is not finite makes the whole file unreadable")
                 }
                 guard seconds.rounded() == seconds, seconds.bitPattern != (-0.0).bitPattern else {
-                    throw refusing("a date loses its fraction of a second, so round it")
+                    throw refusing("a date loses its fraction of a second; round it")
                 }
-                guard seconds.magnitude <= 3e16 else { throw refusing("a date so far away comes back as another one") }
+                guard seconds.magnitude <= 3e16 else { throw refusing("a date this distant comes back changed") }
             case .string(let string): try check(string: string, "a string")
             case .array(let elements):
                 for (index, element) in elements.enumerated() {
@@ -130,7 +137,8 @@ import SettingsFile
             throws(DefaultsError)
         {
             path.append(key)
-            // Foundation's parser takes time with the third power of the depth, and ends the process at some hundred levels.
+            // Foundation's parser takes cubic time in the depth, and crashes at a depth of a few
+            // hundred.
             guard path.count <= 32 else { throw refusing("nested deeper than 32 levels") }
             try check(value, path: &path)
             path.removeLast()
@@ -143,27 +151,7 @@ import SettingsFile
         }
 
         private static func refusing(_ reason: String) -> DefaultsError {
-            DefaultsError(.refused, reason: "UserDefaults on Linux does not give this back: \(reason)")
+            DefaultsError(.refused, reason: "UserDefaults on Linux cannot store this: \(reason)")
         }
-    }
-
-    /// Whether a domain can be read and written.
-    struct DomainAccess: Sendable {
-        private let obstacle: DefaultsError?
-
-        init(domain: String?) { obstacle = domain.flatMap { FoundationDomain.obstacle(domain: $0) } }
-
-        func check(_ defaults: UserDefaults) throws(DefaultsError) { if let obstacle { throw obstacle } }
-
-        /// There is no limit.
-        func checkSize(
-            _ edits: [(key: String, value: PropertyList?)], contents: () -> [String: Any]
-        ) throws(DefaultsError) -> DefaultsError? { nil }
-
-        func noteCommit(_ defaults: UserDefaults) {}
-
-        func takeNotice() -> DefaultsError? { nil }
-
-        static let ownKeys: [String] = []
     }
 #endif
