@@ -49,8 +49,9 @@ extension Command {
         }
         if !isCopy { add(file.salvageable) }
         if asJSON {
-            let values = saved.values.compactMap { entry in entry.value.map { (key: entry.key, value: $0) } }
-            text = JSONWriter.text(ofSettings: values.sortedByKey()) + "\n"
+            var contents = SuiteContents()
+            for (key, value) in saved.values { contents[key] = value }
+            text = String(decoding: contents.json(), as: UTF8.self) + "\n"
         }
         try Output.write(Data(text.utf8))
         throw .missing(

@@ -71,7 +71,7 @@ extension Command {
     private func get(_ suite: OpenSuite, _ key: String) throws(Failure) {
         try suite.checkExistence()
         guard let value = try suite.value(key) else { throw .missing("“\(suite.name)” has no key “\(key)”") }
-        try Output.print(JSONWriter.text(of: value, isPretty: true))
+        try Output.print(value.json(isPretty: true))
     }
 
     private func set(_ suite: OpenSuite, _ key: String, _ text: String, isString: Bool) throws(Failure) {
@@ -79,12 +79,11 @@ extension Command {
         if isString {
             value = .string(text)
         } else {
-            let json: JSON
-            do { json = try JSONReader.read(Data(text.utf8)) } catch {
-                throw .usage("the value is not JSON: \(error); a string is '\"text\"' or --string text")
-            }
-            do { value = try json.propertyList() } catch {
-                throw .unavailable("the value is refused: \(error)")
+            do throws(DefaultsError) { value = try PropertyList(json: Data(text.utf8)) } catch {
+                guard error.kind == .unreadable else {
+                    throw .unavailable("the value cannot be stored: \(error.reason)")
+                }
+                throw .usage("the value is not JSON: \(error.reason); a string is '\"text\"' or --string text")
             }
         }
         try suite.store([(key, value)])
@@ -121,18 +120,18 @@ extension Command {
         let isPlain = key.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || "0123456789._-$".unicodeScalars.contains($0)
         }
-        let name = isPlain && !key.isEmpty ? key : JSONWriter.text(ofString: key)
-        let text = value.map { JSONWriter.text(of: $0, isPretty: false) } ?? "(removed)"
+        let name = isPlain && !key.isEmpty ? key : PropertyList.string(key).json(isPretty: false)
+        let text = value.map { $0.json(isPretty: false) } ?? "(removed)"
         guard let limit, text.count > limit else { return "\(name) = \(text)\n" }
         return "\(name) = \(text.prefix(limit))… (\(text.utf8.count) bytes)\n"
     }
 
     private func export(_ suite: OpenSuite, to file: String?, _ options: Set<Arguments.Option>) throws(Failure) {
         try suite.checkExistence()
-        let settings = Array(try suite.contents())
+        let contents = try suite.contents()
         let data =
             options.contains(.plist)
-            ? try PropertyListFile.data(of: settings) : Data((JSONWriter.text(ofSettings: settings) + "\n").utf8)
+            ? try PropertyListFile.data(of: Array(contents)) : contents.json() + Data("\n".utf8)
         if let file, file != "-" { try File.write(data, to: file) } else { try Output.write(data) }
     }
 
@@ -140,10 +139,10 @@ extension Command {
         let data = try File.read(file)
         let name = file == "-" ? "standard input" : file
         guard !PropertyListFile.isOne(data) else { return try suite.store(PropertyListFile.settings(in: data, name)) }
-        let settings: [(key: String, value: PropertyList)]
-        do { settings = try JSONReader.read(data).settings() } catch {
+        let contents: SuiteContents
+        do { contents = try SuiteContents(json: data) } catch {
             throw .unavailable("\(name) is neither a property list nor the JSON of a suite: \(error)")
         }
-        try suite.store(settings)
+        try suite.store(contents)
     }
 }

@@ -93,12 +93,12 @@ extension PropertyList {
         case .bool(let value): value
         case .integer(let value):
             // `Int` has 32 bits on some watches. One of the 64-bit types always fits.
-            if let int = value.exactly(as: Int.self) {
+            if let int = Int(exactly: value) {
                 int
-            } else if let signed = value.exactly(as: Int64.self) {
+            } else if let signed = Int64(exactly: value) {
                 signed
             } else {
-                value.exactly(as: UInt64.self) ?? 0
+                UInt64(exactly: value) ?? 0
             }
         case .double(let value): value
         case .string(let value): value

@@ -140,11 +140,40 @@ extension PropertyList {
             isNegative == other.isNegative ? bits < other.bits : isNegative
         }
 
-        /// The value as that type; nil where it does not fit.
-        public func exactly<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
-            isNegative ? Number(exactly: Int64(bitPattern: bits)) : Number(exactly: bits)
+        /// Creates the integer with these decimal digits; `nil` for any other text and beyond 64 bits.
+        init?(_ digits: String) {
+            if let value = Int64(digits) {
+                self.init(exactly: value)
+            } else if let value = UInt64(digits) {
+                self.init(exactly: value)
+            } else {
+                return nil
+            }
+        }
+
+        fileprivate func value<Number>(_ signed: (Int64) -> Number, _ unsigned: (UInt64) -> Number) -> Number {
+            isNegative ? signed(Int64(bitPattern: bits)) : unsigned(bits)
         }
     }
+}
+
+extension FixedWidthInteger {
+    /// Creates the number of the same value; `nil` if it does not fit the type.
+    public init?(exactly value: PropertyList.Integer) {
+        guard let number = value.value(Self.init(exactly:), Self.init(exactly:)) else { return nil }
+        self = number
+    }
+}
+
+extension BinaryFloatingPoint {
+    /// Creates the number of the same value; `nil` if the type does not hold it exactly.
+    public init?(exactly value: PropertyList.Integer) {
+        guard let number = value.value(Self.init(exactly:), Self.init(exactly:)) else { return nil }
+        self = number
+    }
+
+    /// Creates the nearest number.
+    init(_ value: PropertyList.Integer) { self = value.value(Self.init(_:), Self.init(_:)) }
 }
 
 extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvertible {

@@ -576,7 +576,7 @@ extension PropertyListCodingTests {
             switch list {
             case .bool(let value): self = .bool(value)
             case .integer(let value):
-                self = value.exactly(as: Int64.self).map(Tree.integer) ?? .unsigned(value.exactly(as: UInt64.self)!)
+                self = Int64(exactly: value).map(Tree.integer) ?? .unsigned(UInt64(exactly: value)!)
             case .double(let value): self = .double(value)
             case .string(let value): self = .string(value)
             case .data(let value): self = .data(value)

@@ -65,21 +65,21 @@ extension PropertyListTests {
     func anIntegerHasNoWidthAndNoSignOfItsOwn(integer: PropertyList.Integer?) {
         #expect(integer == 5)
         #expect(integer?.hashValue == PropertyList.Integer(5).hashValue)
-        #expect(integer?.exactly(as: Int8.self) == 5)
-        #expect(integer?.exactly(as: UInt64.self) == 5)
+        #expect(integer.flatMap(Int8.init(exactly:)) == 5)
+        #expect(integer.flatMap(UInt64.init(exactly:)) == 5)
     }
 
     @Test func integersReachFromTheLeastInt64ToTheGreatestUInt64() {
         let least = PropertyList.Integer(exactly: Int64.min)
         #expect(least == -9_223_372_036_854_775_808)
-        #expect(least?.exactly(as: Int64.self) == .min)
-        #expect(least?.exactly(as: UInt64.self) == nil)
+        #expect(least.flatMap(Int64.init(exactly:)) == .min)
+        #expect(least.flatMap(UInt64.init(exactly:)) == nil)
         #expect(least?.description == "-9223372036854775808")
 
         let greatest = PropertyList.Integer(exactly: UInt64.max)
         #expect(greatest == 18_446_744_073_709_551_615)
-        #expect(greatest?.exactly(as: UInt64.self) == .max)
-        #expect(greatest?.exactly(as: Int64.self) == nil)
+        #expect(greatest.flatMap(UInt64.init(exactly:)) == .max)
+        #expect(greatest.flatMap(Int64.init(exactly:)) == nil)
         #expect(greatest?.description == "18446744073709551615")
 
         if #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) {
@@ -93,10 +93,10 @@ extension PropertyListTests {
 
     @Test func integersThatDoNotFitAreNotCut() {
         let integer = PropertyList.Integer(300)
-        #expect(integer.exactly(as: Int8.self) == nil)
-        #expect(integer.exactly(as: UInt8.self) == nil)
-        #expect(integer.exactly(as: Int16.self) == 300)
-        #expect(PropertyList.Integer(-1).exactly(as: UInt.self) == nil)
+        #expect(Int8(exactly: integer) == nil)
+        #expect(UInt8(exactly: integer) == nil)
+        #expect(Int16(exactly: integer) == 300)
+        #expect(UInt(exactly: PropertyList.Integer(-1)) == nil)
     }
 
     @Test func literalsAreTheValuesThatTheyShow() {

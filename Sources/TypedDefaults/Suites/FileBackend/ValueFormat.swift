@@ -27,12 +27,12 @@ extension ByteWriter {
         switch value {
         case .bool(let value): append(byte: value ? 1 : 0)
         case .integer(let value):
-            if let signed = value.exactly(as: Int64.self) {
+            if let signed = Int64(exactly: value) {
                 append(byte: 2)
                 append(word: UInt64(bitPattern: signed))
             } else {
                 append(byte: 3)
-                append(word: value.exactly(as: UInt64.self) ?? 0)
+                append(word: UInt64(exactly: value) ?? 0)
             }
         case .double(let value):
             append(byte: 4)

@@ -179,7 +179,7 @@ final class PropertyListTreeDecoder: Decoder {
         case .bool(let value) where Value.self == Bool.self: return unsafeBitCast(value, to: Value.self)
         case .double(let value) where Value.self == Double.self: return unsafeBitCast(value, to: Value.self)
         case .integer(let value) where Value.self == Int.self:
-            if let value = value.exactly(as: Int.self) { return unsafeBitCast(value, to: Value.self) }
+            if let value = Int(exactly: value) { return unsafeBitCast(value, to: Value.self) }
         default: break
         }
         guard let type = Value.self as? any NativeValue.Type else {

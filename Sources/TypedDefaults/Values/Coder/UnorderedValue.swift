@@ -88,9 +88,9 @@ extension PropertyList {
         switch self {
         case .bool(let value): bytes += [0, value ? 1 : 0]
         case .integer(let value):
-            let negative = value.exactly(as: Int64.self).flatMap { $0 < 0 ? UInt64(bitPattern: $0) : nil }
+            let negative = Int64(exactly: value).flatMap { $0 < 0 ? UInt64(bitPattern: $0) : nil }
             bytes += [1, negative == nil ? 1 : 0]
-            append(negative ?? value.exactly(as: UInt64.self) ?? 0)
+            append(negative ?? UInt64(exactly: value) ?? 0)
         case .double(let value):
             bytes.append(2)
             append(value.bitPattern)

@@ -4,11 +4,8 @@ extension Double: NativeValue {
         switch stored {
         case .double(let value): self = value
         case .integer(let value):
-            let double = value.exactly(as: Int64.self).flatMap(Double.init(exactly:))
-            guard let double = double ?? value.exactly(as: UInt64.self).flatMap(Double.init(exactly:)) else {
-                return nil
-            }
-            self = double
+            guard let value = Double(exactly: value) else { return nil }
+            self = value
         default: return nil
         }
     }
@@ -23,11 +20,7 @@ extension Double: NativeValue {
 extension Float: NativeValue {
     init?(_ stored: PropertyList) {
         if case .integer(let value) = stored {
-            guard
-                let float = value.exactly(as: Int64.self).map(Float.init)
-                    ?? value.exactly(as: UInt64.self).map(Float.init)
-            else { return nil }
-            self = float
+            self.init(value)
             return
         }
         guard case .double(let double) = stored else { return nil }

@@ -4,7 +4,7 @@ extension NativeValue where Self: FixedWidthInteger {
     init?(_ stored: PropertyList) {
         switch stored {
         case .integer(let value):
-            guard let value = value.exactly(as: Self.self) else { return nil }
+            guard let value = Self(exactly: value) else { return nil }
             self = value
         case .double(let value):
             guard let value = Self(exactly: value) else { return nil }

@@ -21,7 +21,7 @@ extension FixedWidthInteger {
             guard let value = Self(digits, radix: 10), value.description == digits else { return nil }
             self = value
         case .integer(let value):
-            guard let value = value.exactly(as: Self.self) else { return nil }
+            guard let value = Self(exactly: value) else { return nil }
             self = value
         case .double(let value):
             guard let value = Self(exactly: value) else { return nil }
