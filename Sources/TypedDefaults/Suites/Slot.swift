@@ -137,7 +137,7 @@ final class Slot: ForkLock {
         // Safe: a slot is found by its type.
         let encoding = unsafeDowncast(encoding, to: SlotEncoding<Value>.self)
         do throws(DefaultsError) {
-            return try encoding.encode(value, self).get()
+            return try encoding.encode(value).get()
         } catch {
             throw error.about(key: key)
         }
@@ -146,25 +146,10 @@ final class Slot: ForkLock {
 
 /// How values of a slot's type are encoded.
 ///
-/// Functions in an object, because generic code would look up the type of a ``Conversion`` at each call.
+/// A function in an object, because generic code would look up the type of a ``Conversion`` at each call.
 private final class SlotEncoding<Value: Sendable>: Sendable {
-    let encode: @Sendable (Value, Slot) -> Result<PropertyList?, DefaultsError>
-
-    init(_ conversion: Conversion<Value>) {
-        let check: @Sendable (PropertyList) -> Result<Void, DefaultsError> = { written in
-            Result { () throws(DefaultsError) in try conversion.checkOnce(written) }
-        }
-        let encode = conversion.encoding
-        if conversion.kind == .convertible {
-            self.encode = { value, _ in encode(value, check) }
-            return
-        }
-        self.encode = { value, slot in
-            let encoded = encode(value, nil)
-            guard case .success(let new?) = encoded, !slot.isOwn else { return encoded }
-            return check(new).map { new }
-        }
-    }
+    let encode: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    init(_ conversion: Conversion<Value>) { encode = conversion.encoding }
 }
 
 extension Slot {
@@ -219,9 +204,6 @@ extension Slot {
         }
         release(old)
     }
-
-    /// Whether what is stored was written through this slot, by a type that was seen to read what it writes.
-    var isOwn: Bool { knowledge.withLock { $0.isOwn } }
 
     /// A value to release after unlocking.
     typealias Replaced = (stored: PropertyList?, content: Content)

@@ -90,7 +90,6 @@ extension SuiteContents {
         base.declare(name, declaration)
         do throws(DefaultsError) {
             let new = try declaration.conversion.encode(value)
-            if let new { try declaration.conversion.checkOnce(new) }
             let old = storedValue(name, declaration)
             if let old, old != new { try keep(old, of: name, unlessReadableAs: declaration) }
             for name in declaration.formerNames where self[name] != nil { self[name] = nil }

@@ -11,9 +11,9 @@
 /// }
 /// ```
 ///
-/// A type with a raw value needs only the key as well; any other type writes ``init(_:)`` and ``serialize()`` by hand. Whoever
-/// writes one of the two should write both: a store reads the first value of each type back before it writes it, and
-/// refuses a type that does not come back the same.
+/// A type with a raw value needs only the key as well; any other type writes ``init(_:)`` and ``serialize()`` by hand. If you
+/// implement one, implement both: a store reads a value back before it writes the first value of a type, and refuses a value
+/// that would lose data. See <doc:HowAValueIsStored#The-check-at-a-save>.
 ///
 /// The requirement `Sendable` is met by structs and enums of such values, and by final classes with `let` properties. A class
 /// that can change needs a lock and `@unchecked Sendable`; an open class would ask that of each subclass, so keep it final. A class

@@ -12,59 +12,31 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     // Functions behind references, because generic code would wrap a plain function each time it
     // passes it on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
-        let isHandWritten: Bool
-        /// Whether a value was seen to read back the same. One value proves nothing about a hand-written conversion.
-        let isChecked: Bool
-        private let result: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
-        init(isHandWritten: Bool = false, _ encode: @escaping Encode) {
-            self.isHandWritten = isHandWritten
-            isChecked = false
-            result = { value in Result { () throws(DefaultsError) in try encode(value) } }
+        let call: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+        init(_ encode: @escaping Encode) {
+            call = { value in Result { () throws(DefaultsError) in try encode(value) } }
         }
-        init(checked encoding: Encoding) {
-            isHandWritten = encoding.isHandWritten
-            isChecked = !isHandWritten
-            result = encoding.result
-        }
-        func call(_ value: Value) throws(DefaultsError) -> PropertyList? { try result(value).get() }
     }
     final class Decoding: Sendable {
         let call: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
         init(_ decode: @escaping Decode) { call = Box.decoding(decode) }
     }
 
-    // As plain objects: generic code looks the type of an optional one up each time.
-    // Asked and set only if the lock is free: in a forked child it may not be for ever. To find the answer out again is slow, not wrong.
+    // As plain objects: generic code looks up the type of an optional one each time.
+    // Asked and set only if the lock is free: in a forked child it may be held for good. To find the answer again is slow,
+    // not wrong.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
-    /// Whether the type has a `serialize()` of its own; false before the first call.
-    var isHandWritten: Bool {
-        (known.withLockIfFree({ $0.encoding }) ?? nil).map { unsafeDowncast($0, to: Encoding.self).isHandWritten }
-            ?? false
-    }
-
-    /// Encodes a value, and calls `check` with what it comes to unless that needs no check any more.
-    func encode(
-        _ value: Value, _ check: Conversion<Value>.Check? = nil
-    ) throws(DefaultsError) -> PropertyList? {
+    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
         // Safe, here and below: nothing else is put there.
         if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
-            let encoding = unsafeDowncast(encoding, to: Encoding.self)
-            let encoded = try encoding.call(value)
-            guard let check, let encoded, !encoding.isChecked else { return encoded }
-            try check(encoded).get()
-            if !encoding.isHandWritten { known.withLockIfFree { $0.encoding = Encoding(checked: encoding) } }
-            return encoded
+            return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()
         }
         let probe = Probe()
-        let object = DefaultImplementations.$current.withValue(probe) { value.serialize() }
-        let encoding =
-            probe.found.withLock { $0.encoding }
-            ?? Encoding(isHandWritten: true) { value throws(DefaultsError) in try PropertyList(value.serialize()) }
+        _ = DefaultImplementations.$current.withValue(probe) { value.serialize() }
+        let encoding = probe.found.withLock { $0.encoding } ?? Encoding(Conversion.encodingByHand)
         known.withLockIfFree { $0.encoding = encoding }
-        let encoded = try PropertyList(object)
-        try check?(encoded).get()
-        return encoded
+        return try encoding.call(value).get()
     }
 
     @Sendable
@@ -75,20 +47,12 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, readsArguments)
         }
         let probe = Probe()
-        let value = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
-        let direct = probe.found.withLock { $0.decoding }
+        _ = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let decoding =
-            direct ?? Decoding { stored, _ throws(DefaultsError) in try Self.checked(Value(stored.object)) }
+            probe.found.withLock { $0.decoding }
+            ?? Decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) }
         known.withLockIfFree { $0.decoding = decoding }
-        if let direct { return direct.call(stored, readsArguments) }
-        return Box.decoding { _, _ throws(DefaultsError) in try Self.checked(value) }(stored, readsArguments)
-    }
-
-    private static func checked(_ value: Value?) throws(DefaultsError) -> Value {
-        guard let value else {
-            throw DefaultsError(.unreadable, type: "\(Value.self)", reason: "init(_:) made no value of what is stored")
-        }
-        return value
+        return decoding.call(stored, readsArguments)
     }
 
     /// What the default implementations of just this type leave behind.

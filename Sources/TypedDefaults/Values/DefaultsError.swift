@@ -32,7 +32,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let unreadable = Kind(code: .unreadable)
         /// The place where settings live cannot be read or written now; what is stored there is unknown and untouched.
         public static let unavailable = Kind(code: .unavailable)
-        /// The value cannot be stored as it is: it would not read back the same. Nothing was written.
+        /// The value cannot be stored, because reading it back would lose data. Nothing was written.
         public static let refused = Kind(code: .refused)
         /// An administrator provides the value, so the program cannot change it. Nothing was written. See ``UserDefault/isManaged``.
         public static let managed = Kind(code: .managed)

@@ -37,13 +37,16 @@ final class PropertyListTreeDecoder: Decoder {
         /// A type that tries several types in turn must not find the wrong one first: a `Bool` in the
         /// integer 1. So a whole value is read leniently only if reading it strictly has failed.
         let isStrict: Bool
+        /// Non-nil to collect the places that values are made from.
+        fileprivate let reads: ReadPlaces?
         @exclusivity(unchecked)
         fileprivate var stack = StackWatch()
 
         init(
             userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true,
-            isStrict: Bool = true
+            isStrict: Bool = true, reads: ReadPlaces? = nil
         ) {
+            self.reads = reads
             self.isStrict = isStrict
             self.userInfo = userInfo
             self.readsArguments = readsArguments
@@ -222,9 +225,11 @@ final class PropertyListTreeDecoder: Decoder {
         -> Value
     {
         if node.isNilMarker { try checkIsNotNil(type, node, at: key) }
-        return try value(
+        let value = try value(
             type, from: node.unescapedFromNil, key: key, isNil: node.isNilMarker,
             elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key, valueType: type))
+        root.reads?.insert(codingPath + [key])
+        return value
     }
 
     /// The counterpart of the encoder's `singleNode(for:)`.

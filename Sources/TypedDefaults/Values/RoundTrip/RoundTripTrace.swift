@@ -20,8 +20,14 @@ import SettingsFile
 ///
 /// What is built is compared and never stored.
 final class RoundTripTrace {
+    /// The entry that says which type wrote a value.
+    static let keyOfType = "\0type"
     /// The entry of a dictionary that says which type its keys are of, and whether they are data.
     static let keyOfForm = "\0keys"
+    /// The entry that holds the value itself, or what a single value container holds.
+    static let keyOfContent = "\0"
+
+    static func isMark(_ key: String) -> Bool { key == keyOfType || key == keyOfForm }
 
     struct Note {
         let type: Any.Type
@@ -41,10 +47,10 @@ final class RoundTripTrace {
     static func mark(_ type: ObjectIdentifier) -> PropertyList { mark(UInt64(UInt(bitPattern: type))) }
 
     static func node(_ node: PropertyList, of type: Any.Type) -> PropertyList {
-        .array([mark(ObjectIdentifier(type)), node])
+        .dictionary([keyOfType: mark(ObjectIdentifier(type)), keyOfContent: node])
     }
 
-    static func layer(around node: PropertyList) -> PropertyList { .array([node]) }
+    static func layer(around node: PropertyList) -> PropertyList { .dictionary([keyOfContent: node]) }
 }
 
 /// A hash of how a type encodes itself: the types of its containers and, in order, of its values.

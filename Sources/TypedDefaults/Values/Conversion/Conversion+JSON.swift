@@ -1,0 +1,57 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Conversion where Value: Codable {
+    /// By `Codable`, as JSON in data, which is what many programs put into `UserDefaults`.
+    static func jsonData(fallback: Value?) -> Conversion {
+        Conversion(
+            kind: .jsonData,
+            encode: { value throws(DefaultsError) in
+                // An optional that holds nothing.
+                guard try traced(value) != nil else { return nil }
+                let written: PropertyList
+                do { written = try encodingAsJSON(value) } catch { throw DefaultsError(encoding: Value.self, error) }
+                // Each time, because it depends on the value what JSON can hold.
+                try RoundTrip(
+                    value: value, written: written, read: decodingFromJSON, write: encodingAsJSON,
+                    trace: { try tracedByCodable($0) },
+                    readDirectly: {
+                        // Checks the type itself.
+                        guard let node = try encodingByCodable(value) else { return nil }
+                        return try decodingByCodable(node, false, fallback: nil)
+                    },
+                    ignores: { _, _ in false }, reason: "JSON does not give the same value back"
+                ).check()
+                return written
+            },
+            decode: { stored, readsArguments throws(DefaultsError) in
+                if case .data(let data) = stored,
+                    let value = try? EmbeddedData(data).decode(Value.self, fallback: { fallback })
+                {
+                    return value
+                }
+                return try decodingByCodable(stored, readsArguments, fallback: fallback)
+            })
+    }
+
+    private static func traced(_ value: Value) throws(DefaultsError) -> PropertyList? {
+        do { return try tracedByCodable(value) } catch { throw DefaultsError(encoding: Value.self, error) }
+    }
+
+    private static func encodingAsJSON(_ value: Value) throws -> PropertyList {
+        let encoder = JSONEncoder()
+        // The same value gives the same bytes.
+        encoder.outputFormatting = .sortedKeys
+        return .data(try encoder.encode(value))
+    }
+
+    private static func decodingFromJSON(_ stored: PropertyList) throws -> Value {
+        guard case .data(let data) = stored, let value = try EmbeddedData(data).decode(Value.self) else {
+            throw DefaultsError(.unreadable, reason: "it is no JSON")
+        }
+        return value
+    }
+}

@@ -1,0 +1,36 @@
+import SettingsFile
+
+extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+    static var rawValue: Conversion {
+        let raw = Conversion<Value.RawValue>.codable
+        @Sendable func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
+            guard let stored = try raw.encode(value.rawValue) else {
+                throw .refused(path: [], type: Value.self, "a raw value that is nil would not read back")
+            }
+            return stored
+        }
+        @Sendable func decode(_ stored: PropertyList, readsArguments: Bool) throws(DefaultsError) -> Value {
+            guard let value = Value(rawValue: try raw.decode(stored, readsArguments)) else {
+                throw DefaultsError(
+                    .unreadable, type: "\(Value.self)", reason: "no value of the type has the raw value that is stored")
+            }
+            return value
+        }
+        // Asked only if the lock is free: in a forked child it may be held for good.
+        let isChecked = Locked(false)
+        return Conversion(
+            kind: .rawValue,
+            encode: { value throws(DefaultsError) in
+                let stored = try encode(value)
+                if isChecked.withLockIfFree({ $0 }) != true, let stored {
+                    try RoundTrip(
+                        value: value, written: stored, read: { try decode($0, readsArguments: false) }, write: encode,
+                        trace: encode, ignores: { _, _ in false },
+                        reason: "the type does not give the same raw value back"
+                    ).check()
+                    isChecked.withLockIfFree { $0 = true }
+                }
+                return stored
+            }, decode: decode)
+    }
+}
