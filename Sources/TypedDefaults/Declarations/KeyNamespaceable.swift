@@ -31,7 +31,7 @@ extension KeyNamespaceable {
     /// The suite of a call, in which the type declares that keys of its name are its own.
     fileprivate static func suite<Key>(_ source: DefaultsSuite?, keys: Key.Type) -> DefaultsSuite {
         let suite = source ?? Self.source
-        suite.core.note(ClassDeclaration(type: Self.self), of: "\(Self.self)_\(Key.self)")
+        suite.core.note(ClassDeclaration(type: Self.self), of: suite.withPrefix("\(Self.self)_\(Key.self)"))
         return suite
     }
 }

@@ -53,7 +53,7 @@ open class StorableConfigBase {
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
         let identifier = identifier ?? DefaultsSuite.programIdentifier
         let prefix = "\(identifier).\(stableName(of: type))"
-        suite.core.note(ClassDeclaration(type: type), of: keyWithoutDots(prefix))
+        suite.core.note(ClassDeclaration(type: type), of: suite.withPrefix(keyWithoutDots(prefix)))
         settings = storedProperties(of: self).map { label, property in
             let derived = "\(prefix).\(label)"
             // A pinned key of this program may be the derived key of a property that was renamed.
@@ -101,7 +101,7 @@ extension StorableConfigBase {
             do throws(DefaultsError) {
                 values[setting.key] = try value(setting)
             } catch {
-                suite.core.report(error.about(key: setting.key))
+                suite.current.core.report(error.about(key: setting.key))
             }
         }
         return values

@@ -20,6 +20,10 @@ extension DefaultsSuite {
     ///   value that this version cannot read, `<key>.unreadable`, may have been made before.
     @discardableResult
     public func update<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
+        try current.updateContents(body)
+    }
+
+    private func updateContents<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
         // Even after a failure there may be external changes.
         defer { core.deliver() }
         try core.beginWrite()
@@ -37,7 +41,7 @@ extension DefaultsSuite {
     private func commitUpdate<Result>(
         _ body: (inout SuiteContents) throws -> Result
     ) throws -> (Result, unreadable: [DefaultsError]) {
-        var base = SuiteContents.Base(reading: core)
+        var base = SuiteContents.Base(reading: self)
         let result: Result
         var edits: [ByteString: PropertyList?]
         do {
@@ -49,11 +53,12 @@ extension DefaultsSuite {
         for copy in try keepUnknownValues(before: edits, base) {
             unreadable.append(copy.error)
             // What was just kept is not removed by the same update.
-            if let removal = edits[ByteString(copy.key)], removal == nil { edits[ByteString(copy.key)] = nil }
+            let key = ByteString(withoutPrefix(copy.key))
+            if let removal = edits[key], removal == nil { edits[key] = nil }
         }
         if !edits.isEmpty {
             try core.commit(
-                edits.map { (key: $0.key.string, value: $0.value) }
+                edits.map { (key: withPrefix($0.key.string), value: $0.value) }
                     .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
         }
         return (result, unreadable)
@@ -83,7 +88,7 @@ extension DefaultsSuite {
         }
         if let failure = contents.base.failure ?? base.failure { throw failure }
         // A declaration would read a value under a former name again.
-        for key in core.formerKeys(of: new.keys.map(\.string)) where new[ByteString(key)] == nil {
+        for key in formerKeys(of: new.keys.map(\.string)) where new[ByteString(key)] == nil {
             new[ByteString(key)] = .some(nil)
         }
         let edits = new.filter { key, value in
@@ -99,8 +104,9 @@ extension DefaultsSuite {
     ) throws(DefaultsError) -> [DefaultsError] {
         var errors: [DefaultsError] = []
         for (key, value) in edits where value != nil && base.value(key.string, includesFallback: false) == nil {
-            for slot in core.slots(of: [key.string]) where slot.key.hasSameBytes(as: key.string) {
-                for former in slot.formerKeys {
+            let whole = withPrefix(key.string)
+            for slot in core.slots(of: [whole]) where slot.key.hasSameBytes(as: whole) {
+                for former in slot.formerKeys.map(withoutPrefix) {
                     guard let removal = edits[ByteString(former)], removal == nil,
                         let old = base.value(former, includesFallback: false),
                         case .failure(var error) = slot.decode(old)
@@ -125,19 +131,24 @@ extension DefaultsSuite {
         guard !unknown.isEmpty else { return [] }
         var copies: [(key: String, error: DefaultsError)] = []
         for (key, value) in edits where value != nil {
-            let names = [key.string] + core.formerKeys(of: [key.string])
+            let names = [key.string] + formerKeys(of: [key.string])
             for name in names where unknown.contains(ByteString(name)) && edits[ByteString(name)] != nil {
-                copies.append(try core.setAsideUnknownValue(of: name, as: key.string))
+                copies.append(try core.setAsideUnknownValue(of: withPrefix(name), as: withPrefix(key.string)))
             }
         }
         return copies
+    }
+
+    /// Returns the former names of those keys in all declarations.
+    private func formerKeys(of keys: [String]) -> [String] {
+        core.formerKeys(of: keys.map(withPrefix)).map(withoutPrefix)
     }
 
     /// Returns all stored values as of one moment.
     ///
     /// - Throws: A ``DefaultsError`` if the suite cannot be read.
     public func contents() throws -> SuiteContents {
-        let (values, unknownKeys) = try core.snapshot()
+        let (values, unknownKeys) = try current.snapshot()
         return SuiteContents(base: SuiteContents.Base(values, unknownKeys: unknownKeys))
     }
 
@@ -150,16 +161,17 @@ extension DefaultsSuite {
     public func replaceContents(with contents: SuiteContents) throws { try update { $0 = contents } }
 }
 
-extension SuiteCore {
+extension DefaultsSuite {
     typealias Values = (values: [ByteString: PropertyList], unknownKeys: Set<ByteString>)
 
     /// Returns all stored values, and the keys of those that the backend cannot read; as of one moment if no other process writes.
     func values() throws(DefaultsError) -> Values {
         var all: Values = ([:], [])
-        for key in try backend.keys() {
-            do throws(DefaultsError) { all.values[ByteString(key)] = try backend.value(forKey: key) } catch {
+        for key in try keysInScope() {
+            let name = ByteString(withoutPrefix(key))
+            do throws(DefaultsError) { all.values[name] = try core.backend.value(forKey: key) } catch {
                 guard error.kind == .unreadable else { throw error }
-                all.unknownKeys.insert(ByteString(key))
+                all.unknownKeys.insert(name)
             }
         }
         return all
@@ -167,17 +179,17 @@ extension SuiteCore {
 
     /// Returns all stored values as of one moment.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
-        defer { deliver() }
+        defer { core.deliver() }
         // A file has no generation before it is opened.
-        _ = try backend.keys()
+        _ = try core.backend.keys()
         for _ in 0..<10 {
-            let generation = backend.generation
+            let generation = core.backend.generation
             let values = try values()
-            if backend.generation == generation { return values }
+            if core.backend.generation == generation { return values }
         }
         // Other processes write all the time, so they wait once.
-        try beginWrite()
-        defer { endWrite() }
+        try core.beginWrite()
+        defer { core.endWrite() }
         return try values()
     }
 }

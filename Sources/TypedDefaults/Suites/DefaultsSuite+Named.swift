@@ -69,7 +69,8 @@ import SettingsFile
         private init(settingsFile name: String) {
             // Programs whose name the system does not tell must not share a file.
             let path = name.isEmpty ? nil : SettingsFolder.path.map { "\($0)/\(name).defaults" }
-            core = SuiteCore.shared(id: ByteString(path ?? "no folder: \(name)")) { FileBackend(namedPath: path) }
+            let id = ByteString(path ?? "no folder: \(name)")
+            self.init(core: SuiteCore.shared(id: id) { FileBackend(namedPath: path) })
         }
     }
 

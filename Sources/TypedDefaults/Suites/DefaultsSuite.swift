@@ -16,14 +16,17 @@ import SettingsFile
 // Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a `catch where` can crash the
 // Swift 6.3 compiler, and the same code would compile for one store and warn for another.
 public struct DefaultsSuite: Sendable {
+    /// The core of this suite, even while another suite stands in for it.
     let core: SuiteCore
+    /// The prefix of a scope; `nil` for a whole suite.
+    let scope: Scope?
 
     /// Creates a suite on that backend. Suites on one backend share everything.
     public init(backend: some DefaultsBackend) {
-        core = SuiteCore.shared(id: ObjectIdentifier(backend)) { backend }
+        self.init(core: SuiteCore.shared(id: ObjectIdentifier(backend)) { backend })
     }
 
-    init(core: SuiteCore) { self.core = core }
+    init(core: SuiteCore, scope: Scope? = nil) { (self.core, self.scope) = (core, scope) }
 
     /// A new suite in memory that holds those values and shares nothing with any other.
     public static func inMemory(_ contents: [String: PropertyList] = [:]) -> DefaultsSuite {
@@ -37,17 +40,17 @@ public struct DefaultsSuite: Sendable {
     /// all handles on the suite. It is called on the thread that met the failure, under no lock; for a failure inside
     /// ``DefaultStoreType/updateStored(_:)``, once the update has ended. So it may write the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
-        get { core.onFailure }
-        nonmutating set { core.onFailure = newValue }
+        get { current.core.onFailure }
+        nonmutating set { current.core.onFailure = newValue }
     }
 
     /// Where the suite is stored, for people to read; nil where that is no place that one can name, such as memory.
-    public var location: String? { core.backend.location }
+    public var location: String? { current.core.backend.location }
 
     /// Returns once every change so far is where a loss of power does not reach it, or as close to that as the backend comes.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be written.
-    public func synchronize() throws { try core.backend.synchronize() }
+    public func synchronize() throws { try current.core.backend.synchronize() }
 }
 
 extension DefaultsSuite {
@@ -64,16 +67,20 @@ extension DefaultsSuite {
     }
 
     /// The keys that are stored, sorted.
-    public func keys() throws -> [String] { try core.backend.keys().sorted() }
+    public func keys() throws -> [String] {
+        let suite = current
+        return try suite.keysInScope().map(suite.withoutPrefix).sorted()
+    }
 
     /// Removes what is stored under those keys, and under former names of them, as one change.
     ///
     /// A key of a ``StorableConfig`` has a former name, with dots.
     /// A failure goes to ``onFailure``, and then nothing is removed.
     public func remove(_ keys: some Sequence<String>) {
-        let keys = Array(keys)
-        let names = Set((keys + core.formerKeys(of: keys)).map(ByteString.init))
-        removing { () throws(DefaultsError) in
+        let suite = current
+        let keys = keys.map(suite.withPrefix)
+        let names = Set((keys + suite.core.formerKeys(of: keys)).map(ByteString.init))
+        suite.core.removing { core throws(DefaultsError) in
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
             return stored
@@ -85,23 +92,30 @@ extension DefaultsSuite {
     /// Of `UserDefaults` that is the program's or the suite's own domain only, without managed values. A failure goes to ``onFailure``,
     /// and then nothing is removed.
     public func removeAll() {
-        removing { () throws(DefaultsError) in try core.backend.keys().filter { !core.backend.isManaged($0) } }
+        let suite = current
+        suite.core.removing { core throws(DefaultsError) in
+            try suite.keysInScope().filter { !core.backend.isManaged($0) }
+        }
     }
+}
 
-    private func removing(_ keys: () throws(DefaultsError) -> [String]) {
+extension SuiteCore {
+    fileprivate func removing(_ keys: (SuiteCore) throws(DefaultsError) -> [String]) {
         do throws(DefaultsError) {
-            try core.withWriteAccess { () throws(DefaultsError) in
-                let edits = try keys().map { (key: $0, value: PropertyList?.none) }
-                if !edits.isEmpty { try core.commit(edits) }
+            try withWriteAccess { () throws(DefaultsError) in
+                let edits = try keys(self).map { (key: $0, value: PropertyList?.none) }
+                if !edits.isEmpty { try commit(edits) }
             }
         } catch {
-            core.report(error)
+            report(error)
         }
     }
 }
 
 extension DefaultsSuite: CustomStringConvertible, CustomReflectable {
-    public var description: String { "DefaultsSuite(\(location ?? "in memory"))" }
+    public var description: String {
+        "DefaultsSuite(\(location ?? "in memory")\(scope.map { ", “\($0.prefix)”" } ?? ""))"
+    }
 
     /// Empty: what is stored never shows in a `dump`.
     public var customMirror: Mirror { Mirror(self, children: []) }

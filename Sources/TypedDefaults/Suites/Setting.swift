@@ -20,7 +20,17 @@ struct Setting<Value: Sendable>: Sendable {
     ) {
         core = suite.core
         slot = core.slot(
-            forKey: key, conversion, formerKeys: formerKeys, declaredBy: declaration, isDeclaring: isDeclaring)
+            forKey: suite.withPrefix(key), conversion,
+            formerKeys: suite.scope == nil ? formerKeys : formerKeys.map(suite.withPrefix),
+            declaredBy: declaration, isDeclaring: isDeclaring)
+    }
+
+    private init(_ core: SuiteCore, _ slot: Slot) { (self.core, self.slot) = (core, slot) }
+
+    /// The setting of the suite that stands in for the standard suite in the current task.
+    private var replacement: Setting? {
+        guard let suite = StandInSuite.replacement(of: core) else { return nil }
+        return Setting(suite.core, slot.makeSlot(suite))
     }
 
     var name: SettingName { SettingName(key: slot.key, location: core.backend.location) }
@@ -50,6 +60,7 @@ extension Setting {
     }
 
     private func readBox() -> (any AnyObject & Sendable)? {
+        if let replacement { return replacement.box() }
         do throws(DefaultsError) {
             // There may have been news.
             defer { core.deliver() }
@@ -62,11 +73,16 @@ extension Setting {
 
     @inline(__always)
     private func noteAccess() {
-        if slot.noteAccess() { core.track(slot) }
+        if slot.noteAccess() { track() }
+    }
+
+    private func track() {
+        if StandInSuite.replacement(of: core) == nil { core.track(slot) }
     }
 
     /// The value; nil if it is missing.
     func load() throws(DefaultsError) -> Value? {
+        if let replacement { return try replacement.load() }
         noteAccess()
         defer { core.deliver() }
         return try value(of: core.current(slot))
@@ -74,6 +90,7 @@ extension Setting {
 
     /// Whether anything is stored, readable or not; false where that cannot be known, which the failure handler hears.
     var isSet: Bool {
+        if let replacement { return replacement.isSet }
         noteAccess()
         defer { core.deliver() }
         do throws(DefaultsError) {
@@ -86,6 +103,7 @@ extension Setting {
 
     /// Whether an administrator provides the value.
     var isManaged: Bool {
+        if let replacement { return replacement.isManaged }
         noteAccess()
         return core.backend.isManaged(slot.key)
     }
@@ -93,6 +111,7 @@ extension Setting {
     func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
+        if let replacement { return replacement.observe(initial: initial, handler) }
         let observer = Observer { change in
             // Safe: the slot, which is of this type, has made it.
             handler(unsafeDowncast(change, to: Box<DefaultChange<Value>>.self).value)
@@ -100,14 +119,14 @@ extension Setting {
         return core.observe(slot, observer, initial: initial)
     }
 
-    func report(_ error: DefaultsError) { core.report(error) }
+    func report(_ error: DefaultsError) { (replacement?.core ?? core).report(error) }
 
     func set(_ value: Value) {
-        do throws(DefaultsError) { try save(value) } catch { core.report(error) }
+        do throws(DefaultsError) { try save(value) } catch { report(error) }
     }
 
     func remove() {
-        do throws(DefaultsError) { try put(nil, keepsUnreadable: false) } catch { core.report(error) }
+        do throws(DefaultsError) { try put(nil, keepsUnreadable: false) } catch { report(error) }
     }
 
     func save(_ value: Value) throws(DefaultsError) {
@@ -118,6 +137,7 @@ extension Setting {
     func update<Result>(
         recovers: Bool = false, _ body: (inout Value?) throws -> Result
     ) throws -> Result {
+        if let replacement { return try replacement.update(recovers: recovers, body) }
         // Even after a failure there may be external changes.
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
@@ -146,6 +166,7 @@ extension Setting {
     }
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
+        if let replacement { return try replacement.put(new, keepsUnreadable: keepsUnreadable) }
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }

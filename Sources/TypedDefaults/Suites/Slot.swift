@@ -43,6 +43,8 @@ final class Slot: ForkLock {
         var version: UInt = 0
         /// Whether a commit of this key is under way.
         var isUnsettled = false
+        /// Whether something else may count than what is stored, so that no kept value is returned at once.
+        var isBypassed = false
 
         mutating func learn(_ stored: PropertyList?, isUnderFormerKey: Bool = false, isOwn: Bool = false) {
             self.stored = stored
@@ -79,7 +81,9 @@ final class Slot: ForkLock {
         @Sendable (PropertyList?, PropertyList?, ChangeOrigin, _ isInitial: Bool) -> (
             any AnyObject & Sendable, DefaultsError?
         )
-    private let knowledge = Locked(Knowledge())
+    /// Returns the slot of the same key and type in another suite.
+    let makeSlot: @Sendable (DefaultsSuite) -> Slot
+    private let knowledge: Locked<Knowledge>
     private let registrar = ObservationRegistrar()
     /// What the registrar knows the value by, an object of this slot's own.
     private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
@@ -103,6 +107,13 @@ final class Slot: ForkLock {
         holdsObjects = !_isPOD(Value.self)
         encoding = SlotEncoding(conversion)
         makeBox = conversion.decodeBox
+        makeSlot = { suite in
+            suite.core.slot(
+                forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix))
+        }
+        var knowledge = Knowledge()
+        knowledge.isBypassed = launchArgument != nil
+        self.knowledge = Locked(knowledge)
         makeChange = { old, new, origin, isInitial in
             // What `get` returns: while there is a launch argument, that one.
             let isArgument = launchArgument != nil
@@ -156,9 +167,10 @@ extension Slot {
     /// The content that is right at that generation of the backend; not decoded if none is known to be.
     @inline(__always)
     func kept(at generation: UInt64?) -> Content {
-        guard let generation, launchArgument == nil else { return .notDecoded }
+        guard let generation else { return .notDecoded }
         return knowledge.withLock { knowledge in
-            knowledge.isKnown && knowledge.generation == generation ? knowledge.content : .notDecoded
+            knowledge.isKnown && knowledge.generation == generation && !knowledge.isBypassed
+                ? knowledge.content : .notDecoded
         }
     }
 
@@ -229,6 +241,15 @@ extension Slot {
     func release(_ old: Replaced?) {
         guard holdsObjects, case .value(let box)? = old?.content, AfterUnlock.holdsLock else { return }
         AfterUnlock.run { withExtendedLifetime(box) {} }
+    }
+
+    /// From now on every read asks the suite.
+    func bypassKeptValues() {
+        knowledge.withLock { knowledge in
+            // A read that is under way does not keep its result, which lacks the mark.
+            knowledge.forget()
+            knowledge.isBypassed = true
+        }
     }
 
     /// Somebody else may have changed the value.

@@ -153,7 +153,7 @@ extension SuiteContents {
     /// The values before the edits: read from the suite on demand during an update, and complete in every other case.
     final class Base: Sendable {
         private enum Source {
-            case suite(SuiteCore)
+            case suite(DefaultsSuite)
             case values([ByteString: PropertyList])
         }
         private struct State {
@@ -170,7 +170,7 @@ extension SuiteContents {
         init(_ values: [ByteString: PropertyList]) { state = Locked(State(source: .values(values))) }
 
         /// Creates a base that reads from a suite until ``complete()`` is called. The caller has the turn of the suite's writers.
-        init(reading core: SuiteCore) { state = Locked(State(source: .suite(core))) }
+        init(reading suite: DefaultsSuite) { state = Locked(State(source: .suite(suite))) }
 
         /// Returns the value of a key.
         ///
@@ -179,17 +179,16 @@ extension SuiteContents {
         func value(_ name: String, includesFallback: Bool) -> PropertyList? {
             switch state.withLock({ $0.source }) {
             case .values(let values): return values[ByteString(name)]
-            case .suite(let core):
+            case .suite(let suite):
+                let (backend, key) = (suite.core.backend, suite.withPrefix(name))
                 do throws(DefaultsError) {
-                    if !includesFallback, core.backend.hasFallbackValues, try !core.backend.isStored(name) {
-                        return nil
-                    }
-                    return try core.backend.value(forKey: name)
+                    if !includesFallback, backend.hasFallbackValues, try !backend.isStored(key) { return nil }
+                    return try backend.value(forKey: key)
                 } catch {
                     if error.kind == .unreadable {
                         state.withLock { _ = $0.unknownKeys.insert(ByteString(name)) }
                     } else {
-                        fail(error.about(key: name))
+                        fail(error.about(key: key))
                     }
                     return nil
                 }
@@ -199,9 +198,9 @@ extension SuiteContents {
         var values: [ByteString: PropertyList] {
             switch state.withLock({ $0.source }) {
             case .values(let values): return values
-            case .suite(let core):
+            case .suite(let suite):
                 do throws(DefaultsError) {
-                    let (values, unknownKeys) = try core.values()
+                    let (values, unknownKeys) = try suite.values()
                     state.withLock { $0.unknownKeys.formUnion(unknownKeys) }
                     return values
                 } catch {
@@ -230,8 +229,8 @@ extension SuiteContents {
 
         /// Declares a key to the suite that is read or written as the type of the declaration.
         func declare(_ name: String, _ declaration: any AnyDeclaration) {
-            guard case .suite(let core) = state.withLock({ $0.source }) else { return }
-            core.declare(declaration, of: name)
+            guard case .suite(let suite) = state.withLock({ $0.source }) else { return }
+            suite.core.declare(declaration, of: suite.withPrefix(name))
         }
 
         /// Reads everything, so that copies of the contents stay as they are now.

@@ -147,6 +147,8 @@ final class SuiteCore: Sendable {
         var synchronizingProcess: Int?
         var onFailure: @Sendable (DefaultsError) -> Void
         var observers = Observers()
+        /// Whether another suite may stand in for this one; see ``DefaultsSuite/withStandard(_:operation:)``.
+        var isBypassed = false
 
         init(onFailure: @escaping @Sendable (DefaultsError) -> Void) { self.onFailure = onFailure }
 
@@ -238,6 +240,7 @@ final class SuiteCore: Sendable {
         }
 
         private mutating func addToTable(_ slot: Slot) {
+            if isBypassed { slot.bypassKeptValues() }
             entry(slot.key).slots.append(slot)
             for key in slot.formerKeys { entry(key).successors.append(slot) }
             let names = [slot.key] + slot.formerKeys
@@ -417,6 +420,15 @@ extension SuiteCore {
         withExtendedLifetime(unused) {}
         if slot === made, let unreadable { report(unreadable) }
         return slot
+    }
+
+    /// From now on no slot returns a kept value before it has asked which suite counts.
+    func bypassKeptValues() {
+        state.withLock { state in
+            guard !state.isBypassed else { return }
+            state.isBypassed = true
+            for key in state.keys.values { for slot in key.slots { slot.bypassKeptValues() } }
+        }
     }
 
     /// The keys that stores, wrappers and the like were made for.

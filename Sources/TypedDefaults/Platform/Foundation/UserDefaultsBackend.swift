@@ -259,13 +259,15 @@ import SettingsFile
         ///     launch argument hides cannot be read or changed.
         public init(userDefaults: UserDefaults, suiteName: String? = nil) {
             let domain = suiteName ?? (userDefaults === UserDefaults.standard ? UserDefaultsRules.standard : nil)
-            guard let domain else {
-                core = SuiteCore.shared(id: ObjectIdentifier(userDefaults)) { UserDefaultsBackend(userDefaults) }
-                return
-            }
-            core = SuiteCore.shared(id: UserDefaultsDomain(name: domain)) {
-                UserDefaultsBackend(userDefaults, suiteName: domain)
-            }
+            let core =
+                if let domain {
+                    SuiteCore.shared(id: UserDefaultsDomain(name: domain)) {
+                        UserDefaultsBackend(userDefaults, suiteName: domain)
+                    }
+                } else {
+                    SuiteCore.shared(id: ObjectIdentifier(userDefaults)) { UserDefaultsBackend(userDefaults) }
+                }
+            self.init(core: core)
         }
     }
 

@@ -43,6 +43,7 @@ extension DefaultsSuite {
         }
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent
-        core = SuiteCore.shared(id: ByteString(path)) { FileBackend(path: path, durability: durability) }
+        self.init(
+            core: SuiteCore.shared(id: ByteString(path)) { FileBackend(path: path, durability: durability) })
     }
 }

@@ -327,7 +327,7 @@ extension Observers {
     /// Notes what was there already when its key was declared.
     mutating func noteDeclaration(of key: String, _ stored: PropertyList?, isUnderFormerKey: Bool) {
         for observer in suiteObservers
-        where observer.prefix == nil || (isUnderFormerKey && observer.isAbout(key, isDeclared: true)) {
+        where (observer.isForDeclaredKeys || isUnderFormerKey) && observer.isAbout(key, isDeclared: true) {
             observer.state.announced[ByteString(key)] = observer.state.announced[ByteString(key)] ?? stored
         }
     }

@@ -21,8 +21,10 @@ public struct SuiteChange: Hashable, Sendable {
 
 /// One handler that hears of a suite's changes until it is cancelled.
 final class SuiteObserver: Sendable {
-    /// How the keys begin that it hears of; nil for those that somebody has declared.
-    let prefix: String?
+    /// The prefix of the keys that it hears of.
+    let prefix: String
+    /// Whether it hears of declared keys only.
+    let isForDeclaredKeys: Bool
     let handle: @Sendable (SuiteChange) -> Void
 
     struct State {
@@ -35,14 +37,15 @@ final class SuiteObserver: Sendable {
     // Safe: touched only with the lock held that the suite's observers are behind.
     nonisolated(unsafe) var state = State()
 
-    init(prefix: String?, _ handle: @escaping @Sendable (SuiteChange) -> Void) {
+    init(prefix: String, isForDeclaredKeys: Bool, _ handle: @escaping @Sendable (SuiteChange) -> Void) {
         self.prefix = prefix
+        self.isForDeclaredKeys = isForDeclaredKeys
         self.handle = handle
     }
 
     /// Whether it is to hear of the key.
     func isAbout(_ key: String, isDeclared: Bool) -> Bool {
-        prefix.map { key.utf8.starts(with: $0.utf8) } ?? isDeclared
+        (isDeclared || !isForDeclaredKeys) && key.utf8.starts(with: prefix.utf8)
     }
 
     /// Takes over what is stored now.
@@ -68,7 +71,7 @@ extension DefaultsSuite {
     /// Several changes by another process that come close together are reported as one. See also
     /// ``DefaultStoreType/observe(initial:_:)``.
     public func observe(_ handler: @escaping @Sendable (SuiteChange) -> Void) -> ObservationToken {
-        core.observe(SuiteObserver(prefix: nil, handler))
+        current.observe(prefix: "", isForDeclaredKeys: true, handler)
     }
 
     /// Calls the handler after each commit that changes a key with that prefix, declared or not, once for all of its keys.
@@ -82,7 +85,17 @@ extension DefaultsSuite {
     /// - Parameter prefix: The bytes that a key begins with; `""` for all keys.
     public func observeAll(
         prefix: String = "", _ handler: @escaping @Sendable (SuiteChange) -> Void
-    ) -> ObservationToken { core.observe(SuiteObserver(prefix: prefix, handler)) }
+    ) -> ObservationToken { current.observe(prefix: prefix, isForDeclaredKeys: false, handler) }
+
+    private func observe(
+        prefix: String, isForDeclaredKeys: Bool, _ handler: @escaping @Sendable (SuiteChange) -> Void
+    ) -> ObservationToken {
+        let handle: @Sendable (SuiteChange) -> Void = { change in
+            handler(SuiteChange(keys: change.keys.map(withoutPrefix), origin: change.origin))
+        }
+        return core.observe(
+            SuiteObserver(prefix: withPrefix(prefix), isForDeclaredKeys: isForDeclaredKeys, handle))
+    }
 
     /// The changes of declared keys from now on. A slow consumer receives several as one, with all of their keys.
     public var changes: DefaultUpdates<SuiteChange> {

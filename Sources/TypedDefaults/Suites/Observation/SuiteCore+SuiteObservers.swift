@@ -5,7 +5,7 @@ extension SuiteCore {
     func observe(_ observer: SuiteObserver) -> ObservationToken {
         var stored: [(key: String, value: PropertyList?)] = []
         do throws(DefaultsError) {
-            let keys = observer.prefix == nil ? declaredKeys : withSuccessors(try backend.keys())
+            let keys = observer.isForDeclaredKeys ? declaredKeys : withSuccessors(try backend.keys())
             stored = try values(of: keys.filter { observer.isAbout($0, isDeclared: true) })
         } catch {
             report(error)
