@@ -23,6 +23,47 @@
         public func binding<Value>(_ key: DefaultKey<Value>) -> Binding<Value> { UserDefault(key, in: self).binding }
     }
 
+    /// A setting of a view, in the suite of the view's environment. Its `$` is a `Binding`.
+    ///
+    /// ```swift
+    /// struct GridSettings: View {
+    ///     @ViewSetting(.showsGrid) private var showsGrid
+    ///     @ViewSetting private var camera: CameraConfig
+    ///     var body: some View {
+    ///         Toggle("Grid", isOn: $showsGrid)
+    ///         Toggle("Save to Camera Roll", isOn: $camera.savesToCameraRoll)
+    ///     }
+    /// }
+    ///
+    /// // Writes nothing to disk.
+    /// #Preview { GridSettings().environment(\.defaultsSuite, .inMemory()) }
+    /// ```
+    ///
+    /// The view is updated when the value changes, by this process or another one. Outside of views use ``UserDefault``, whose `$` is the
+    /// setting itself.
+    @propertyWrapper
+    public struct ViewSetting<Value: Sendable>: DynamicProperty {
+        @Environment(\.defaultsSuite) private var suite
+        private let key: DefaultKey<Value>
+
+        /// Creates the setting of a key.
+        public init(_ key: DefaultKey<Value>) { self.key = key }
+
+        /// Creates the setting of a config struct, under the key of its type.
+        public init() where Value: DefaultConfig { key = DefaultKey(Value.self) }
+
+        /// The value, or the default of the key if none is stored or none that can be read.
+        ///
+        /// If assigning fails, the failure handler of the suite receives the error.
+        public var wrappedValue: Value {
+            get { suite[key] }
+            nonmutating set { suite[key] = newValue }
+        }
+
+        /// The value for a control.
+        public var projectedValue: Binding<Value> { suite.binding(key) }
+    }
+
     extension EnvironmentValues {
         /// The suite of the views below: ``DefaultsSuite/standard``, unless you set another one.
         ///
@@ -38,7 +79,7 @@
         /// #Preview { GridSettings().environment(\.defaultsSuite, .inMemory()) }
         /// ```
         ///
-        /// To get a store in such a view, use `AnyStore.persistent(in: suite)`. This value does not
+        /// A ``ViewSetting`` is stored in this suite. To get a store in such a view, use `AnyStore.persistent(in: suite)`. This value does not
         /// affect properties that a view declares with ``UserDefault``, because they already have a
         /// suite. If a `body` may be evaluated again, keep the suite in a property, because each
         /// call of `.inMemory()` creates a new suite.

@@ -24,6 +24,27 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         }
     }
 
+    private struct Config: DefaultConfig, Equatable {
+        static let key = "Config"
+        var savesToCameraRoll = true
+    }
+
+    /// Takes its settings from the environment, too.
+    private struct Wrapped: View {
+        @ViewSetting(.showsGrid) private var showsGrid
+        @ViewSetting private var config: Config
+        var body: some View {
+            Toggle("Grid", isOn: $showsGrid)
+            Toggle("Camera roll", isOn: $config.savesToCameraRoll)
+            Text("Grid \(showsGrid), camera roll \(config.savesToCameraRoll)")
+        }
+
+        func invert() {
+            showsGrid.toggle()
+            config.savesToCameraRoll.toggle()
+        }
+    }
+
     private struct Screen: View {
         var body: some View {
             Text("Settings")
@@ -59,6 +80,22 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(draw(screen) == ["Settings", "Grid: off", "Quality 2"])
         suite[.quality] = 3
         #expect(draw(screen) == ["Settings", "Grid: off", "Quality 3"])
+    }
+
+    @Test func aWrapperReadsAndWritesTheSuiteOfTheEnvironment() {
+        let suite = DefaultsSuite.inMemory(["showsGrid": false])
+        let drawn = drawCounting(Wrapped().environment(\.defaultsSuite, suite))
+        #expect(drawn.lines == ["Grid: off", "Camera roll: on", "Grid false, camera roll true"])
+        suite[DefaultKey(Config.self)].savesToCameraRoll = false
+        #expect(drawn.count.now == 1)
+        #expect(
+            draw(Wrapped().environment(\.defaultsSuite, suite)) == [
+                "Grid: off", "Camera roll: off", "Grid false, camera roll false",
+            ])
+        // Without an environment the standard suite counts.
+        DefaultsSuite.withStandard(suite) { Wrapped().invert() }
+        #expect(suite[.showsGrid])
+        #expect(suite[DefaultKey(Config.self)].savesToCameraRoll)
     }
 
     @Test func theEnvironmentDefaultsToTheStandardSuite() {
