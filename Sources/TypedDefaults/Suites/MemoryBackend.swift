@@ -1,11 +1,11 @@
 import SettingsFile
 
 /// Settings in memory, gone with the last reference: for tests, previews, and what should not be kept.
-public final class MemoryBackend: DefaultsBackend {
+package final class MemoryBackend: SystemBackend {
     private let contents: Locked<[ByteString: PropertyList]>
 
     /// Creates a backend that holds those values.
-    public init(_ contents: [String: PropertyList] = [:]) {
+    package init(_ contents: [String: PropertyList] = [:]) {
         self.contents = Locked(
             Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
         Forks.hold(self.contents, .leaf)
@@ -13,11 +13,11 @@ public final class MemoryBackend: DefaultsBackend {
 
     deinit { Forks.release(contents) }
 
-    public func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
+    package func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
 
-    public func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
+    package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
 
-    public func commit(_ edits: [(key: String, value: PropertyList?)]) {
+    package func commit(_ edits: [(key: String, value: PropertyList?)]) {
         // Released after unlocking: freeing `Data` may call a deallocator of the program.
         // Mostly there is one, which needs no array.
         var released: (first: PropertyList?, others: [PropertyList]) = (nil, [])
@@ -36,16 +36,16 @@ public final class MemoryBackend: DefaultsBackend {
     }
 
     /// Always 0: nobody else reaches this memory.
-    public var generation: UInt64? { 0 }
+    package var generation: UInt64? { 0 }
 
-    public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }
+    package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }
 
-    public func synchronize() {}
+    package func synchronize() {}
 }
 
 extension MemoryBackend: CustomReflectable {
     /// Empty: what is stored never shows in a `dump`.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension PropertyList {

@@ -77,7 +77,7 @@ import SettingsFile
 /// What all handles on one suite share: the backend, the lock of its writers, what is known of
 /// stored values, and the observers.
 final class SuiteCore: Sendable {
-    let backend: any DefaultsBackend
+    let backend: any SystemBackend
     let turns = RecursionCheckingLock()
     private let id: CoreID?
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
@@ -263,14 +263,14 @@ final class SuiteCore: Sendable {
     /// - Parameter id: The identity under which suites share the core.
     private init(_ backend: any DefaultsBackend, timeout: Duration, id: CoreID?) {
         self.id = id
-        self.backend = backend
+        self.backend = backend as? any SystemBackend ?? ForeignBackend(backend)
         settingsFile = backend as? any SettingsFileBackend
         self.timeout = timeout
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
         locks = Locks(turns: turns, state: state)
         Forks.hold(locks, .suite)
-        backend.attach { [weak self] error in
+        self.backend.attach { [weak self] error in
             // The core in use, which is another one if two threads made a core for this backend at the same time.
             let core = id.flatMap(Self.inUse) ?? self
             core?.withObservers { $0.note(error) }

@@ -93,7 +93,7 @@ struct DeadlockTests {
     #endif
 
     /// A backend on top of a named suite, which it creates when it is first asked for something.
-    private final class LayeredBackend: DefaultsBackend {
+    private final class LayeredBackend: SystemBackend {
         enum Hook { case attach, location }
         let hook: Hook
         let inner = Guarded<DefaultsSuite?>(nil)
@@ -127,7 +127,7 @@ struct DeadlockTests {
 
 /// Suites that are created on several threads at the same time.
 struct SharedSuiteTests {
-    private final class ReportingBackend: DefaultsBackend {
+    private final class ReportingBackend: SystemBackend {
         let memory = MemoryBackend()
         let report = Guarded<(@Sendable (DefaultsError) -> Void)?>(nil)
         func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }

@@ -290,7 +290,7 @@ struct DefaultsSuiteTests {
         #expect(heard.wait(timeout: .now() + 10) == .success)
     }
 
-    private final class SignallingBackend: DefaultsBackend {
+    private final class SignallingBackend: SystemBackend {
         let contents = MemoryBackend()
         let synchronized = DispatchSemaphore(value: 0)
         private let fails: Bool

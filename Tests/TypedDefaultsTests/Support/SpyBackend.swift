@@ -1,7 +1,7 @@
 import TypedDefaults
 
 /// A backend in memory that tells what was asked of it, fails when told to, and can be written behind the suite's back.
-final class SpyBackend: DefaultsBackend {
+final class SpyBackend: SystemBackend {
     struct State {
         var contents: [String: PropertyList] = [:]
         var commits: [[String: PropertyList?]] = []

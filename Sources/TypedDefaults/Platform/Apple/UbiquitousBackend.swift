@@ -8,42 +8,39 @@ import SettingsFile
     #endif
 
     extension DefaultsSuite {
-        /// The settings that the program shares across a person's devices, in iCloud's key-value
-        /// store.
+        /// Settings in iCloud's key-value store, on all devices of one person. *Not tested on
+        /// Apple platforms.*
         ///
-        /// See ``UbiquitousBackend`` for how conflicts are resolved and how much can be stored.
+        /// ```swift
+        /// let store = PersistentStore<CameraConfig>(in: .ubiquitous)
+        /// ```
+        ///
+        /// A change takes effect immediately on the device that makes it, even without a network or an
+        /// account. The system decides when other devices receive it. Conflicts are resolved separately
+        /// for each key:
+        ///
+        /// - If two devices change a key, the later change wins.
+        /// - When a device uses an account for the first time, the value in iCloud wins. If this
+        ///   replaces a value that this process has set, the failure handler receives
+        ///   ``DefaultsError/Kind/refused``. Keys that iCloud does not have keep their values.
+        /// - When the account changes, all values of the new account replace those on the device.
+        ///
+        /// Values are never merged. Store values that must change together as one value, such as one
+        /// config struct. Observers receive all of these as changes from ``ChangeOrigin/external``.
+        ///
+        /// A write that exceeds a limit of the system throws ``DefaultsError/Kind/refused`` and changes
+        /// nothing. The limits are 64 bytes for a key, 1,024 keys, and 1,000,000 bytes for all values.
+        /// If the devices together exceed a limit, the failure handler receives an error.
+        ///
+        /// The program needs the entitlement `com.apple.developer.ubiquity-kvstore-identifier`. Without
+        /// it, the failure handler receives an error when the suite is created. If other code of the
+        /// process writes to the store directly, reads return the new value, but observers are not
+        /// called, because the system posts no notification.
         public static let ubiquitous = DefaultsSuite(backend: UbiquitousBackend())
     }
 
-    /// Stores settings in iCloud's key-value store, on all devices of one person. *Not tested on
-    /// Apple platforms.*
-    ///
-    /// ```swift
-    /// let store = PersistentStore<CameraConfig>(in: .ubiquitous)
-    /// ```
-    ///
-    /// A change takes effect immediately on the device that makes it, even without a network or an
-    /// account. The system decides when other devices receive it. Conflicts are resolved separately
-    /// for each key:
-    ///
-    /// - If two devices change a key, the later change wins.
-    /// - When a device uses an account for the first time, the value in iCloud wins. If this
-    ///   replaces a value that this process has set, the failure handler receives
-    ///   ``DefaultsError/Kind/refused``. Keys that iCloud does not have keep their values.
-    /// - When the account changes, all values of the new account replace those on the device.
-    ///
-    /// Values are never merged. Store values that must change together as one value, such as one
-    /// config struct. Observers receive all of these as changes from ``ChangeOrigin/another``.
-    ///
-    /// A write that exceeds a limit of the system throws ``DefaultsError/Kind/refused`` and changes
-    /// nothing. The limits are 64 bytes for a key, 1,024 keys, and 1,000,000 bytes for all values.
-    /// If the devices together exceed a limit, the failure handler receives an error.
-    ///
-    /// The program needs the entitlement `com.apple.developer.ubiquity-kvstore-identifier`. Without
-    /// it, the failure handler receives an error when the suite is created. If other code of the
-    /// process writes to the store directly, reads return the new value, but observers are not
-    /// called, because the system posts no notification.
-    public final class UbiquitousBackend: DefaultsBackend {
+    /// Stores settings in iCloud's key-value store. See ``DefaultsSuite/ubiquitous``.
+    package final class UbiquitousBackend: SystemBackend {
         // Safe: documented as usable from any thread. `state` protects pairs of calls that belong
         // together.
         private let shared: Unchecked<NSUbiquitousKeyValueStore>
@@ -60,11 +57,11 @@ import SettingsFile
 
         /// Creates a backend for the program's store. Prefer ``DefaultsSuite/ubiquitous``, because
         /// there is only one such store.
-        public convenience init() { self.init(store: .default) }
+        package convenience init() { self.init(store: .default) }
 
         init(store: NSUbiquitousKeyValueStore) { shared = Unchecked(store) }
 
-        public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             guard let object = state.withLock({ _ in store.object(forKey: key) }) else { return nil }
             do throws(DefaultsError) {
                 return try PropertyList(object)
@@ -75,10 +72,10 @@ import SettingsFile
             }
         }
 
-        public func keys() -> [String] { state.withLock { _ in Array(store.dictionaryRepresentation.keys) } }
+        package func keys() -> [String] { state.withLock { _ in Array(store.dictionaryRepresentation.keys) } }
 
         /// Applies the edits. Nothing can prevent other devices from writing.
-        public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
             try state.withLock { state throws(DefaultsError) in
                 try check(edits)
                 for edit in edits {
@@ -130,13 +127,13 @@ import SettingsFile
 
         // External changes
 
-        public var followsKeys: Bool { true }
+        package var followsKeys: Bool { true }
 
-        public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+        package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
             state.withLock { $0.onChange = onChange }
         }
 
-        public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+        package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
             let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
             let observation = NotificationObservation(name) { [weak self] notification in self?.handle(notification) }
             // Release the old values after unlocking, because a notification may be waiting for the
@@ -188,9 +185,9 @@ import SettingsFile
 
         /// The system writes its memory to disk at a time of its choosing, so a program that is
         /// terminated before then loses changes.
-        public var synchronizationDelay: Duration? { .milliseconds(300) }
+        package var synchronizationDelay: Duration? { .milliseconds(300) }
 
-        public func synchronize() throws(DefaultsError) {
+        package func synchronize() throws(DefaultsError) {
             guard !store.synchronize() else { return }
             throw DefaultsError(
                 .unavailable,
@@ -201,6 +198,6 @@ import SettingsFile
 
     extension UbiquitousBackend: CustomReflectable {
         /// Empty, so that `dump` shows no stored value.
-        public var customMirror: Mirror { Mirror(self, children: []) }
+        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 #endif

@@ -11,13 +11,13 @@ import SettingsFile
     // processes. For keys that it cannot observe, one observer of the notification that this
     // process has changed any `UserDefaults` compares their values with the previous ones.
     extension UserDefaultsBackend {
-        public var followsKeys: Bool { true }
+        package var followsKeys: Bool { true }
 
-        public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+        package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
             state.withLock { $0.onChange = onChange }
         }
 
-        public func follow(_ key: String, _ isFollowed: Bool) {
+        package func follow(_ key: String, _ isFollowed: Bool) {
             let name = ByteString(key)
             let isObservable = KeyObservation.isPossible(key)
             // Release the observation after unlocking, because observers of `UserDefaults` may be

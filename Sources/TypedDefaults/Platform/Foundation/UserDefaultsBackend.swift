@@ -58,7 +58,7 @@ import SettingsFile
     /// change. Two problems of Foundation remain. It rewrites the file in place, so a kill or a
     /// full disk at that moment leaves the file empty. If two processes write at the same time, one
     /// of them loses its changes, even to different keys.
-    public final class UserDefaultsBackend: DefaultsBackend {
+    package final class UserDefaultsBackend: SystemBackend {
         // Safe: documented as thread-safe on Apple platforms. On Linux, many threads used it
         // without failures in tests. Locks protect calls that belong together.
         private let shared: Unchecked<UserDefaults>
@@ -75,7 +75,7 @@ import SettingsFile
         private let report = Locked<@Sendable (DefaultsError) -> Void>({ _ in })
 
         /// The path of the file, which is known on Linux only.
-        public let location: String?
+        package let location: String?
 
         /// Creates a backend for a `UserDefaults` object.
         ///
@@ -84,7 +84,7 @@ import SettingsFile
         ///   - suiteName: The name that the object was created with. Without it, the keys of an
         ///     object other than `UserDefaults.standard` cannot be listed, and cannot be removed
         ///     all at once.
-        public convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
+        package convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
             let domain = suiteName ?? (userDefaults === UserDefaults.standard ? UserDefaultsRules.standard : nil)
             self.init(userDefaults, domain: domain, access: UserDefaultsAccess(domain: domain))
         }
@@ -106,7 +106,7 @@ import SettingsFile
             self.arguments = arguments
         }
 
-        public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             try checkAccess()
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
             let object = try UserDefaultsRules.guarding(state) { () throws(DefaultsError) in
@@ -140,11 +140,11 @@ import SettingsFile
                 ?? UserDefaultsRules.fallbackValue(key, defaults)
         }
 
-        public var hasFallbackValues: Bool { UserDefaultsRules.hasFallbackValues }
+        package var hasFallbackValues: Bool { UserDefaultsRules.hasFallbackValues }
 
         /// Returns whether the domain itself has a value. If the name of the suite is unknown,
         /// returns whether the value differs from the fallback value.
-        public func isStored(_ key: String) throws(DefaultsError) -> Bool {
+        package func isStored(_ key: String) throws(DefaultsError) -> Bool {
             try checkAccess()
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit != nil }
             if isManaged(key) { return true }
@@ -159,9 +159,9 @@ import SettingsFile
             }
         }
 
-        public func isManaged(_ key: String) -> Bool { UserDefaultsRules.isManaged(key, defaults, domain: domain) }
+        package func isManaged(_ key: String) -> Bool { UserDefaultsRules.isManaged(key, defaults, domain: domain) }
 
-        public func keys() throws(DefaultsError) -> [String] {
+        package func keys() throws(DefaultsError) -> [String] {
             try checkAccess()
             guard let domain else {
                 throw DefaultsError(
@@ -173,7 +173,7 @@ import SettingsFile
         }
 
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
-        public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
             try checkAccess()
             for edit in edits {
                 guard !isManaged(edit.key) else {
@@ -207,9 +207,9 @@ import SettingsFile
             if let warning { report.withLock { $0 }(warning) }
         }
 
-        public var synchronizationDelay: Duration? { UserDefaultsRules.synchronizationDelay }
+        package var synchronizationDelay: Duration? { UserDefaultsRules.synchronizationDelay }
 
-        public func synchronize() throws(DefaultsError) {
+        package func synchronize() throws(DefaultsError) {
             try access.check(defaults)
             // Hold the lock, so that half a commit is never saved.
             let isSaved = try UserDefaultsRules.guarding(state) { () throws(DefaultsError) in
@@ -223,7 +223,7 @@ import SettingsFile
                 reason: "not all changes to UserDefaults could be saved\(location.map { " to \($0)" } ?? "")")
         }
 
-        public func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+        package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
             // Release the old closure after unlocking, because it may hold objects of the program.
             let old = self.report.withLock { current in
                 defer { current = report }
@@ -232,12 +232,12 @@ import SettingsFile
             withExtendedLifetime(old) {}
         }
 
-        public func launchArgument(forKey key: String) -> PropertyList? { arguments[key] }
+        package func launchArgument(forKey key: String) -> PropertyList? { arguments[key] }
     }
 
     extension UserDefaultsBackend: CustomReflectable {
         /// Empty, so that `dump` shows no stored value.
-        public var customMirror: Mirror { Mirror(self, children: []) }
+        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     extension DefaultsSuite {

@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
-package final class FileBackend: DefaultsBackend {
+package final class FileBackend: SystemBackend {
     package let location: String?
     let file: SettingsFile
     private let isImmediate: Bool

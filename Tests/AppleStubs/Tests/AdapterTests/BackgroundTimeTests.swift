@@ -7,7 +7,7 @@ import Testing
 /// stub's state applies to the whole process.
 struct BackgroundTimeTests {
     /// A backend that is flushed shortly after a change.
-    private final class Backend: DefaultsBackend {
+    private final class Backend: SystemBackend {
         let contents = Guarded<[String: PropertyList]>([:])
         let flush: @Sendable () -> Void
         init(_ flush: @escaping @Sendable () -> Void) { self.flush = flush }

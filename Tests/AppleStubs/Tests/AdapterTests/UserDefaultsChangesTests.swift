@@ -251,7 +251,7 @@ struct UserDefaultsChangesTests {
 
     /// A naive adapter: a generation promises that a value is valid until the generation changes,
     /// and this one never does.
-    private final class CachingBackend: DefaultsBackend {
+    private final class CachingBackend: SystemBackend {
         private let defaults: UserDefaultsBackend
         init(_ defaults: UserDefaults) { self.defaults = UserDefaultsBackend(defaults) }
         func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try defaults.value(forKey: key) }
