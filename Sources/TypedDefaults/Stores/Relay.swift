@@ -6,26 +6,14 @@ final class Relay<Default: Sendable>: Sendable {
         let change: DefaultChange<Default>
         let depth: Int
         /// The observers at the time of the write.
-        let audience: [Observer]
+        let audience: [ChangeObserver]
     }
+    private typealias ChangeObserver = Observer<DefaultChange<Default>>
     private struct State {
-        var observers: [Observer] = []
+        var observers: [ChangeObserver] = []
         /// The value that the observers know; nil without observers.
         var announced: Default?
-        var events: [Event] = []
-        var isDelivering = false
-
-        /// Returns the next event, unless another call delivers one.
-        mutating func begin() -> Event? {
-            guard !isDelivering, !events.isEmpty else { return nil }
-            isDelivering = true
-            return events.removeFirst()
-        }
-    }
-    private final class Observer: Sendable {
-        let isCancelled = Locked(false)
-        let handle: @Sendable (DefaultChange<Default>) -> Void
-        init(_ handle: @escaping @Sendable (DefaultChange<Default>) -> Void) { self.handle = handle }
+        var queue = DeliveryQueue<Event>()
     }
     private let state = Locked(State())
     /// Held by each write through the box and by each start of an observation. So events are in the order of
@@ -55,7 +43,7 @@ final class Relay<Default: Sendable>: Sendable {
 
         /// Ends the delivery that another thread of the parent had begun.
         func unlockInChild() {
-            state.withHeldLock { $0.isDelivering = false }
+            state.withHeldLock { $0.queue.leaveParent() }
             state.unlock()
         }
     }
@@ -64,7 +52,7 @@ final class Relay<Default: Sendable>: Sendable {
         initial: Bool, of store: some DefaultStoreType<Default>,
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
-        let observer = Observer(handler)
+        let observer = ChangeObserver(handler)
         let hasTurn = (try? turns.acquire(timeout: .seconds(2))) != nil
         // A failure handler that the read calls may write through the box, so it must run after the turn.
         if hasTurn { AfterUnlock.didLock() }
@@ -75,7 +63,7 @@ final class Relay<Default: Sendable>: Sendable {
             state.observers.append(observer)
             guard initial else { return old }
             let change = DefaultChange(oldValue: nil, newValue: present, kind: .initial, origin: .local)
-            state.events.append(Event(change: change, depth: ChangeRow.depth, audience: [observer]))
+            state.queue.append(Event(change: change, depth: ChangeRow.depth, audience: [observer]))
             return old
         }
         withExtendedLifetime(old) {}
@@ -87,9 +75,9 @@ final class Relay<Default: Sendable>: Sendable {
         }
         deliver()
         return ObservationToken { [self] in
-            observer.isCancelled.withLock { $0 = true }
             // Release the value after unlocking: its deinit may use the box.
             let old = state.withLock { state in
+                observer.isCancelled = true
                 let old = state.announced
                 state.observers.removeAll { $0 === observer }
                 if state.observers.isEmpty { state.announced = nil }
@@ -135,7 +123,7 @@ final class Relay<Default: Sendable>: Sendable {
         state.withLock { state in
             guard !state.observers.isEmpty else { return }
             state.announced = new
-            state.events.append(Event(change: change, depth: ChangeRow.depth + 1, audience: state.observers))
+            state.queue.append(Event(change: change, depth: ChangeRow.depth + 1, audience: state.observers))
         }
         return new
     }
@@ -150,13 +138,15 @@ final class Relay<Default: Sendable>: Sendable {
     /// Calls the handlers in order, on one thread at a time, and outside every turn of this thread.
     private func deliver() {
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
-        while let event = state.withLock({ $0.begin() }) {
-            ChangeRow.calling(at: event.depth) {
-                for observer in event.audience where !observer.isCancelled.withLock({ $0 }) {
-                    observer.handle(event.change)
+        while let events = state.withLock({ $0.queue.begin() }) {
+            for event in events {
+                ChangeRow.calling(at: event.depth) {
+                    for observer in event.audience where !state.withLock({ _ in observer.isCancelled }) {
+                        observer.handle(event.change)
+                    }
                 }
             }
-            state.withLock { $0.isDelivering = false }
+            state.withLock { $0.queue.end() }
         }
     }
 }

@@ -112,7 +112,7 @@ extension Setting {
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
         if let replacement { return replacement.observe(initial: initial, handler) }
-        let observer = Observer { change in
+        let observer = Observers.SlotObserver { change in
             // Safe: the slot, which is of this type, has made it.
             handler(unsafeDowncast(change, to: Box<DefaultChange<Value>>.self).value)
         }

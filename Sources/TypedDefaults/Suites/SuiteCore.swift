@@ -631,7 +631,7 @@ extension SuiteCore {
             guard failure == nil else { return (false, false, old) }
             if settingsFile == nil { state.generation = write.generation }
             state.record(edits, of: slots, readable, hasFallbackValues: backend.hasFallbackValues)
-            if state.observers.hasDeliveries { write.isDeliveryDue = true }
+            if !state.observers.queue.isEmpty { write.isDeliveryDue = true }
             let isDue = state.synchronizingProcess != process && delay ?? .zero > .zero
             if isDue { state.synchronizingProcess = process }
             return (isDue, state.observers.hasDoubt, old)

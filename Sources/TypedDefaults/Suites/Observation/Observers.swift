@@ -14,12 +14,14 @@ import SettingsFile
 // of that moment. Events are therefore in the order of the commits, and each observer gets each
 // change once.
 //
-// Queue. Events wait in `events` and `suiteEvents`. Slots that the Observation framework tracks
-// wait in `changed`, and failures that no caller can receive in `failures`.
+// Queue. Events wait in one `DeliveryQueue`: changes for observers of a slot or of the suite, slots
+// whose change the Observation framework must be notified of, and failures that no caller can
+// receive. A `Relay`, which serves the observers of a store without events of its own, uses the same
+// queue.
 //
 // Delivery. After the write, with no lock held, the thread calls `SuiteCore.deliver`. One thread at
-// a time delivers. It takes all queues at once, calls the handlers in order, and repeats this until
-// the queues are empty. Another thread that finds a delivery under way leaves its events to that
+// a time delivers. It takes all events at once, calls the handlers in order, and repeats this until
+// the queue is empty. Another thread that finds a delivery under way leaves its events to that
 // thread, so a handler can run on a thread other than the writer's. A thread that is inside a write
 // of any suite delivers after it has ended that write, because a handler may write the suite.
 //
@@ -81,43 +83,35 @@ enum ChangeRow {
     }
 }
 
-/// One handler that hears of a slot's changes until it is cancelled.
-final class Observer: Sendable {
-    /// Takes a `Box` of a ``DefaultChange`` of the slot's type.
-    let handle: @Sendable (any AnyObject & Sendable) -> Void
-    // Safe: touched only with the lock held that the suite's observers are behind. One of its own would be three more places in memory
-    // to look at for each of thousands.
-    nonisolated(unsafe) var isCancelled = false
-
-    init(_ handle: @escaping @Sendable (any AnyObject & Sendable) -> Void) { self.handle = handle }
-}
-
 /// Who observes the slots of a suite, and what is to be told.
 struct Observers {
-    /// A change on its way to those who observe.
-    struct Event {
+    /// Takes a `Box` of a ``DefaultChange`` of the slot's type.
+    typealias SlotObserver = Observer<any AnyObject & Sendable>
+
+    /// A change of a slot.
+    struct Change {
         let slot: Slot
         let old: PropertyList?
         let new: PropertyList?
         let isForeign: Bool
-        /// Whether it is the first call of an observer, which reports the present value.
         var isInitial = false
-        /// How many changes stand in the row of which each was made while the one before was told.
-        let depth: Int
-        /// Who observed it when it was committed.
-        let audience: [Observer]
+        /// The observers at the time of the commit.
+        let audience: [SlotObserver]
     }
 
-    /// A change of the suite, and who is to hear of it.
-    struct SuiteEvent {
-        let change: SuiteChange
-        let observer: SuiteObserver
-        let depth: Int
+    /// What waits to be delivered. The depth is explained under *Cycles* above.
+    enum Event {
+        case change(Change, depth: Int)
+        case suiteChange(SuiteChange, SuiteObserver, depth: Int)
+        /// The Observation framework has not been notified of the slot's change.
+        case trackedChange(Slot, depth: Int)
+        /// A failure that no caller could receive.
+        case failure(DefaultsError)
     }
 
     private struct Observed {
         let slot: Slot
-        var observers: [Observer] = []
+        var observers: [SlotObserver] = []
         /// What they were told last.
         var announced: PropertyList?
         /// How many are about to observe.
@@ -136,13 +130,7 @@ struct Observers {
     private var suiteObservers: [SuiteObserver] = []
     /// The keys that somebody else may have changed since, for those who observe the suite; nil for all.
     private var doubtedKeys: Set<ByteString>? = []
-    private var events: [Event] = []
-    private var suiteEvents: [SuiteEvent] = []
-    /// Slots whose value has changed since the Observation framework was told, and how deep in a row.
-    private var changed: [(slot: Slot, depth: Int)] = []
-    /// Failures that were met while others waited for this thread.
-    private var failures: [DefaultsError] = []
-    private var isDelivering = false
+    var queue = DeliveryQueue<Event>()
     private var isWatching = false
     private var isSwitching = false
 
@@ -209,20 +197,20 @@ struct Observers {
     }
 
     /// Adds an observer of a slot that is followed; what was announced before it does not hear.
-    mutating func add(_ observer: Observer, to slot: Slot, tellsInitial: Bool, depth: Int) {
+    mutating func add(_ observer: SlotObserver, to slot: Slot, tellsInitial: Bool, depth: Int) {
         let id = ObjectIdentifier(slot)
         // In place: taken out, thousands of them would be copied to add one.
         observed[id]?.pending -= 1
         observed[id]?.observers.append(observer)
         guard tellsInitial else { return }
-        events.append(
-            Event(
-                slot: slot, old: nil, new: observed[id]?.announced, isForeign: false, isInitial: true, depth: depth,
-                audience: [observer]))
+        let change = Change(
+            slot: slot, old: nil, new: observed[id]?.announced, isForeign: false, isInitial: true,
+            audience: [observer])
+        queue.append(.change(change, depth: depth))
     }
 
     /// - Returns: Whether the slot is followed no longer.
-    mutating func remove(_ observer: Observer, from slot: Slot) -> Bool {
+    mutating func remove(_ observer: SlotObserver, from slot: Slot) -> Bool {
         observer.isCancelled = true
         let id = ObjectIdentifier(slot)
         guard let index = observed[id]?.observers.lastIndex(where: { $0 === observer }) else { return false }
@@ -247,38 +235,26 @@ struct Observers {
         observed[id]?.announced = stored
         // With a launch argument the same value reads as before.
         guard !entry.observers.isEmpty, slot.launchArgument == nil else { return true }
-        events.append(
-            Event(
-                slot: slot, old: entry.announced, new: stored, isForeign: isForeign, depth: depth,
-                audience: entry.observers))
+        let change = Change(
+            slot: slot, old: entry.announced, new: stored, isForeign: isForeign, audience: entry.observers)
+        queue.append(.change(change, depth: depth))
         return true
     }
 
     /// Notes slots whose new value anybody can read by now: who begins to track one from here on needs no telling.
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
-        for slot in slots where slot.isTracked || !tracked.isEmpty { changed.append((slot, depth)) }
+        for slot in slots where slot.isTracked || !tracked.isEmpty {
+            queue.append(.trackedChange(slot, depth: depth))
+        }
     }
 
-    mutating func note(_ failure: DefaultsError) { failures.append(failure) }
-
-    var hasDeliveries: Bool { !(events.isEmpty && suiteEvents.isEmpty && changed.isEmpty && failures.isEmpty) }
-
-    /// All that is to be told, for the one thread that tells; nil if there is nothing, or another one is at it.
-    mutating func beginDelivery() -> Delivery? {
-        guard !isDelivering, hasDeliveries else { return nil }
-        isDelivering = true
-        defer { (events, suiteEvents, changed, failures) = ([], [], [], []) }
-        return (events, suiteEvents, changed, failures)
-    }
-
-    typealias Delivery = (
-        events: [Event], suiteEvents: [SuiteEvent], changed: [(slot: Slot, depth: Int)], failures: [DefaultsError]
-    )
-
-    mutating func endDelivery() { isDelivering = false }
+    mutating func note(_ failure: DefaultsError) { queue.append(.failure(failure)) }
 
     /// In a process that was forked: ends what threads of the parent were at.
-    mutating func leaveParent() { (isDelivering, isSwitching) = (false, false) }
+    mutating func leaveParent() {
+        queue.leaveParent()
+        isSwitching = false
+    }
 
     /// Whether the backend's watch is to be switched on or off by the caller; nil if it is as it should be, or somebody is at it.
     mutating func beginSwitch() -> Bool? {
@@ -339,7 +315,7 @@ extension Observers {
         for observer in suiteObservers {
             let own = values.filter { observer.isAbout($0.key, isDeclared: declared.contains(ByteString($0.key))) }
             guard let change = observer.announce(own, origin: origin) else { continue }
-            suiteEvents.append(SuiteEvent(change: change, observer: observer, depth: depth))
+            queue.append(.suiteChange(change, observer, depth: depth))
         }
     }
 }

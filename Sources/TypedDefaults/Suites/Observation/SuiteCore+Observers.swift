@@ -3,7 +3,7 @@ import SettingsFile
 // Telling those who observe: in the order of the commits, under no lock, and outside every turn.
 extension SuiteCore {
     /// Begins to tell an observer of a slot's changes.
-    func observe(_ slot: Slot, _ observer: Observer, initial: Bool) -> ObservationToken {
+    func observe(_ slot: Slot, _ observer: Observers.SlotObserver, initial: Bool) -> ObservationToken {
         var stored: PropertyList?
         // Why it cannot be read is told to whoever reads it; what it comes to is told when it can be.
         do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
@@ -29,8 +29,8 @@ extension SuiteCore {
     }
 
     /// Follows no longer what is tracked no longer, of which there is no news but this: it is looked for when something has changed.
-    private func endTracking(_ changed: [(slot: Slot, depth: Int)]) {
-        let ended = withObservers { $0.endTracking(changed: changed.lazy.map(\.slot)) }
+    private func endTracking(_ changed: [Slot]) {
+        let ended = withObservers { $0.endTracking(changed: changed) }
         if !ended.isEmpty { unfollow(ended) }
     }
 
@@ -152,23 +152,30 @@ extension SuiteCore {
     /// Tells everybody what there is to tell; where this thread has a turn, of this suite or another one, when that ends.
     func deliver() {
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
-        while let (events, suiteEvents, changed, failures) = withObservers({ $0.beginDelivery() }) {
-            for failure in failures { report(failure) }
-            for (slot, depth) in changed { ChangeRow.calling(at: depth) { slot.noteChange() } }
-            endTracking(changed)
-            for event in events { ChangeRow.calling(at: event.depth) { tell(event) } }
-            for event in suiteEvents where !withObservers({ _ in event.observer.state.isCancelled }) {
-                ChangeRow.calling(at: event.depth) { event.observer.handle(event.change) }
+        while let events = withObservers({ $0.queue.begin() }) {
+            var changed: [Slot] = []
+            for event in events {
+                switch event {
+                case .failure(let failure): report(failure)
+                case .trackedChange(let slot, let depth):
+                    ChangeRow.calling(at: depth) { slot.noteChange() }
+                    changed.append(slot)
+                case .change(let change, let depth): ChangeRow.calling(at: depth) { tell(change) }
+                case .suiteChange(let change, let observer, let depth):
+                    if withObservers({ _ in observer.state.isCancelled }) { continue }
+                    ChangeRow.calling(at: depth) { observer.handle(change) }
+                }
             }
-            withObservers { $0.endDelivery() }
+            endTracking(changed)
+            withObservers { $0.queue.end() }
         }
     }
 
-    private func tell(_ event: Observers.Event) {
+    private func tell(_ event: Observers.Change) {
         var change: (any AnyObject & Sendable)?
         for observer in event.audience {
             if change == nil || !event.slot.keepsValues {
-                // Class instances are made anew for each: whoever was handed one could change it.
+                // Class instances are made for each observer, because an observer could change them.
                 change = makeChange(event)
             }
             // Asked just before the call, which so begins before a cancellation that returns later.
@@ -176,7 +183,7 @@ extension SuiteCore {
         }
     }
 
-    private func makeChange(_ event: Observers.Event) -> any AnyObject & Sendable {
+    private func makeChange(_ event: Observers.Change) -> any AnyObject & Sendable {
         let (change, failure) = event.slot.makeChange(
             event.old, event.new, event.isForeign ? .external : .local, event.isInitial)
         if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot, stored: event.new) }

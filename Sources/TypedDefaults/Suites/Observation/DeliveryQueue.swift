@@ -1,0 +1,41 @@
+/// One handler, which is called for changes until it is cancelled.
+final class Observer<Change: Sendable>: Sendable {
+    let handle: @Sendable (Change) -> Void
+    // Safe: accessed only with the lock of the observers held. A lock of its own would be three more places in memory to read for each
+    // of thousands.
+    nonisolated(unsafe) var isCancelled = false
+
+    init(_ handle: @escaping @Sendable (Change) -> Void) { self.handle = handle }
+}
+
+/// Events that wait to be delivered, in the order in which they were recorded. One thread at a time delivers.
+///
+/// ```swift
+/// while let events = state.withLock({ $0.queue.begin() }) {
+///     for event in events { deliver(event) }
+///     state.withLock { $0.queue.end() }
+/// }
+/// ```
+struct DeliveryQueue<Event> {
+    private var events: [Event] = []
+    private var isDelivering = false
+
+    var isEmpty: Bool { events.isEmpty }
+
+    mutating func append(_ event: Event) { events.append(event) }
+
+    /// Takes the events; `nil` if there are none, or if another thread is delivering and will take them.
+    ///
+    /// Balance each call that returns events with ``end()``.
+    mutating func begin() -> [Event]? {
+        guard !isDelivering, !events.isEmpty else { return nil }
+        isDelivering = true
+        defer { events = [] }
+        return events
+    }
+
+    mutating func end() { isDelivering = false }
+
+    /// Ends the delivery of another thread in a process that was forked.
+    mutating func leaveParent() { isDelivering = false }
+}
