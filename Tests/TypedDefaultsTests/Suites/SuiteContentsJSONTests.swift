@@ -127,12 +127,12 @@ struct SuiteContentsJSONTests {
         ("{\"a\": 1, \"a\": 2}", .refused, "line 1, column 15: a key occurs twice"),
         ("{\"a\": 18446744073709551616}", .refused, "line 1, column 7: an integer beyond 64 bits"),
         ("{\"a\": 1e999}", .refused, "line 1, column 7: a number too large for a double"),
-        ("{\"a\": {\"$data\": \"?\"}}", .refused, "line 1, column 17: invalid base64"),
-        ("{\"a\": {\"$date\": \"x\"}}", .refused, "line 1, column 17: a date is a number of seconds"),
-        ("{\"a\": {\"$double\": \"1\"}}", .refused, "line 1, column 19: a double is “inf”, “-inf”, “nan” or its bits"),
+        ("{\"a\": {\"$data\": \"?\"}}", .refused, "line 1, column 7: invalid base64"),
+        ("{\"a\": {\"$date\": \"x\"}}", .refused, "line 1, column 7: a date is a number of seconds"),
+        ("{\"a\": {\"$double\": \"1\"}}", .refused, "line 1, column 7: a double is “inf”, “-inf”, “nan” or its bits"),
         (
             "{\"a\": {\"$other\": 1}}", .refused,
-            "line 1, column 18: an unknown tag; a dictionary with only this key is written {\"$dictionary\": {…}}"
+            "line 1, column 7: an unknown tag; a dictionary with only this key is written {\"$dictionary\": {…}}"
         ),
     ])
     func anErrorNamesThePositionAndNoValue(text: String, kind: DefaultsError.Kind, reason: String) throws {

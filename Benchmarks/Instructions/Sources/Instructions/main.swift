@@ -28,9 +28,9 @@ guard arguments.count == 4, let rounds = Int(arguments[3]) else {
     fatalError("usage: Instructions CALL memory|FILE ROUNDS")
 }
 let suite = arguments[2] == "memory" ? DefaultsSuite.inMemory() : try DefaultsSuite(file: URL(filePath: arguments[2]))
-let store = PersistentStore<Config>(suite: suite)
+let store = PersistentStore<Config>(in: suite)
 let settings = Settings(in: suite)
-let account = Account(suite: suite, identifier: "app")
+let account = Account(in: suite, identifier: "app")
 store.set(Config())
 settings.$number.value = 3
 account.userName = "a"

@@ -7,63 +7,195 @@ import SettingsFile
 #endif
 
 extension PropertyList {
-    /// Reads a value from JSON text as ``json(isPretty:)`` writes it, or from any other JSON without null.
+    /// Reads a value from JSON text as ``json(isPretty:)`` writes it, or from any other JSON
+    /// without null.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unreadable`` for text that is no
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unreadable`` for text that is not
     ///   JSON, and ``DefaultsError/Kind/refused`` for a value that property lists do not have.
     package init(json: Data) throws(DefaultsError) {
         var reader = JSONReader(json)
-        self = try reader.propertyList(of: reader.read())
+        let value = try reader.value()
+        try reader.end()
+        self = try reader.propertyList(value)
     }
 }
 
-/// A value of JSON text: numbers as they are written, dictionaries in their order.
+/// Reads property lists from JSON text.
 ///
 /// `JSONSerialization` makes doubles of large integers and one key of two that differ only in their
 /// bytes, and on Apple platforms reads long numbers as decimal ones.
-struct JSON {
-    enum Content {
-        case null
-        case bool(Bool)
-        case number(String)
-        case string(String)
-        case array([JSON])
-        case object([Entry])
-    }
-    typealias Entry = (key: String, value: JSON)
-
-    let content: Content
-    /// The position of the value in the text.
-    let offset: Int
-}
-
 struct JSONReader {
+    private typealias Entry = (key: String, value: Parsed)
+    fileprivate struct Parsed {
+        indirect enum Content {
+            case value(PropertyList)
+            /// A dictionary whose only key may be a tag, unless the dictionary is the content of a
+            /// ``JSONTag/dictionary``.
+            case single(key: String, Parsed)
+        }
+        let content: Content
+        /// The position in the text.
+        let offset: Int
+    }
+
     private let bytes: [UInt8]
-    private var position = 0
+    private var position: Int
+    private var depth = 0
     private var stack = StackWatch()
 
-    init(_ data: Data) { bytes = Array(data) }
+    init(_ text: Data) {
+        bytes = Array(text)
+        // A byte order mark is not part of the text.
+        position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    }
 
-    mutating func read() throws(DefaultsError) -> JSON {
-        // A byte order mark.
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
-        let value = try value(depth: 1)
+    /// Reads the entries of a suite, whose keys are compared by their bytes.
+    mutating func contents() throws(DefaultsError) -> [ByteString: PropertyList] {
+        let (isObject, start) = (next == UInt8(ascii: "{"), position)
+        var entries: [Entry] = []
+        if isObject { entries = try object() } else { _ = try value() }
+        try end()
+        if entries.count == 1, JSONTag.marks(entries[0].key) {
+            let isDictionary = entries[0].key == JSONTag.dictionary.rawValue
+            guard isDictionary, case .dictionary(let inner) = try plain(entries[0].value) else {
+                throw noSuite(at: start)
+            }
+            return Dictionary(uniqueKeysWithValues: inner.map { (ByteString($0.key), $0.value) })
+        }
+        guard isObject else { throw noSuite(at: start) }
+        var values: [ByteString: PropertyList] = [:]
+        for (key, value) in entries {
+            guard try values.updateValue(propertyList(value), forKey: ByteString(key)) == nil else {
+                throw refusal("a key occurs twice", at: value.offset)
+            }
+        }
+        return values
+    }
+
+    private func noSuite(at offset: Int) -> DefaultsError {
+        refusal("a suite is a dictionary of keys and values", at: offset)
+    }
+
+    /// Throws unless the text ends here.
+    fileprivate mutating func end() throws(DefaultsError) {
         guard next == nil else { throw syntaxError("unexpected text after the end") }
+    }
+
+    fileprivate mutating func value() throws(DefaultsError) -> Parsed {
+        // Tags may double the levels.
+        guard depth < 2 * PropertyList.depthLimit + 2 else { throw syntaxError(PropertyList.tooDeep) }
+        if stack.isEndNear() { throw syntaxError(PropertyList.tooDeepForStack) }
+        depth += 1
+        defer { depth -= 1 }
+        let (first, start) = (next, position)
+        let value: PropertyList
+        switch first {
+        case UInt8(ascii: "{"):
+            let entries = try object()
+            if entries.count == 1, JSONTag.marks(entries[0].key) {
+                return Parsed(content: .single(key: entries[0].key, entries[0].value), offset: start)
+            }
+            value = try dictionary(entries)
+        case UInt8(ascii: "["): value = .array(try array())
+        case UInt8(ascii: "\""): value = .string(try string())
+        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): value = try number()
+        case _ where skip("true"): value = true
+        case _ where skip("false"): value = false
+        case _ where skip("null"): throw refusal("property lists have no null", at: start)
+        default: throw syntaxError(first == nil ? "unexpected end" : "a value is missing")
+        }
+        return Parsed(content: .value(value), offset: start)
+    }
+
+    private mutating func object() throws(DefaultsError) -> [Entry] {
+        position += 1
+        var entries: [Entry] = []
+        if skip("}") { return [] }
+        repeat {
+            guard next == UInt8(ascii: "\"") else { throw syntaxError("a key in quotation marks is missing") }
+            let key = try string()
+            guard skip(":") else { throw syntaxError("“:” is missing") }
+            entries.append((key, try value()))
+        } while skip(",")
+        guard skip("}") else { throw syntaxError("“,” or “}” is missing") }
+        return entries
+    }
+
+    private mutating func array() throws(DefaultsError) -> [PropertyList] {
+        position += 1
+        var elements: [PropertyList] = []
+        if skip("]") { return [] }
+        repeat { elements.append(try content(of: value())) } while skip(",")
+        guard skip("]") else { throw syntaxError("“,” or “]” is missing") }
+        return elements
+    }
+}
+
+// Dictionaries and tags.
+extension JSONReader {
+    private func dictionary(_ entries: [Entry]) throws(DefaultsError) -> PropertyList {
+        var values: [String: PropertyList] = [:]
+        for (key, value) in entries {
+            guard try values.updateValue(content(of: value), forKey: key) == nil else {
+                throw refusal("a key occurs twice", at: value.offset)
+            }
+        }
+        return .dictionary(values)
+    }
+
+    /// Returns a value that is not too deep to be stored.
+    fileprivate func propertyList(_ parsed: Parsed) throws(DefaultsError) -> PropertyList {
+        let value = try content(of: parsed)
+        guard !value.isNested(deeperThan: PropertyList.depthLimit) else {
+            throw refusal(PropertyList.tooDeep, at: parsed.offset)
+        }
         return value
     }
 
-    private func syntaxError(_ reason: String) -> DefaultsError { error(.unreadable, reason, at: position) }
+    /// Returns a value that is in a ``JSONTag/dictionary``.
+    private func plain(_ parsed: Parsed) throws(DefaultsError) -> PropertyList {
+        switch parsed.content {
+        case .value(let value): return value
+        case .single(let key, let inner): return .dictionary([key: try content(of: inner)])
+        }
+    }
 
-    private func error(_ kind: DefaultsError.Kind, _ reason: String, at offset: Int) -> DefaultsError {
-        let lines = bytes[..<min(offset, bytes.count)].split(
-            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let column = String(decoding: lines[lines.count - 1], as: UTF8.self).count + 1
-        return DefaultsError(kind, reason: "JSON, line \(lines.count), column \(column): \(reason)")
+    private func content(of parsed: Parsed) throws(DefaultsError) -> PropertyList {
+        guard case .single(let key, let inner) = parsed.content else { return try plain(parsed) }
+        let isDictionary = key == JSONTag.dictionary.rawValue
+        switch (JSONTag(rawValue: key), isDictionary ? try plain(inner) : try content(of: inner)) {
+        case (.dictionary, .dictionary(let entries)): return .dictionary(entries)
+        case (.data, .string(let text)):
+            guard let data = Data(base64Encoded: text) else { throw refusal("invalid base64", at: parsed.offset) }
+            return .data(data)
+        case (.double, .string(let name)):
+            guard let double = JSONTag.double(named: name) else {
+                throw refusal("a double is “inf”, “-inf”, “nan” or its bits", at: parsed.offset)
+            }
+            return .double(double)
+        case (.date, let value):
+            guard let seconds = Double(value) else {
+                throw refusal("a date is a number of seconds", at: parsed.offset)
+            }
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        default:
+            throw refusal(
+                "an unknown tag; a dictionary with only this key is written {\"$dictionary\": {…}}", at: parsed.offset)
+        }
     }
 }
 
-// The text.
 extension JSONReader {
+    private func syntaxError(_ reason: String) -> DefaultsError { error(.unreadable, reason, at: position) }
+    private func refusal(_ reason: String, at offset: Int) -> DefaultsError { error(.refused, reason, at: offset) }
+
+    private func error(_ kind: DefaultsError.Kind, _ reason: String, at offset: Int) -> DefaultsError {
+        let lines = bytes[..<min(offset, bytes.count)]
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let column = String(decoding: lines[lines.count - 1], as: UTF8.self).count + 1
+        return DefaultsError(kind, reason: "JSON, line \(lines.count), column \(column): \(reason)")
+    }
+
     /// The next byte that is not white space; `nil` at the end.
     private var next: UInt8? {
         mutating get {
@@ -72,66 +204,16 @@ extension JSONReader {
         }
     }
 
-    /// Skips a character if it is the next one.
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard next == UInt8(ascii: character) else { return false }
-        position += 1
+    /// Skips a text if it is the next one.
+    private mutating func skip(_ text: String) -> Bool {
+        guard next != nil, bytes[position...].starts(with: text.utf8) else { return false }
+        position += text.utf8.count
         return true
-    }
-
-    private mutating func value(depth: Int) throws(DefaultsError) -> JSON {
-        // Tags may double the levels.
-        guard depth <= 2 * PropertyList.depthLimit + 2 else { throw syntaxError(PropertyList.tooDeep) }
-        if stack.isEndNear() { throw syntaxError(PropertyList.tooDeepForStack) }
-        let byte = next
-        let start = position
-        let content: JSON.Content
-        switch byte {
-        case UInt8(ascii: "{"): content = .object(try object(depth: depth))
-        case UInt8(ascii: "["): content = .array(try array(depth: depth))
-        case UInt8(ascii: "\""): content = .string(try string())
-        case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte): content = .number(try number())
-        default: content = try word(byte)
-        }
-        return JSON(content: content, offset: start)
-    }
-
-    private mutating func word(_ first: UInt8?) throws(DefaultsError) -> JSON.Content {
-        for (word, value) in [("true", .bool(true)), ("false", .bool(false)), ("null", .null)]
-            as [(String, JSON.Content)]
-        where bytes[position...].starts(with: word.utf8) {
-            position += word.utf8.count
-            return value
-        }
-        throw syntaxError(first == nil ? "unexpected end" : "a value is missing")
-    }
-
-    private mutating func object(depth: Int) throws(DefaultsError) -> [JSON.Entry] {
-        position += 1
-        var entries: [JSON.Entry] = []
-        if skip("}") { return [] }
-        repeat {
-            guard next == UInt8(ascii: "\"") else { throw syntaxError("a key in quotation marks is missing") }
-            let key = try string()
-            guard skip(":") else { throw syntaxError("“:” is missing") }
-            entries.append((key, try value(depth: depth + 1)))
-        } while skip(",")
-        guard skip("}") else { throw syntaxError("“,” or “}” is missing") }
-        return entries
-    }
-
-    private mutating func array(depth: Int) throws(DefaultsError) -> [JSON] {
-        position += 1
-        var elements: [JSON] = []
-        if skip("]") { return [] }
-        repeat { elements.append(try value(depth: depth + 1)) } while skip(",")
-        guard skip("]") else { throw syntaxError("“,” or “]” is missing") }
-        return elements
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    private mutating func number() throws(DefaultsError) -> String {
+    private mutating func number() throws(DefaultsError) -> PropertyList {
         let start = position
         func isNext(_ characters: String) -> Bool {
             position < bytes.count && characters.utf8.contains(bytes[position])
@@ -145,6 +227,7 @@ extension JSONReader {
         if isNext("-") { position += 1 }
         let isZero = isNext("0")
         guard try digits() == 1 || !isZero else { throw syntaxError("a number must not start with 0") }
+        let isInteger = !isNext(".eE")
         if isNext(".") {
             position += 1
             _ = try digits()
@@ -154,7 +237,15 @@ extension JSONReader {
             if isNext("+-") { position += 1 }
             _ = try digits()
         }
-        return String(decoding: bytes[start..<position], as: UTF8.self)
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isInteger {
+            guard let value = PropertyList.Integer(text) else { throw refusal("an integer beyond 64 bits", at: start) }
+            return .integer(value)
+        }
+        guard let value = Double(text), value.isFinite else {
+            throw refusal("a number too large for a double", at: start)
+        }
+        return .double(value)
     }
 
     private mutating func string() throws(DefaultsError) -> String {
@@ -206,103 +297,5 @@ extension JSONReader {
         else { throw syntaxError("“\\u” needs four hexadecimal digits") }
         position += 4
         return unit
-    }
-}
-
-// The property list that the text stands for.
-extension JSONReader {
-    mutating func propertyList(of json: JSON, level: Int = 0) throws(DefaultsError) -> PropertyList {
-        if stack.isEndNear() { throw error(.refused, PropertyList.tooDeepForStack, at: json.offset) }
-        switch json.content {
-        case .null: throw error(.refused, "property lists have no null", at: json.offset)
-        case .bool(let value): return .bool(value)
-        case .string(let value): return .string(value)
-        case .number(let text): return try number(text, at: json.offset)
-        case .array(let elements):
-            try checkLevel(level, at: json.offset)
-            var values: [PropertyList] = []
-            for element in elements { values.append(try propertyList(of: element, level: level + 1)) }
-            return .array(values)
-        case .object(let entries):
-            if entries.count == 1, JSONTag.marks(entries[0].key) { return try tagged(entries[0], level: level) }
-            return try dictionary(entries, at: json.offset, level: level)
-        }
-    }
-
-    /// Returns the entries of a whole suite, whose keys are compared by their bytes.
-    mutating func entries(of json: JSON) throws(DefaultsError) -> [ByteString: PropertyList] {
-        guard case .object(var entries) = json.content else {
-            throw error(.refused, "a suite is a dictionary of keys and values", at: json.offset)
-        }
-        if entries.count == 1, JSONTag.marks(entries[0].key) {
-            guard entries[0].key == JSONTag.dictionary.rawValue, case .object(let inner) = entries[0].value.content
-            else { throw error(.refused, "a suite is a dictionary of keys and values", at: json.offset) }
-            entries = inner
-        }
-        var values: [ByteString: PropertyList] = [:]
-        for (key, value) in entries {
-            guard try values.updateValue(propertyList(of: value), forKey: ByteString(key)) == nil else {
-                throw error(.refused, "a key occurs twice", at: value.offset)
-            }
-        }
-        return values
-    }
-
-    private func checkLevel(_ level: Int, at offset: Int) throws(DefaultsError) {
-        guard level < PropertyList.depthLimit else { throw error(.refused, PropertyList.tooDeep, at: offset) }
-    }
-
-    private mutating func dictionary(
-        _ entries: [JSON.Entry], at offset: Int, level: Int
-    ) throws(DefaultsError) -> PropertyList {
-        try checkLevel(level, at: offset)
-        var values: [String: PropertyList] = [:]
-        for (key, value) in entries {
-            guard try values.updateValue(propertyList(of: value, level: level + 1), forKey: key) == nil else {
-                throw error(.refused, "a key occurs twice", at: value.offset)
-            }
-        }
-        return .dictionary(values)
-    }
-
-    private mutating func tagged(_ entry: JSON.Entry, level: Int) throws(DefaultsError) -> PropertyList {
-        let offset = entry.value.offset
-        switch (JSONTag(rawValue: entry.key), entry.value.content) {
-        case (.data, .string(let text)):
-            guard let data = Data(base64Encoded: text) else { throw error(.refused, "invalid base64", at: offset) }
-            return .data(data)
-        case (.double, .string(let name)):
-            guard let value = JSONTag.double(named: name) else {
-                throw error(.refused, "a double is “inf”, “-inf”, “nan” or its bits", at: offset)
-            }
-            return .double(value)
-        case (.date, _):
-            switch try propertyList(of: entry.value, level: level) {
-            case .double(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
-            case .integer(let integer):
-                guard let seconds = Double(exactly: integer) else { break }
-                return .date(Date(timeIntervalSinceReferenceDate: seconds))
-            default: break
-            }
-            throw error(.refused, "a date is a number of seconds", at: offset)
-        case (.dictionary, .object(let entries)): return try dictionary(entries, at: offset, level: level)
-        default:
-            throw error(
-                .refused, "an unknown tag; a dictionary with only this key is written {\"$dictionary\": {…}}",
-                at: offset)
-        }
-    }
-
-    private func number(_ text: String, at offset: Int) throws(DefaultsError) -> PropertyList {
-        if text.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Self.isDigit($0) }) {
-            guard let integer = PropertyList.Integer(text) else {
-                throw error(.refused, "an integer beyond 64 bits", at: offset)
-            }
-            return .integer(integer)
-        }
-        guard let value = Double(text), value.isFinite else {
-            throw error(.refused, "a number too large for a double", at: offset)
-        }
-        return .double(value)
     }
 }

@@ -62,7 +62,8 @@ struct JSONWriter {
     }
 
     private mutating func append(_ value: Double) {
-        // A description has the shortest digits that read back the same, and always a point or an exponent.
+        // A description has the shortest digits that read back the same, and always a point or an
+        // exponent.
         guard !value.isFinite else { return append(text: value.description) }
         append(tag: .double) { $0.append(JSONTag.name(of: value)) }
     }
@@ -113,7 +114,8 @@ enum JSONTag: String {
     case double = "$double"
     case dictionary = "$dictionary"
 
-    /// Returns whether a dictionary with only this key would be read as one of these, or as one that a later version adds.
+    /// Returns whether a dictionary with only this key would be read as one of these, or as one
+    /// that a later version adds.
     static func marks(_ key: String) -> Bool { key.utf8.first == UInt8(ascii: "$") }
 
     /// Returns the name of a double that is infinite or no number.
@@ -122,7 +124,8 @@ enum JSONTag: String {
         return value.bitPattern == Double.nan.bitPattern ? "nan" : "0x" + String(value.bitPattern, radix: 16)
     }
 
-    /// Returns the double of such a name, or of any bits in hexadecimal digits; `nil` for anything else.
+    /// Returns the double of such a name, or of any bits in hexadecimal digits; `nil` for anything
+    /// else.
     static func double(named name: String) -> Double? {
         switch name {
         case "inf": .infinity
