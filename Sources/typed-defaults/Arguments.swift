@@ -1,4 +1,4 @@
-/// The words of a call: those that stand for themselves, and options.
+/// The arguments of a call: positional ones and options.
 struct Arguments {
     enum Option: String, CaseIterable {
         case json = "--json"
@@ -26,7 +26,7 @@ struct Arguments {
         }
     }
 
-    /// Not “-”, which is standard input, and not “-5”, which is a value.
+    /// Returns whether the word is an option. “-” is standard input, and “-5” is a value.
     private static func isOption(_ word: String) -> Bool {
         guard word.hasPrefix("-"), let second = word.dropFirst().first else { return false }
         return !("0"..."9").contains(second)

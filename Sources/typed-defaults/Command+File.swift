@@ -7,7 +7,7 @@ extension Command {
         try suite.checkExistence()
         guard let path = suite.path else {
             let keys = try suite.using { try $0.keys() }
-            return try Output.print("location: the system's care\nkeys: \(keys.count)")
+            return try Output.print("location: managed by the system\nkeys: \(keys.count)")
         }
         let file = try Self.inspect(path)
         var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(file.keys.count)"]
@@ -15,16 +15,16 @@ extension Command {
             lines.append("format: version \(version), epoch \(epoch)")
             lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
         }
-        lines += file.keys.filter { $0.hasSuffix(".unreadable") }.map { "kept aside: the key “\($0)”" }
-        lines += Self.copies(of: path).map { "kept aside: \($0)" }
-        if !file.problems.isEmpty { lines.append("problems: \(file.problems.count); typed-defaults check says which") }
+        lines += file.keys.filter { $0.hasSuffix(".unreadable") }.map { "set aside: the key “\($0)”" }
+        lines += Self.copies(of: path).map { "set aside: \($0)" }
+        if !file.problems.isEmpty { lines.append("problems: \(file.problems.count); see typed-defaults check") }
         try Output.print(lines.joined(separator: "\n"))
     }
 
-    /// Says what is wrong with a settings file, or what a copy kept aside holds.
+    /// Prints the problems of a settings file, or the contents of a damaged copy.
     func check(_ suite: OpenSuite, asJSON: Bool) throws(Failure) {
         guard let path = suite.path else {
-            throw .unavailable("the system keeps “\(suite.name)”, and there is no file to check")
+            throw .unavailable("the system manages “\(suite.name)”, so there is no file to check")
         }
         try suite.checkExistence()
         let isCopy = path.contains(/\.damaged-[0-9a-f]{1,8}$/)
@@ -34,17 +34,17 @@ extension Command {
             return try Output.print(asJSON ? "{}" : "OK, \(file.keys.count) \(file.keys.count == 1 ? "key" : "keys")")
         }
         var text = isCopy ? "" : file.problems.map { "\(path) \($0)\n" }.joined()
-        // The file's own damage comes last, since it is the newest.
+        // The file itself comes last, because its values are the newest.
         var saved: [[UInt8]: (key: String, value: PropertyList?)] = [:]
         func add(_ salvageable: [(key: String, value: PropertyList?)]) {
-            if !salvageable.isEmpty { text += "  no part of the suite any more, but whole records say:\n" }
+            if !salvageable.isEmpty { text += "  undamaged records that are no longer part of the suite:\n" }
             for (key, value) in salvageable {
                 text += "  " + Self.line(key, value)
                 saved[Array(key.utf8)] = (key, value)
             }
         }
         for copy in copies {
-            text += "\(copy) is what was kept aside\n"
+            text += "\(copy) is a damaged copy that was set aside\n"
             add(copy == path ? file.salvageable : try Self.inspect(copy).salvageable)
         }
         if !isCopy { add(file.salvageable) }
@@ -55,7 +55,7 @@ extension Command {
         }
         try Output.write(Data(text.utf8))
         throw .missing(
-            "“\(suite.name)” needs a look: problems \(isCopy ? 0 : file.problems.count), kept aside \(copies.count)")
+            "“\(suite.name)”: problems: \(isCopy ? 0 : file.problems.count), damaged copies: \(copies.count)")
     }
 
     private static func inspect(_ path: String) throws(Failure) -> SettingsFileInspection {
@@ -63,7 +63,7 @@ extension Command {
             let file = URL(filePath: path, directoryHint: .notDirectory)
             let inspection = try SettingsFileInspection(file: file)
             guard !inspection.problems.isEmpty else { return inspection }
-            // Another process may have been writing just then.
+            // Another process may have been writing during the first inspection.
             usleep(50_000)
             return try SettingsFileInspection(file: file)
         } catch {
@@ -71,7 +71,7 @@ extension Command {
         }
     }
 
-    /// The damage that the library has kept aside, the oldest first.
+    /// Returns the damaged copies that the library has set aside, the oldest first.
     private static func copies(of path: String) -> [String] {
         let url = URL(filePath: path)
         let folder = url.deletingLastPathComponent()
@@ -79,7 +79,7 @@ extension Command {
         func age(_ path: String) -> Date {
             (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date ?? .distantPast
         }
-        // The library cuts a long name so that the name of the copy has at most 255 bytes.
+        // The library truncates a long name so that the name of the copy has at most 255 bytes.
         var start = url.lastPathComponent
         while start.utf8.count > 238 { start.removeLast() }
         return names.filter { $0.hasPrefix("\(start).damaged-") }

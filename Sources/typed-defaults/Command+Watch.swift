@@ -3,7 +3,7 @@ import Foundation
 import TypedDefaults
 
 extension Command {
-    /// Prints each change by any process until the tool is ended or its output is closed.
+    /// Prints each change by any process until the tool is stopped or its output is closed.
     func watch(_ suite: OpenSuite) throws(Failure) {
         try suite.using { handle in
             let changed = DispatchSemaphore(value: 0)

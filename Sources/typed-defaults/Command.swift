@@ -9,7 +9,7 @@ enum Command: String {
         guard counts.contains(words.count) else { throw .usage("\(rawValue) is called with \(form)") }
         let foreign = arguments.options.subtracting(options).map(\.rawValue).sorted()
         guard foreign.isEmpty else { throw .usage("\(rawValue) has no option \(foreign.joined(separator: " or "))") }
-        guard !arguments.options.isSuperset(of: [.json, .plist]) else { throw .usage("it is --json or --plist") }
+        guard !arguments.options.isSuperset(of: [.json, .plist]) else { throw .usage("use either --json or --plist") }
         let suite = try OpenSuite(words[0])
         switch self {
         case .path: try printPath(suite)
@@ -61,9 +61,9 @@ enum Command: String {
 extension Command {
     private func printPath(_ suite: OpenSuite) throws(Failure) {
         guard let path = suite.path else {
-            // Where there is no place, this says why.
+            // Throws the reason if the suite has no location.
             _ = try suite.using { try $0.keys() }
-            throw .unavailable("the system keeps “\(suite.name)”, and does not say where")
+            throw .unavailable("the system manages “\(suite.name)”, at no known path")
         }
         try Output.print(path)
     }
@@ -101,7 +101,7 @@ extension Command {
             return missing.map { "“\($0)”" }
         }
         guard missing.isEmpty else {
-            throw .missing("“\(suite.name)” has no key \(missing.joined(separator: ", ")); nothing is removed")
+            throw .missing("“\(suite.name)” has no key \(missing.joined(separator: ", ")); nothing was removed")
         }
     }
 }
@@ -115,7 +115,7 @@ extension Command {
         try Output.write(Data(settings.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
     }
 
-    /// A setting on one line, its value cut where a limit is given.
+    /// Returns a setting on one line, with the value truncated to the limit.
     static func line(_ key: String, _ value: PropertyList?, limit: Int? = nil) -> String {
         let isPlain = key.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || "0123456789._-$".unicodeScalars.contains($0)

@@ -1,12 +1,12 @@
 import Foundation
 import TypedDefaults
 
-/// The suite that a command is about.
+/// The suite that a command uses.
 struct OpenSuite {
-    /// What was asked for.
+    /// The name or path from the command line.
     let name: String
     let suite: DefaultsSuite
-    /// Its file; nil on Apple platforms for suites of a name, which are `UserDefaults`.
+    /// The path of its file; `nil` on Apple platforms for named suites, which are `UserDefaults`.
     let path: String?
     private let failures = Failures()
 
@@ -26,14 +26,14 @@ struct OpenSuite {
         suite.onFailure = { [failures] in failures.note($0) }
     }
 
-    /// Throws unless the suite is there: reading would make its folder.
+    /// Throws unless the suite exists, because reading it would create its folder.
     func checkExistence() throws(Failure) {
         guard let path, !File.exists(path) else { return }
-        let here = !name.contains("/") && File.exists(name) ? "; for the file that is here write ./\(name)" : ""
+        let here = !name.contains("/") && File.exists(name) ? "; to use the file in this folder, write ./\(name)" : ""
         throw .missing("there is no suite “\(name)”: no file \(path)\(here)")
     }
 
-    /// What `body` returns; what it or the suite reports as an error ends the tool.
+    /// Returns the result of `body`. An error that it throws or the suite reports ends the tool.
     func using<Result>(_ body: (DefaultsSuite) throws -> Result) throws(Failure) -> Result {
         let result: Result
         do { result = try body(suite) } catch { throw .unavailable("\(error)") }
@@ -45,10 +45,10 @@ struct OpenSuite {
         try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }
     }
 
-    /// All keys and values as of one moment.
+    /// Returns all keys and values as of one moment.
     func contents() throws(Failure) -> SuiteContents { try using { try $0.contents() } }
 
-    /// Stores all of it as one change.
+    /// Stores all settings as one commit.
     func store(_ settings: some Sequence<(key: String, value: PropertyList)>) throws(Failure) {
         try using { suite in
             try suite.update { contents in
@@ -63,9 +63,9 @@ extension [(key: String, value: PropertyList)] {
     func sortedByKey() -> Self { sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 }
 
-/// What a suite has reported. Damage that was mended is told and no reason to stop; anything else is.
+/// The failures that a suite has reported. Repaired damage is printed and does not end the tool.
 private final class Failures: @unchecked Sendable {
-    // Unchecked, but guarded by this.
+    // Safe: the lock protects the errors.
     private let lock = NSLock()
     private var errors: [DefaultsError] = []
 

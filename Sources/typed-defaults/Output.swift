@@ -1,8 +1,9 @@
 import Foundation
 
-/// Standard output, written when a command is done or has much to say, and standard error.
+/// Writes to standard output and standard error.
 enum Output {
-    /// Writes all of it to standard output; ends the process well if nobody reads on, as in `typed-defaults list Tour | head -1`.
+    /// Writes all data to standard output. If the reader has closed it, as in `typed-defaults list
+    /// Tour | head -1`, the process exits successfully.
     static func write(_ data: Data) throws(Failure) {
         do throws(SystemError) {
             try File.write(data, to: STDOUT_FILENO)
@@ -17,18 +18,18 @@ enum Output {
     /// Writes one line to standard error.
     static func tell(_ message: String) {
         let line = message.replacing("\n", with: " ")
-        // Nobody is left to be told when standard error itself is closed.
+        // A closed standard error cannot be reported.
         try? File.write(Data("typed-defaults: \(line)\n".utf8), to: STDERR_FILENO)
     }
 }
 
-/// What a call of the system has failed with.
+/// The error of a system call.
 struct SystemError: Error, CustomStringConvertible {
     let code = errno
     var description: String { String(cString: strerror(code)) }
 }
 
-/// Files that the tool reads and writes itself: exports.
+/// Reads and writes exported files.
 enum File {
     static func write(_ data: Data, to descriptor: Int32) throws(SystemError) {
         var rest = data[...]
@@ -40,17 +41,17 @@ enum File {
         }
     }
 
-    /// Whether there is something under that name; true as well if that cannot be known.
+    /// Returns whether a file exists at the path, or whether that cannot be determined.
     static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
-    /// Writes a file that is there whole or not at all, for its owner's eyes only: settings are nobody else's business.
+    /// Writes a file atomically, readable by its owner only, because settings can be private.
     static func write(_ data: Data, to path: String) throws(Failure) {
         do throws(SystemError) {
             var status = stat()
-            // A pipe or a device takes what comes, and nothing takes its place.
+            // A pipe or a device is written directly and not replaced.
             if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
                 let descriptor = open(path, O_WRONLY | O_CLOEXEC)
                 guard descriptor >= 0 else { throw SystemError() }
@@ -74,10 +75,11 @@ enum File {
         }
     }
 
-    /// Twice as much as a settings file can hold.
+    /// Twice the limit of a settings file.
     private static let sizeLimit = 128 << 20
 
-    /// The bytes of a file; of standard input for “-”. Reads no more than could be stored.
+    /// Returns the bytes of a file, or of standard input for “-”. Throws if they are more than a
+    /// suite can hold.
     static func read(_ path: String) throws(Failure) -> Data {
         var data = Data()
         do {
@@ -93,7 +95,7 @@ enum File {
     }
 }
 
-// Outside, where `write` is the system's.
+// Outside of `File`, where `write` is the system call.
 private func writeOnce(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -1,30 +1,31 @@
 import Foundation
 import TypedDefaults
 
-/// Property list files, as Foundation reads and writes them.
+/// Property list files in Foundation's formats.
 enum PropertyListFile {
-    /// A binary one: the XML form loses fractions of seconds and the sign of zero.
+    /// Returns a binary property list, because XML loses fractions of seconds and the sign of zero.
     ///
-    /// Read back before anybody relies on it, since some values are not kept, such as the bits of a NaN.
+    /// The result is read back, because the format does not keep some values, such as the bits of a
+    /// NaN.
     static func data(of settings: [(key: String, value: PropertyList)]) throws(Failure) -> Data {
         let objects = Dictionary(settings.map { ($0.key, $0.value.object) }) { first, _ in first }
         guard let data = try? PropertyListSerialization.data(fromPropertyList: objects, format: .binary, options: 0)
         else {
-            throw .unavailable("Foundation makes no property list of this suite; export it as JSON")
+            throw .unavailable("Foundation cannot write this suite as a property list; export it as JSON")
         }
         var kept: [[UInt8]: PropertyList] = [:]
         for (key, value) in try Self.settings(in: data, "the property list") { kept[Array(key.utf8)] = value }
         let lost = settings.filter { kept[Array($0.key.utf8)] != $0.value }.map { "“\($0.key)”" }
         guard lost.isEmpty else {
-            throw .unavailable("a property list would not hold \(lost.joined(separator: ", ")) exactly; export as JSON")
+            throw .unavailable("a property list cannot hold \(lost.joined(separator: ", ")) exactly; export as JSON")
         }
         return data
     }
 
-    /// Whether the content is one, binary or XML, rather than JSON.
+    /// Returns whether the data is a binary or XML property list, and not JSON.
     static func isOne(_ data: Data) -> Bool {
         if data.starts(with: "bplist".utf8) { return true }
-        // XML, whose first sign is “<” in each of its encodings.
+        // XML starts with “<” in each of its encodings.
         return data.first { ![0x20, 0x09, 0x0A, 0x0D, 0x00, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains($0) }
             == UInt8(ascii: "<")
     }
@@ -34,19 +35,19 @@ enum PropertyListFile {
             throw .unavailable("\(name) is a property list that cannot be read")
         }
         guard let objects = root as? [String: Any] else {
-            throw .unavailable("\(name) is no dictionary of keys and values")
+            throw .unavailable("\(name) is not a dictionary of keys and values")
         }
         var settings: [(key: String, value: PropertyList)] = []
         for (key, object) in objects {
             guard let value = propertyList(object, levels: PropertyList.depthLimit) else {
-                throw .unavailable("\(name) holds something under “\(key)” that cannot be stored")
+                throw .unavailable("\(name) has a value under “\(key)” that cannot be stored")
             }
             settings.append((key, value))
         }
         return settings.sortedByKey()
     }
 
-    /// Nil if it is none, or nested deeper than that.
+    /// Returns `nil` for an object that is not part of a property list, or nests deeper.
     private static func propertyList(_ object: Any, levels: Int) -> PropertyList? {
         if let number = number(object) { return number }
         switch object {
@@ -65,7 +66,7 @@ enum PropertyListFile {
         }
     }
 
-    /// Told apart by class and by `objCType`: a cast would take a number 1 for `true`, and a `true` for 1.
+    /// Compares the class and `objCType`, because a cast would convert 1 to `true` and `true` to 1.
     private static func number(_ object: Any) -> PropertyList? {
         if type(of: object) == Bool.self, let value = object as? Bool { return .bool(value) }
         guard type(of: object) is NSNumber.Type, let number = object as? NSNumber else { return nil }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A window into a suite, for people and scripts.
+/// Shows and changes a suite from the command line.
 @main enum Tool {
     static func main() {
-        // A closed pipe is an error of writing, not the end of the process.
+        // A write to a closed pipe must fail and not end the process.
         signal(SIGPIPE, SIG_IGN)
         do throws(Failure) {
             try run(words())
@@ -14,7 +14,8 @@ import Foundation
         exit(Failure.Code.done.rawValue)
     }
 
-    /// The arguments. `CommandLine.arguments` would replace bytes that are not UTF-8, and store another value than the one given.
+    /// Returns the arguments. `CommandLine.arguments` would replace bytes that are not UTF-8, and
+    /// so store another value.
     private static func words() throws(Failure) -> [String] {
         var words: [String] = []
         for index in 1..<max(Int(CommandLine.argc), 1) {
@@ -39,16 +40,17 @@ import Foundation
     static let usage = """
         Usage: typed-defaults COMMAND SUITE …
 
-          path   SUITE            where it is stored, or would be
+          path   SUITE            the path of its file
           list   SUITE            keys and values; --json, --plist: like export
           get    SUITE KEY        the value, as JSON
           set    SUITE KEY VALUE  stores VALUE, which is JSON; --string: as it stands
           remove SUITE KEY…       removes the keys, as one change
           export SUITE [FILE]     everything, as JSON or --plist (binary property list)
-          import SUITE FILE       adds what FILE, or “-” for input, has, as one change
-          watch  SUITE            each change by any process, until it is ended
-          info   SUITE            place, size, number of keys, what was kept aside
-          check  SUITE|FILE       what is wrong with the file, and what could be saved
+          import SUITE FILE       adds the contents of FILE, or “-” for standard
+                                  input, as one change
+          watch  SUITE            each change by any process, until stopped
+          info   SUITE            location, size, number of keys, damaged copies
+          check  SUITE|FILE       problems of the file, and values to recover
                                   (--json: only that, for import); changes nothing
 
         SUITE is a name, or with a “/” in it the path of a settings file. “--” ends
@@ -62,7 +64,7 @@ import Foundation
         """
 }
 
-/// Why the tool ends other than well, in one line.
+/// The reason for a failure, in one line, and the exit code.
 struct Failure: Error {
     enum Code: Int32 {
         case done = 0

@@ -11,11 +11,13 @@ import SettingsFile
 /// }
 /// ```
 ///
-/// A struct whose properties all have initial values conforms with nothing else written; a public one also needs
-/// `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that is never `nil`. A stored value that
-/// lacks a property, because a later version of the program added it, takes that property from the default.
+/// A struct whose properties all have initial values conforms with nothing else written; a public
+/// one also needs `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that
+/// is never `nil`. A stored value that lacks a property, because a later version of the program
+/// added it, takes that property from the default.
 ///
-/// The default instance is made once per type and process, so a struct with `var id = UUID()` reads one `id` until it is stored.
+/// The default instance is made once per type and process, so a struct with `var id = UUID()` reads
+/// one `id` until it is stored.
 public protocol DefaultConfig: DefaultConvertible, Codable {
     /// Creates the default.
     init()
@@ -44,7 +46,8 @@ private enum DefaultInstances {
         let id = ObjectIdentifier(type)
         // Safe: under the identity of a type there is a box of that type.
         if let known = instances.withLock({ $0[id] }) { return unsafeDowncast(known, to: Box<Config>.self).value }
-        // Made outside the lock, because it is code of the program. A type of an earlier version has a `fallback` of its own.
+        // Made outside the lock, because it is code of the program. A type of an earlier version
+        // has a `fallback` of its own.
         let made = Box(readFallback(of: type) ?? type.init())
         let kept = instances.withLock { instances in
             if let known = instances[id] { return known }

@@ -1,16 +1,17 @@
 import SettingsFile
 
-/// Finds out whether a type's `init?(_:)` and `serialize()` are the default ones, and then calls the coder directly.
+/// Finds out whether a type's `init?(_:)` and `serialize()` are the default ones, and then calls
+/// the coder directly.
 ///
-/// The default implementations go through `Any` like hand-written ones, which takes three times as long and loses the reason
-/// of a failure. At the first call of each, the default implementation, if it is the one that is reached, leaves the direct
-/// way behind in ``current``.
+/// The default implementations convert to `Any` like hand-written ones, which takes three times as
+/// long and loses the reason for a failure. On the first call, the default implementation, if it is
+/// the one that runs, stores a direct encoder or decoder in the task-local probe.
 final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
     typealias Decode = @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
 
-    // Functions behind references, because generic code would wrap a plain function each time it
-    // passes it on. They return a `Result`: see `Conversion`.
+    // Functions in objects, because generic code would wrap a plain function each time it passes it
+    // on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
         let call: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
         init(_ encode: @escaping Encode) {
@@ -22,9 +23,9 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         init(_ decode: @escaping Decode) { call = Box.decoding(decode) }
     }
 
-    // As plain objects: generic code looks up the type of an optional one each time.
-    // Asked and set only if the lock is free: in a forked child it may be held for good. To find the answer again is slow,
-    // not wrong.
+    // As plain objects: generic code looks up the type of an optional one each time. Asked and set
+    // only if the lock is free: in a forked child it may be held for good. Finding the answer again
+    // is slow, not wrong.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
@@ -55,7 +56,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         return decoding.call(stored, readsArguments)
     }
 
-    /// What the default implementations of just this type leave behind.
+    /// The encoder and decoder that the default implementations of this type have stored.
     final class Probe: Sendable {
         let found = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
     }
@@ -66,7 +67,7 @@ enum DefaultImplementations {
 }
 
 extension DefaultConvertible where Self: Codable {
-    /// What the default `init?(_:)` does.
+    /// Implements the default `init?(_:)`.
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         probe?.found.withLock { found in
@@ -74,11 +75,11 @@ extension DefaultConvertible where Self: Codable {
                 try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.filling)
             }
         }
-        // An initialiser that returns nil has no place for the reason; stores ask the coder, which has.
+        // A failable initializer cannot return the reason. Stores call the coder, which throws it.
         return try? Conversion<Self>.decodingByCodable(PropertyList(object), false, fallback: Self.filling)
     }
 
-    /// What the default `serialize()` does.
+    /// Implements the default `serialize()`.
     func encodedByDefault() -> Any {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         let traits = RootTraits(Self.self)
@@ -94,7 +95,7 @@ extension DefaultConvertible where Self: Codable {
 }
 
 extension PropertyList {
-    /// The encoded object, or the error in its place, which `PropertyList.init(_:)` throws.
+    /// Returns the encoded object, or the error in its place, which `PropertyList.init(_:)` throws.
     static func objectOrError(_ encode: () throws(DefaultsError) -> PropertyList?) -> Any {
         do throws(DefaultsError) { return (try encode() ?? .nilMarker).object } catch { return error }
     }

@@ -10,7 +10,8 @@
 /// do { try store.save(config) } catch let error as DefaultsError where error.kind == .unavailable { showOffline() }
 /// ```
 public struct DefaultsError: Error, Hashable, Sendable {
-    /// The sort of failure. Kinds may be added in later versions, so a `switch` over them needs a `default`.
+    /// The sort of failure. Kinds may be added in later versions, so a `switch` over them needs a
+    /// `default`.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         private enum Code: Hashable, Sendable {
             case unreadable, unavailable, refused, managed, timedOut, nestedWrite, conflict, nearlyFull, invalidName
@@ -30,19 +31,24 @@ public struct DefaultsError: Error, Hashable, Sendable {
 
         /// A value is stored, but not one that the declared type can be made from.
         public static let unreadable = Kind(code: .unreadable)
-        /// The place where settings live cannot be read or written now; what is stored there is unknown and untouched.
+        /// The place where settings live cannot be read or written now; what is stored there is
+        /// unknown and untouched.
         public static let unavailable = Kind(code: .unavailable)
-        /// The value cannot be stored, because reading it back would lose data. Nothing was written.
+        /// The value cannot be stored, because reading it back would lose data. Nothing was
+        /// written.
         public static let refused = Kind(code: .refused)
-        /// An administrator provides the value, so the program cannot change it. Nothing was written. See ``UserDefault/isManaged``.
+        /// An administrator provides the value, so the program cannot change it. Nothing was
+        /// written. See ``UserDefault/isManaged``.
         public static let managed = Kind(code: .managed)
-        /// Another writer held the suite for longer than a writer waits, which is two seconds. Nothing was written.
+        /// Another writer held the suite for longer than a writer waits, which is two seconds.
+        /// Nothing was written.
         public static let timedOut = Kind(code: .timedOut)
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind(code: .nestedWrite)
         /// Two declarations of one key contradict each other. Both go on to work, each as it says.
         public static let conflict = Kind(code: .conflict)
-        /// The value was written, but soon the system will take no more. Only failure handlers hear of it.
+        /// The value was written, but soon the system will take no more. Only failure handlers hear
+        /// of it.
         public static let nearlyFull = Kind(code: .nearlyFull)
         /// A suite's name is not one that every platform can store under.
         public static let invalidName = Kind(code: .invalidName)
@@ -55,7 +61,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         var path: [String]
         var reason: String
     }
-    /// Indirect, so that an error is one word: the place for one is handed on by each function on the way of a value, mostly empty.
+    /// Indirect, so that an error is one word: the place for one is handed on by each function on
+    /// the way of a value, mostly empty.
     private indirect enum Storage: Hashable, Sendable { case fields(Fields) }
     private var storage: Storage
     private var fields: Fields {
@@ -82,8 +89,9 @@ public struct DefaultsError: Error, Hashable, Sendable {
     /// The path from the whole value to the part at fault: property names, indices such as "3", and
     /// `*` for the key of a dictionary, because keys are stored data.
     ///
-    /// A coding key is a property name if it is a case of an enum, and `*` otherwise. In the object that
-    /// ``PropertyList/init(_:)`` takes and `serialize()` returns, all keys count as property names.
+    /// A coding key is a property name if it is a case of an enum, and `*` otherwise. In the object
+    /// that ``PropertyList/init(_:)`` takes and `serialize()` returns, all keys count as property
+    /// names.
     public internal(set) var path: [String] {
         get { fields.path }
         set { fields.path = newValue }

@@ -5,21 +5,23 @@
 #endif
 
 extension PropertyList {
-    /// Creates a property list from an object such as `["cameraRoll": true, "size": 0] as [String: Any]`.
+    /// Creates a property list from an object such as `["cameraRoll": true, "size": 0] as [String:
+    /// Any]`.
     ///
-    /// Taken are `Bool`, all integers from `Int64.min` to `UInt64.max`, `Float`, `Double`, `String`, `Data`, `Date`, arrays, and
-    /// dictionaries with `String` keys, their bridged Foundation classes (on Linux: with the `UserDefaults` trait), and
-    /// `PropertyList` itself at any depth. An optional is taken as what it holds.
+    /// Accepts `Bool`, all integers from `Int64.min` to `UInt64.max`, `Float`, `Double`, `String`,
+    /// `Data`, `Date`, arrays, and dictionaries with `String` keys, their bridged Foundation
+    /// classes (on Linux: with the `UserDefaults` trait), and `PropertyList` itself at any depth.
+    /// An optional is converted as its wrapped value.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` that names the offending type and the path to it,
-    ///   with the keys of dictionaries.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` that names the
+    ///   offending type and the path to it, which includes the keys of dictionaries.
     public init(_ object: Any) throws(DefaultsError) {
         var path: [String] = []
         self = try Self.converting(object, path: &path)
     }
 
     private static func converting(_ object: Any, path: inout [String]) throws(DefaultsError) -> PropertyList {
-        // Apart, or the room for all its casts would be taken on the stack at each level.
+        // A separate function, because the casts would use stack space at each level.
         if let scalar = try converting(scalar: object, path: path) { return scalar }
         if let value = object as? [Any] {
             try check(path.count < depthLimit, path)
@@ -46,7 +48,7 @@ extension PropertyList {
     }
 
     private static func converting(scalar object: Any, path: [String]) throws(DefaultsError) -> PropertyList? {
-        // Before the casts: a bridged number would answer to several of them.
+        // Before the casts, because several of them would accept a bridged number.
         if let number = foundationNumber(object) { return number }
         switch object {
         case let value as PropertyList:
@@ -65,7 +67,7 @@ extension PropertyList {
             }
             return .integer(integer)
         case let error as DefaultsError:
-            // What the default `serialize()` returns for a value that could not be encoded.
+            // The default `serialize()` returns an error for a value that cannot be encoded.
             throw error
         default: return nil
         }
@@ -83,8 +85,8 @@ extension PropertyList {
         }
     }
 
-    /// The value as plain Swift objects: `Bool`, `Int` (`Int64` or `UInt64` where it does not fit), `Double`, `String`, `Data`, `Date`, `[Any]`
-    /// and `[String: Any]`.
+    /// The value as Swift objects: `Bool`, `Int` (`Int64` or `UInt64` where it does not fit),
+    /// `Double`, `String`, `Data`, `Date`, `[Any]` and `[String: Any]`.
     ///
     /// A Swift number in an `Any` casts to its own type only, so read a `Float` back as
     /// `(dict["volume"] as? Double).map(Float.init)`.

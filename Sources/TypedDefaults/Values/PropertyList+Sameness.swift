@@ -1,4 +1,5 @@
-/// Whether both are stored as the same bits, where that can be seen from the values; else whether they are equal.
+/// Returns whether both are stored as the same bits, or are equal if they are not property list
+/// objects.
 func areSame<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
     guard let one, let other else { return one == nil && other == nil }
     do throws(DefaultsError) {

@@ -6,11 +6,11 @@ import SettingsFile
     public import Foundation
 #endif
 
-/// A value of the kinds that settings are stored in: what `UserDefaults` and property list files can hold.
+/// A value of the types that `UserDefaults` and property list files can hold.
 ///
-/// Equality is exactness: two property lists are equal when they are stored as the same bits. Doubles and dates compare by
-/// bit pattern (`-0.0` differs from `0.0`, a NaN equals itself), strings and dictionary keys by their UTF-8 bytes (the two
-/// forms of "é" differ), and a Boolean never equals a number.
+/// Two property lists are equal if they are stored as the same bits. Doubles and dates compare by
+/// bit pattern (`-0.0` differs from `0.0`, a NaN equals itself), strings and dictionary keys by
+/// their UTF-8 bytes (the two forms of "é" differ), and a Boolean never equals a number.
 ///
 /// ```swift
 /// let stored: PropertyList = ["savesToCameraRoll": true, "size": "large"]
@@ -25,15 +25,16 @@ public enum PropertyList: Sendable {
     case array([PropertyList])
     case dictionary([String: PropertyList])
 
-    /// The depth of nested arrays and dictionaries beyond which nothing is converted, encoded, decoded or stored.
+    /// The maximum depth of nested arrays and dictionaries that can be converted, encoded, decoded
+    /// or stored.
     ///
-    /// Every step of these is recursive; the limit turns a stack overflow into an error.
+    /// All of these recurse. The limit turns a stack overflow into an error.
     public static let depthLimit = 128
 
-    /// How many values the coder follows one inside another.
+    /// The maximum number of values inside one another that the coder follows.
     ///
-    /// More than there are levels: a value that is written in the form of another one, as an enum of
-    /// JSON values is, adds a call but no level.
+    /// It is larger than the depth limit, because a value that is written in the form of another
+    /// one, such as an enum of JSON values, adds a call but no level.
     static let recursionLimit = 3 * depthLimit
     static let tooDeep = "nested deeper than \(depthLimit) levels"
     static let tooRecursive = "more than \(recursionLimit) values, one inside another"
@@ -84,18 +85,18 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
     public init(stringLiteral value: String) { self = .string(value) }
     public init(arrayLiteral elements: PropertyList...) { self = .array(elements) }
 
-    /// Creates a dictionary; of two equal keys the last one counts.
+    /// Creates a dictionary. If a key occurs more than once, its last value is used.
     public init(dictionaryLiteral elements: (String, PropertyList)...) {
         self = .dictionary(Dictionary(elements) { _, last in last })
     }
 }
 
-// What is stored does not show in logs. Whoever wants to see it asks for its `object`.
+// Stored values do not show in logs. To see a value, use its `object`.
 extension PropertyList: CustomStringConvertible, CustomReflectable {
     public var description: String { "PropertyList(\(kindName))" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The kind with its article, for messages.
+    /// The kind with its article, for error messages.
     var kindName: String {
         switch self {
         case .bool: "a Boolean"
@@ -111,7 +112,7 @@ extension PropertyList: CustomStringConvertible, CustomReflectable {
 }
 
 extension PropertyList {
-    /// A whole number from `Int64.min` to `UInt64.max`, in one canonical form: a stored 5 has no width and no sign of its own.
+    /// A whole number from `Int64.min` to `UInt64.max`. A stored 5 has no width and no signedness.
     public struct Integer: Hashable, Sendable {
         private let bits: UInt64
         private let isNegative: Bool
@@ -121,7 +122,7 @@ extension PropertyList {
             isNegative = value < 0
         }
 
-        /// Creates the integer of that value; nil below `Int64.min` and above `UInt64.max`.
+        /// Creates the integer of that value; `nil` below `Int64.min` and above `UInt64.max`.
         public init?(exactly value: some BinaryInteger) {
             if let value = Int64(exactly: value) {
                 bits = UInt64(bitPattern: value)
@@ -134,13 +135,14 @@ extension PropertyList {
             }
         }
 
-        /// Whether it is the smaller one.
+        /// Returns whether this integer is less than the other one.
         func isBefore(_ other: Integer) -> Bool {
-            // Of two that are negative, or are not, the bits are in their order.
+            // The bits of two integers of the same sign have the order of the integers.
             isNegative == other.isNegative ? bits < other.bits : isNegative
         }
 
-        /// Creates the integer with these decimal digits; `nil` for any other text and beyond 64 bits.
+        /// Creates the integer with these decimal digits; `nil` for any other text and beyond 64
+        /// bits.
         init?(_ digits: String) {
             if let value = Int64(digits) {
                 self.init(exactly: value)

@@ -307,8 +307,8 @@
                 #expect(lines.contains("size: 65536 bytes") && lines.contains("keys: 2"))
                 #expect(lines.contains("format: version 1, epoch 0"))
                 #expect(lines.contains { $0.hasPrefix("records: 1, of ") })
-                #expect(lines.contains("kept aside: the key “old.unreadable”"))
-                #expect(lines.contains { $0.hasPrefix("kept aside: /") && $0.hasSuffix("damaged-1f") })
+                #expect(lines.contains("set aside: the key “old.unreadable”"))
+                #expect(lines.contains { $0.hasPrefix("set aside: /") && $0.hasSuffix("damaged-1f") })
             }
         }
 
@@ -382,7 +382,9 @@
                         && outcome.text.contains("c = -0.0")
                 )
                 // Of a copy nobody needs to be told that it is not a settings file.
-                #expect(try tool("check", "\(tool.folder.path)/\(copy)").lines[0].hasSuffix("is what was kept aside"))
+                #expect(
+                    try tool("check", "\(tool.folder.path)/\(copy)").lines[0].hasSuffix(
+                        "is a damaged copy that was set aside"))
                 for arguments in [["check", "camera", "--json"], ["check", "\(tool.folder.path)/\(copy)", "--json"]] {
                     let saved = try tool(arguments)
                     #expect(saved.output == before.output)

@@ -8,15 +8,17 @@ import SettingsFile
 
 /// JSON or a property list inside stored data.
 ///
-/// Foundation's decoders follow what is stored as deep as it goes, in a binary property list round a circle for ever, and end in
-/// a stack overflow. So the data is walked first, as deep as ``PropertyList/depthLimit`` and no further.
+/// Foundation's decoders recurse as deep as the data nests, and without end in a binary property
+/// list with a cycle, which overflows the stack. The data is therefore walked first, up to
+/// ``PropertyList/depthLimit`` levels.
 struct EmbeddedData {
     private let data: Data
     init(_ data: Data) { self.data = data }
 
     /// Decodes the value in the data.
     ///
-    /// - Parameter fallback: The value that properties are taken from that are missing in the data.
+    /// - Parameter fallback: Returns the value that supplies properties which are missing in the
+    ///   data.
     /// - Returns: `nil` if the data holds neither JSON nor a property list.
     /// - Throws: The error of Foundation's decoder, or of the type's own `init(from:)`.
     func decode<Value: Codable>(_ type: Value.Type, fallback: () -> Value? = { nil }) throws -> Value? {
@@ -27,7 +29,7 @@ struct EmbeddedData {
             try format.decode(type, from: stored.data, stored.numbers)
         } fill: { stored, path in
             guard let value = fallback(), let other = try? format.tree(of: value, filling) else { return nil }
-            // An error in what is stored goes before the missing property.
+            // An error in the stored data takes precedence over the missing property.
             let tree = try format.decode(FoundationTree.self, from: stored.data)
             guard let filled = tree.filled(path, from: other), let data = try? format.encode(filled, filling) else {
                 return nil
@@ -39,10 +41,10 @@ struct EmbeddedData {
     private enum Format {
         case json, propertyList
 
-        /// The texts for numbers that JSON has no form for.
+        /// The strings for numbers that JSON has no form for.
         ///
-        /// A default may have such numbers, and is written as JSON to be put into what is stored. The
-        /// texts differ each time, so that no text that is stored is ever read as a number.
+        /// A default may have such numbers, and is encoded as JSON to fill in missing properties.
+        /// The strings differ each time, so that no stored string is read as a number.
         struct Numbers {
             private let mark = UUID().uuidString
             var infinity: String { mark + "+" }
@@ -79,23 +81,23 @@ struct EmbeddedData {
             }
         }
 
-        /// The tree of a value that is not stored.
+        /// Returns the tree of a value that is not stored.
         func tree(of value: some Encodable, _ numbers: Numbers) throws -> FoundationTree {
             let data = try encode(value, numbers)
             guard case .json = self else { return try decode(FoundationTree.self, from: data) }
             let decoder = jsonDecoder(nil)
-            // JSON 5 has a NaN, as which `JSONEncoder` writes that of `Decimal`. `Decimal` does not read it.
+            // `JSONEncoder` writes the NaN of a `Decimal` as in JSON 5. `Decimal` does not read it.
             decoder.allowsJSON5 = true
             return try decoder.decode(FoundationTree.self, from: data).withoutNaN ?? .null
         }
     }
 
-    /// The format of the data; `nil` if it is neither, or nested too deep.
+    /// The format of the data; `nil` if it is neither or nests too deep.
     private var format: Format? {
         get throws {
             switch data.first {
             case UInt8(ascii: "b"):
-                // The depth of what it refers to is not known before.
+                // The depth of the objects that it refers to is not known yet.
                 try Self.checkStack(levels: Self.binaryLevels)
                 let walk = Walk(steps: data.count, stackEnd: .current)
                 let walker = PropertyListDecoder()
@@ -117,14 +119,16 @@ struct EmbeddedData {
         }
     }
 
-    /// Enough levels to parse a binary property list and to begin to walk it; then the walk checks the stack.
+    /// Enough levels to parse a binary property list and to start the walk, which then checks the
+    /// stack.
     private static let binaryLevels = 8
-    /// What Foundation's parser and decoder, and an `init(from:)` of usual size, take of the stack at each level.
+    /// The stack that Foundation's parser and decoder and an `init(from:)` of usual size use for
+    /// each level.
     private static let bytesForLevel: UInt = 3 << 10
 
-    /// Throws unless the stack of the thread holds the decoding of that many levels.
+    /// Throws unless the stack of the thread has room for decoding that many levels.
     private static func checkStack(levels: Int) throws {
-        // Hardly anything nests deeper, and on the main thread the look at the stack takes long.
+        // Few values nest deeper, and finding the end of the main thread's stack is slow.
         guard levels > 4, !StackEnd.current.hasRoom(for: UInt(levels) * bytesForLevel) else { return }
         throw DecodingError.dataCorrupted(
             .init(
@@ -132,11 +136,11 @@ struct EmbeddedData {
                 underlyingError: DefaultsError(.unreadable, reason: PropertyList.tooDeepForStack)))
     }
 
-    /// How deep the brackets nest, as far as JSON goes; `nil` beyond the limit. Foundation's parser is recursive.
+    /// The depth of the brackets; `nil` beyond the limit. Foundation's JSON parser is recursive.
     private var levelsOfJSON: Int? {
         var (levels, deepest) = (0, 0)
         var (isText, isEscaped) = (false, false)
-        // In UTF-16 a byte of another character can look like a quote.
+        // In UTF-16, a byte of another character can look like a quotation mark.
         let hasText = !data.contains(0)
         for byte in data {
             if isText {
@@ -161,7 +165,8 @@ struct EmbeddedData {
         return deepest <= PropertyList.depthLimit ? deepest : nil
     }
 
-    /// How deep the tags of XML nest; `nil` beyond the limit. The parser of XML is recursive itself, so it cannot be walked.
+    /// The depth of the XML tags; `nil` beyond the limit. The XML parser is recursive itself, so
+    /// XML cannot be walked.
     private var levelsOfXML: Int? {
         var (levels, deepest) = (0, 0)
         var rest = data[...]
@@ -171,7 +176,7 @@ struct EmbeddedData {
             case UInt8(ascii: "/"): levels -= 1
             case UInt8(ascii: "?"): break
             case UInt8(ascii: "!"):
-                // A comment or a section of text could hide tags. Encoders write neither.
+                // A comment or a CDATA section could hide tags. Encoders write neither.
                 guard rest.starts(with: "!DOCTYPE".utf8) else { return nil }
             default:
                 guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }
@@ -184,7 +189,8 @@ struct EmbeddedData {
     }
 }
 
-/// How far a walk may still go: no further than there are bytes, since containers that are shared can be many more.
+/// The limit of a walk: as many steps as there are bytes, because shared containers can be visited
+/// many more times.
 private final class Walk: Sendable {
     private let left: Locked<(steps: Int, levels: Int)>
     private let stackEnd: StackEnd?
@@ -195,7 +201,7 @@ private final class Walk: Sendable {
         self.stackEnd = stackEnd
     }
 
-    /// How deep it went.
+    /// The deepest level that the walk has reached.
     var levels: Int { left.withLock { $0.levels } }
 
     func takeStep(depth: Int) throws(DefaultsError) {
@@ -214,7 +220,7 @@ extension CodingUserInfoKey {
     fileprivate static let walk = CodingUserInfoKey(rawValue: "TypedDefaults.walk")!
 }
 
-/// Visits all that a decoder has to give, and keeps nothing.
+/// Visits all values of a decoder and keeps none.
 private struct Walker: Decodable {
     struct Key: CodingKey {
         let stringValue: String
@@ -237,7 +243,7 @@ private struct Walker: Decodable {
     }
 }
 
-/// Whatever Foundation's coders decode, to put a missing property into it.
+/// Any tree that Foundation's coders decode, to insert a missing property.
 private indirect enum FoundationTree: Codable, FillableTree {
     case null
     case bool(Bool)
@@ -282,7 +288,8 @@ private indirect enum FoundationTree: Codable, FillableTree {
         }
     }
 
-    /// The number in the form that keeps most of it: 0.1 of a `Decimal` has more digits than a `Double`.
+    /// Returns the number in the type that keeps the most digits, because a `Decimal` has more of
+    /// them than a `Double`.
     private static func number(_ container: any SingleValueDecodingContainer) throws -> FoundationTree {
         let double = try? container.decode(Double.self)
         if let double, double == 0, double.sign == .minus { return .double(double) }
@@ -314,7 +321,7 @@ private indirect enum FoundationTree: Codable, FillableTree {
 
     var entries: [String: FoundationTree]? { if case .dictionary(let entries) = self { entries } else { nil } }
 
-    /// The tree without the properties that are the NaN of a `Decimal`, or an array with one.
+    /// The tree without properties that are the NaN of a `Decimal` or an array that contains one.
     var withoutNaN: FoundationTree? {
         switch self {
         case .double(let value): return value.isNaN ? nil : self

@@ -1,8 +1,9 @@
-// How properties that are missing in what is stored get the value that they have in the default.
+// How properties that are missing in a stored value get their value from the default.
 
-/// Decodes a value. As often as an entry is missing, it is added and decoding starts over.
+/// Decodes a value. If an entry is missing, adds it and starts over.
 ///
-/// - Parameter fill: Returns the stored tree with the entry at a path added; nil if the default has none either.
+/// - Parameter fill: Returns the stored tree with the entry at a path added; `nil` if the default
+///   lacks it too.
 func decodeFilling<Stored, Value>(
     _ stored: Stored, decode: (Stored) throws -> Value, fill: (Stored, ArraySlice<String>) throws -> Stored?
 ) throws -> Value {
@@ -18,16 +19,16 @@ func decodeFilling<Stored, Value>(
     }
 }
 
-/// A tree whose inner nodes are dictionaries, among others.
+/// A tree with dictionaries as inner nodes.
 protocol FillableTree {
     static func dictionary(_ entries: [String: Self]) -> Self
 
-    /// The entries of a dictionary; nil for any other node.
+    /// The entries of a dictionary; `nil` for any other node.
     var entries: [String: Self]? { get }
 }
 
 extension FillableTree {
-    /// The tree with one missing entry taken from another one; nil if that has none either.
+    /// Returns the tree with one missing entry taken from another tree; `nil` if that lacks it too.
     func filled(_ path: ArraySlice<String>, from other: Self) -> Self? {
         guard let key = path.first, var entries, let value = other.entries?[key] else { return nil }
         if path.count == 1 {

@@ -1,9 +1,11 @@
-/// A standard type with a form of its own in a property list, which the coder uses in place of the type's `Codable` one.
+/// A standard type with a native form in property lists, which the coder uses in place of the
+/// type's `Codable` form.
 protocol NativeValue {
-    /// Reads the value from its own form, or one of those also accepted; nil from anything else.
+    /// Reads the value from its native form or another accepted form; `nil` for anything else.
     init?(_ stored: PropertyList)
 
-    /// Reads the value from a launch argument such as `-volume 7`, which is always a string; nil if the type has no such form.
+    /// Reads the value from a launch argument such as `-volume 7`, which is always a string; `nil`
+    /// for any other text.
     init?(argument: String)
 
     /// The form that is written.
@@ -14,10 +16,11 @@ extension NativeValue {
     init?(argument: String) { return nil }
 }
 
-/// The form of the commonest types: by comparison, which folds away where the type is known; a cast takes ten times as long.
+/// Returns the form of the most common types. The comparison costs nothing where the type is known
+/// at compile time; a cast takes ten times as long.
 @inline(__always)
 func plainForm<Value>(of value: Value) -> PropertyList? {
-    // Safe: each bit cast is to the very type that its line asks for.
+    // Safe: each bit cast is to the type that its line has compared.
     if Value.self == String.self { return .string(unsafeBitCast(value, to: String.self)) }
     if Value.self == Int.self { return .integer(PropertyList.Integer(unsafeBitCast(value, to: Int.self))) }
     if Value.self == Double.self { return .double(unsafeBitCast(value, to: Double.self)) }
@@ -25,7 +28,7 @@ func plainForm<Value>(of value: Value) -> PropertyList? {
     return nil
 }
 
-/// The form that the value's type has of its own; nil if it has none.
+/// Returns the native form of a value; `nil` if its type has none.
 @inline(__always)
 func nativeForm<Value>(of value: Value) throws(DefaultsError) -> PropertyList? {
     if let plain = plainForm(of: value) { return plain }

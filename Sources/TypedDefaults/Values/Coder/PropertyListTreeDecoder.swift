@@ -1,14 +1,15 @@
 import SettingsFile
 
 extension PropertyList {
-    /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type also accepts.
+    /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type
+    /// also accepts.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - userInfo: What the type's `init(from:)` finds in its decoder's `userInfo`.
-    /// - Throws: A `DecodingError` with no stored value in its text, or what the type's own
-    ///   `init(from:)` throws. The coding path of the error contains the keys of dictionaries, so do
-    ///   not log it if keys are private.
+    ///   - userInfo: The `userInfo` of the decoder that the type's `init(from:)` receives.
+    /// - Throws: A `DecodingError` without a stored value in its text, or any error that the type's
+    ///   own `init(from:)` throws. The coding path of the error contains the keys of dictionaries,
+    ///   so do not log it if keys are private.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {
@@ -21,21 +22,25 @@ extension PropertyList {
     }
 }
 
-/// Reads a value from one node of a tree.
+/// Decodes a value from one node of a tree.
 final class PropertyListTreeDecoder: Decoder {
-    /// What all decoders of one tree share.
+    /// The state that all decoders of one tree share.
     final class Root {
         let userInfo: [CodingUserInfoKey: any Sendable]
-        /// Whether strings are read as numbers and Booleans: launch arguments are never anything else.
+        /// Whether strings are read as numbers and Booleans, because launch arguments are always
+        /// strings.
         let readsArguments: Bool
-        /// Whether an optional at the root is something stored, so that nothing but its content is left to read.
+        /// Whether an optional at the root is a whole setting, so that the node is the optional's
+        /// content.
         let isOptional: Bool
-        /// Whether the whole value was asked for as `Data`, and so is `Data` in its own form.
+        /// Whether the whole value was decoded as `Data`, so that its bytes are not JSON or a
+        /// property list.
         fileprivate(set) var isData = false
         /// Whether each type is read from its own form only.
         ///
-        /// A type that tries several types in turn must not find the wrong one first: a `Bool` in the
-        /// integer 1. So a whole value is read leniently only if reading it strictly has failed.
+        /// A type that tries several types in turn must not find the wrong one first, such as a
+        /// `Bool` in the integer 1. A whole value is therefore read leniently only if reading it
+        /// strictly has failed.
         let isStrict: Bool
         /// Non-nil to collect the places that values are made from.
         fileprivate let reads: ReadPlaces?
@@ -64,16 +69,16 @@ final class PropertyListTreeDecoder: Decoder {
     fileprivate let root: Root
     fileprivate let node: PropertyList
     fileprivate let isOptionalRoot: Bool
-    /// The type that decodes itself here; nil in a nested container.
+    /// The type that decodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
-    /// Whether something could not be read here. A type that decodes itself all the same tries several.
+    /// Whether a read has failed here. A type that decodes itself anyway tries several types.
     @exclusivity(unchecked)
     private var hasFailed = false
     private let parent: PropertyListTreeDecoder?
     private let key: (any CodingKey)?
-    /// How many decoders there are down to this one.
+    /// The number of decoders down to this one.
     private let depth: Int
-    /// How many dictionaries and arrays there are around the node.
+    /// The number of dictionaries and arrays around the node.
     private let outerLevels: Int
 
     private init(root: Root, node: PropertyList, isOptionalRoot: Bool, valueType: Any.Type) {
@@ -140,7 +145,7 @@ final class PropertyListTreeDecoder: Decoder {
             underlyingError: DefaultsError(.unreadable, reason: reason))
     }
 
-    /// Notes that the type that decodes itself here, in a nested container or not, has met a failure.
+    /// Notes that a read has failed in the type that decodes itself here or around this container.
     private func noteFailure() {
         var decoder = self
         while decoder.valueType == nil, let parent = decoder.parent { decoder = parent }
@@ -165,18 +170,20 @@ final class PropertyListTreeDecoder: Decoder {
         .keyNotFound(key, context("“\(key.nameInErrors)” is missing in what is stored", at: nil))
     }
 
-    /// The value, where its type has a form of its own; any other type decodes itself.
+    /// Decodes a value: natively if its type has a native form, by its own `init(from:)` otherwise.
     ///
     /// - Parameters:
-    ///   - key: Where the value is found, made only if it is needed.
-    ///   - isNil: Whether nil is stored there. The node does not tell: its escape is removed.
-    ///   - decoder: What a type without a form of its own decodes itself from.
+    ///   - key: The key of the value, which is only created if it is needed.
+    ///   - isNil: Whether nil is stored there. The node does not show this, because its escape is
+    ///     removed.
+    ///   - decoder: The decoder for a type without a native form.
     @inline(__always)
     fileprivate func value<Value: Decodable>(
         _ type: Value.Type, from node: PropertyList, key: @autoclosure () -> (any CodingKey)?,
         isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> PropertyListTreeDecoder
     ) throws -> Value {
-        // As in `nativeForm(of:)`: the commonest pairs by comparison. Safe: the bit casts are from the very type asked for.
+        // As in `nativeForm(of:)`, compares the most common types first. Safe: each bit cast is
+        // from the requested type.
         switch node {
         case .string(let value) where Value.self == String.self: return unsafeBitCast(value, to: Value.self)
         case .bool(let value) where Value.self == Bool.self: return unsafeBitCast(value, to: Value.self)
@@ -188,7 +195,8 @@ final class PropertyListTreeDecoder: Decoder {
         guard let type = Value.self as? any NativeValue.Type else {
             return try nested(type, from: decoder())
         }
-        return try converted(type, from: node, key: key(), isNil: isNil()) as! Value  // Safe: `type` is `Value`.
+        // Safe: `type` is `Value`.
+        return try converted(type, from: node, key: key(), isNil: isNil()) as! Value
     }
 
     private func nested<Value: Decodable>(_ type: Value.Type, from decoder: PropertyListTreeDecoder) throws -> Value {
@@ -206,7 +214,7 @@ final class PropertyListTreeDecoder: Decoder {
         _ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?, isNil: Bool
     ) throws -> Any {
         if !root.isStrict || node.isOwnForm(of: type), let value = type.init(node) {
-            // In a tree whose root is no data this says nothing, and nobody asks.
+            // Only read if the root is data.
             if case .data = node { root.isData = true }
             return value
         }
@@ -219,7 +227,7 @@ final class PropertyListTreeDecoder: Decoder {
         throw mismatch(type, "\(type)", node, at: key, isNil: isNil)
     }
 
-    /// The value of an entry or element: the counterpart of the encoder's `node(for:key:)`.
+    /// Decodes an entry or element: the counterpart of the encoder's `node(for:key:)`.
     @inline(__always)
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: some CodingKey) throws
         -> Value
@@ -232,7 +240,7 @@ final class PropertyListTreeDecoder: Decoder {
         return value
     }
 
-    /// The counterpart of the encoder's `singleNode(for:)`.
+    /// Decodes a single value: the counterpart of the encoder's `singleNode(for:)`.
     fileprivate func decodeSingle<Value: Decodable>(_ type: Value.Type) throws -> Value {
         func decode(_ node: PropertyList) throws -> Value {
             try value(
@@ -248,13 +256,13 @@ final class PropertyListTreeDecoder: Decoder {
         return try decode(node.unescapedFromNil)
     }
 
-    /// Throws if nil is stored, and the type would take it for the string that it is written as.
+    /// Throws if nil is stored and the type would read it as the string `$null`.
     private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
         if root.isStrict, type is any NativeValue.Type { throw mismatch(type, "\(type)", node, at: key) }
     }
 }
 
-// One generic `decode` meets the protocols' requirements for all the single types as well.
+// One generic `decode` also meets the requirements for the standard types.
 extension PropertyListTreeDecoder {
     private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let decoder: PropertyListTreeDecoder
@@ -283,7 +291,7 @@ extension PropertyListTreeDecoder {
             try decoder.decode(type, from: node(key), key: key)
         }
 
-        // For these two the protocol has an implementation of its own, which throws.
+        // The protocol's own implementation for these two types throws.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
             try decoder.decode(type, from: node(key), key: key)
@@ -319,7 +327,7 @@ extension PropertyListTreeDecoder {
             return elements[currentIndex]
         }
 
-        /// What is made of the next element, which then counts as read.
+        /// Returns a container for the next element and moves past the element.
         mutating func next<Container>(
             _ type: Any.Type, _ open: (PropertyListTreeDecoder) throws -> Container
         ) throws -> Container {
@@ -377,11 +385,11 @@ extension PropertyListTreeDecoder {
 }
 
 extension PropertyList {
-    /// Whether a value of the type is written in this form, and not only read from it.
+    /// Returns whether values of the type are written in this form, and not only read from it.
     fileprivate func isOwnForm(of type: any NativeValue.Type) -> Bool {
         switch self {
         case .integer: (type as? any FixedWidthInteger.Type).map { $0.bitWidth <= 64 } ?? false
-        // A double that a float does not hold was written by a double.
+        // A double that does not fit a float exactly was written as a `Double`.
         case .double(let value): type == Double.self || type == Float.self && value.isFloat
         default: true
         }
@@ -389,7 +397,7 @@ extension PropertyList {
 }
 
 extension Double {
-    /// Whether a float holds just this value.
+    /// Whether a float holds exactly this value.
     fileprivate var isFloat: Bool {
         // The payload of a float's NaN is in the upper bits.
         isNaN ? bitPattern & (1 << 29 - 1) == 0 : Double(Float(self)) == self

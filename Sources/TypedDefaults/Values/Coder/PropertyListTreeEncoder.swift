@@ -7,14 +7,15 @@ import SettingsFile
 #endif
 
 extension PropertyList {
-    /// Encodes a value; `Data` and `Date` stay what they are, `URL` and `Decimal` become strings.
+    /// Encodes a value. `Data` and `Date` keep their form; `URL` and `Decimal` become strings.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - userInfo: What the value's `encode(to:)` finds in its encoder's `userInfo`.
-    /// - Throws: An `EncodingError`, or what the value's own `encode(to:)` throws.
+    ///   - userInfo: The `userInfo` of the encoder that the value's `encode(to:)` receives.
+    /// - Throws: An `EncodingError`, or any error that the value's own `encode(to:)` throws.
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
-        // No root is optional here: there is no place to be absent from, so nil and the string `$null` must differ.
+        // The root is never optional here. There is no key to remove, so nil and the string `$null`
+        // must differ.
         let traits = RootTraits(type(of: value), isOptional: false)
         self = try Self.encoding(value, traits, userInfo: userInfo).node ?? .nilMarker
     }
@@ -22,8 +23,8 @@ extension PropertyList {
     /// Encodes a value as a whole setting.
     ///
     /// - Parameter trace: Non-nil to encode for a comparison; see ``RoundTripTrace``.
-    /// - Returns: The node, `nil` for an optional that holds nothing, and whether the value has to be
-    ///   read back and compared because one of its types may read something else from the node.
+    /// - Returns: The node, `nil` for an optional that holds nothing, and whether the value has to
+    ///   be read back and compared because one of its types may read something else from the node.
     static func encoding<Value: Encodable>(
         _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
         trace: RoundTripTrace? = nil
@@ -40,9 +41,10 @@ extension PropertyList {
     }
 }
 
-/// What the coder asks of the type of a whole setting.
+/// The traits of the type of a whole setting that the coder needs.
 ///
-/// Asked once for each declaration and not at each save, because it means a search in the type's conformances.
+/// They are found once for each declaration and not at each save, because that searches the type's
+/// conformances.
 struct RootTraits: Sendable {
     /// Whether the type is an optional, so that nothing stored is one of its values.
     let isOptional: Bool
@@ -57,37 +59,38 @@ struct RootTraits: Sendable {
     }
 }
 
-/// Builds one node of the tree from what a value encodes into it, straight to `PropertyList`.
+/// Encodes one node of the tree, directly as a `PropertyList`.
 ///
-/// Containers write into their encoder; only what stays open, nested containers and super encoders, is kept aside and put in
-/// place at the end.
+/// Containers write into their encoder. Nested containers and super encoders stay open, so they are
+/// kept in a list and inserted at the end.
 final class PropertyListTreeEncoder: Encoder {
     private enum Shape { case empty, single, unkeyed, keyed }
 
     private let parent: PropertyListTreeEncoder?
     private let key: (any CodingKey)?
-    /// How many encoders there are down to this one.
+    /// The number of encoders down to this one.
     private let depth: Int
-    /// How many dictionaries and arrays there are around the node.
+    /// The number of dictionaries and arrays around the node.
     private let outerLevels: Int
     @exclusivity(unchecked)
     private var stack: StackWatch
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
-    /// An optional that is the whole setting has no wrapper of its own: nil is absence, and its string needs no escape.
+    /// Whether the node is a whole setting of optional type. Then nil removes the key, and a string
+    /// needs no escape.
     fileprivate let isOptionalRoot: Bool
-    /// The type that encodes itself here; nil in a nested container.
+    /// The type that encodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
     /// Non-nil if the node is for a comparison only.
     fileprivate let trace: RoundTripTrace?
-    /// Whether strings, numbers and Booleans are encoded in place, with nothing to check or to add.
+    /// Whether strings, numbers and Booleans are encoded in place, without a check or a trace.
     private let isPlain: Bool
     /// Whether the value has to be read back and compared.
     @exclusivity(unchecked)
     fileprivate var needsCheck = false
-    /// Tells one way of encoding a type from another.
+    /// The form in which the type has encoded itself so far.
     @exclusivity(unchecked)
     private var form = EncodedForm()
-    /// The type written in each place of the value; collected in a comparison only.
+    /// The type that was written in each place of the value; collected for a comparison only.
     private var places: [String: ObjectIdentifier] = [:]
     /// Whether the keys of the container are data; known in a comparison only.
     private var hasDynamicKeys = false
@@ -95,7 +98,7 @@ final class PropertyListTreeEncoder: Encoder {
     @exclusivity(unchecked)
     private var lastChecked: (type: Any.Type, form: UInt64)?
 
-    // Not checked at each access whether another one is under way: during these no code of others runs.
+    // Unchecked, because no code of a type runs during these accesses.
     @exclusivity(unchecked)
     private var shape = Shape.empty
     @exclusivity(unchecked)
@@ -110,7 +113,7 @@ final class PropertyListTreeEncoder: Encoder {
         case index(Int)
         case key(String)
     }
-    /// What went wrong where the protocol has no `throws`.
+    /// The first failure in a method that cannot throw.
     private var failure: (any Error)?
 
     init(
@@ -156,7 +159,8 @@ final class PropertyListTreeEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         take(.keyed, as: Key.self)
-        // Room for a config of the usual size: growing step by step would hash its keys again at each step.
+        // Room for a config of the usual size, because growing would hash its keys again at each
+        // step.
         if entries.isEmpty { entries = Dictionary(minimumCapacity: 6) }
         return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
     }
@@ -171,7 +175,8 @@ final class PropertyListTreeEncoder: Encoder {
         return SingleValueContainer(encoder: self)
     }
 
-    /// A superclass may ask again for the container that its subclass has; another one would lose what is written.
+    /// A subclass and its superclass may both ask for the container. They share one, so that
+    /// neither loses data.
     private func take(_ wanted: Shape, as type: Any.Type) {
         form.addContainer(type)
         if shape == .empty {
@@ -182,7 +187,7 @@ final class PropertyListTreeEncoder: Encoder {
         if isTooDeep, failure == nil { failure = invalid(PropertyList.tooDeep) }
     }
 
-    /// Whether the node is a dictionary or an array where only other values still fit.
+    /// Whether the node is a dictionary or an array beyond the depth limit.
     @inline(__always)
     private var isTooDeep: Bool { outerLevels >= PropertyList.depthLimit && shape != .single }
 
@@ -193,13 +198,14 @@ final class PropertyListTreeEncoder: Encoder {
         if trace != nil { add(ObjectIdentifier(type), at: place()) }
     }
 
-    /// Notes the type in that place, or that there are several.
+    /// Notes the type in a place, or that there are several types.
     private func add(_ type: ObjectIdentifier, at place: String) {
         let known = places.updateValue(type, forKey: place)
         if let known, known != type { places[place] = EncodedForm.severalTypes }
     }
 
-    /// The node of a value that has encoded itself; nil for an optional root that holds nothing.
+    /// Returns the node of a value that has encoded itself; `nil` for an optional root that holds
+    /// nothing.
     @inline(__always)
     fileprivate func finish<Value>(_ value: Value) throws -> PropertyList? {
         let node = try finish()
@@ -207,7 +213,7 @@ final class PropertyListTreeEncoder: Encoder {
         return node?.ordered(as: type(of: value))
     }
 
-    /// The node that was built; nil for an optional root that holds nothing.
+    /// Returns the node; `nil` for an optional root that holds nothing.
     func finish() throws -> PropertyList? {
         for (place, encoder) in open {
             let node = try encoder.finish() ?? .nilMarker
@@ -227,7 +233,7 @@ final class PropertyListTreeEncoder: Encoder {
                 for (inner, type) in encoder.places { add(type, at: "\(name)\0\(inner)") }
             }
         }
-        // Each form once: the number of nested containers may be data.
+        // Each form counts once, because the number of nested containers may be data.
         if !open.isEmpty {
             for hash in Set(open.map(\.encoder.form.hash)).sorted() { form.addNested(hash) }
         }
@@ -250,10 +256,11 @@ final class PropertyListTreeEncoder: Encoder {
         }
     }
 
-    /// Whether the type that has encoded itself is known to read this node as the same value.
+    /// Returns whether the type that has encoded itself is known to read this node as the same
+    /// value.
     fileprivate func isChecked(_ node: PropertyList, isRoot: Bool = false) -> Bool {
         guard let valueType else { return true }
-        // Beside an optional of the type this nil can be taken for the optional's own, as in JSON.
+        // An optional of this type could read this nil as its own, as in JSON.
         if node.isNilMarker, !isRoot { return valueType is any AnyOptional.Type }
         if let trace {
             if !(valueType is any AnyOptional.Type) {
@@ -262,18 +269,19 @@ final class PropertyListTreeEncoder: Encoder {
             }
             return true
         }
-        // The look at the table first: an optional is never in it, and to ask for one takes longer.
+        // The table comes first: an optional is never in it, and finding out whether the type is
+        // one takes longer.
         return CheckedTypes.contains(valueType, form.hash) || valueType is any AnyOptional.Type
     }
 
-    /// Lets go of the encoders that stayed open, which hold this one.
+    /// Releases the encoders that stayed open, which have references to this one.
     fileprivate func close() {
         for (_, encoder) in open { encoder.close() }
         open = []
     }
 
     fileprivate func invalid(_ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
-        // The type in place of the value: an error holds no value.
+        // The type in place of the value, because an error must not hold a value.
         let path = codingPath + (key.map { [$0] } ?? [])
         return .invalidValue(
             PropertyList.self,
@@ -282,30 +290,33 @@ final class PropertyListTreeEncoder: Encoder {
                 underlyingError: DefaultsError(.refused, reason: reason)))
     }
 
-    /// The node of an entry or element where nothing can go wrong, so that no key is handed on to be named; nil elsewhere.
+    /// Returns the node of an entry or element whose encoding cannot fail, so that no key is
+    /// needed; `nil` for other values.
     @inline(__always)
     fileprivate func plainNode<Value: Encodable>(for value: Value) -> PropertyList? {
         isPlain ? plainForm(of: value)?.escapedFromNil : nil
     }
 
-    /// The node of an entry or element; the types that have a form of their own carry the escape, others carry it inside.
+    /// Returns the node of an entry or element. A value with a native form is escaped here, other
+    /// values escape their content.
     fileprivate func node<Value: Encodable>(for value: Value, key: any CodingKey) throws -> PropertyList {
-        // A container is asked for where nothing can be thrown.
+        // The method that returns a container cannot throw.
         if isTooDeep { throw invalid(PropertyList.tooDeep) }
         guard let native = try native(value, key: key) else { return try nested(value, key: key) }
         return native.escapedFromNil
     }
 
-    /// The node of a single value.
+    /// Returns the node of a single value.
     ///
-    /// A string is escaped. What encodes itself carries its escape inside, and passes on its nil as
-    /// JSON does; only an optional adds a layer, because its own nil must differ from one inside it.
+    /// A string is escaped. A value that encodes itself escapes its content and passes on its nil,
+    /// as in JSON. Only an optional adds a layer, because its own nil must differ from a nil inside
+    /// it.
     fileprivate func singleNode<Value: Encodable>(for value: Value) throws -> PropertyList {
         note(Value.self, at: "")
         let native = try native(value, key: nil)
         let node = try native ?? nested(value, key: nil)
         if trace != nil { return RoundTripTrace.layer(around: node) }
-        // The whole setting has no nil beside it.
+        // A whole setting has no nil: its key is removed.
         if isOptionalRoot { return node }
         return native != nil || valueType is any AnyOptional.Type ? node.escapedFromNil : node
     }
@@ -360,10 +371,10 @@ final class PropertyListTreeEncoder: Encoder {
         if !needsCheck, let type = nested.valueType { lastChecked = (type, nested.form.hash) }
     }
 
-    /// An encoder for a part whose container stays open, put in place when this one finishes.
+    /// Returns an encoder for a part whose container stays open until this one finishes.
     private func opening(_ place: Place, key: any CodingKey) -> PropertyListTreeEncoder {
         if isTooDeep, let parent {
-            // Beside this one and not in it: a chain of any length would be as deep to release.
+            // A sibling of this one, because releasing a chain of any length would recurse as deep.
             return PropertyListTreeEncoder(parent: parent, key: key, valueType: nil)
         }
         let encoder = PropertyListTreeEncoder(parent: self, key: key, valueType: nil)
@@ -371,10 +382,10 @@ final class PropertyListTreeEncoder: Encoder {
         return encoder
     }
 
-    /// The container that is open under the key, or a new one.
+    /// Returns the encoder that is open under the key, or a new one.
     ///
-    /// A subclass may ask for the container that its superclass has written into; as in JSON, both
-    /// write into the same one.
+    /// A subclass may ask for the container that its superclass has written. As in JSON, both share
+    /// one container.
     fileprivate func openingEntry(_ key: any CodingKey) -> PropertyListTreeEncoder {
         if trace != nil, key.isData { hasDynamicKeys = true }
         if let index = indexOfOpenEntry(key) { return open[index].encoder }
@@ -396,18 +407,18 @@ final class PropertyListTreeEncoder: Encoder {
         }
     }
 
-    /// Encodes an entry; a container that is open under its key is replaced, as in JSON.
+    /// Inserts an entry. It replaces a container that is open under its key, as in JSON.
     @inline(__always)
     fileprivate func put(_ node: PropertyList, forKey key: some CodingKey) {
         if trace != nil, key.isData { hasDynamicKeys = true }
         if !open.isEmpty, let index = indexOfOpenEntry(key) { open.remove(at: index).encoder.close() }
         let (name, count) = (key.stringValue, entries.count)
-        // With a default, the key of an entry that is there already stays.
+        // The subscript with a default keeps the key of an existing entry.
         entries[name, default: .nilMarker] = node
         if entries.count == count { checkBytes(of: name) }
     }
 
-    /// Notes a failure if the entry under that name was made for another key, equal but for its bytes.
+    /// Notes a failure if the entry under that name was made for another key with different bytes.
     private func checkBytes(of name: String) {
         guard failure == nil, let index = entries.index(forKey: name), !entries[index].key.hasSameBytes(as: name)
         else { return }
@@ -420,7 +431,7 @@ final class PropertyListTreeEncoder: Encoder {
     }
 }
 
-// One generic `encode` meets the protocols' requirements for all the single types as well.
+// One generic `encode` also meets the requirements for the standard types.
 extension PropertyListTreeEncoder {
     private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let encoder: PropertyListTreeEncoder
@@ -434,7 +445,7 @@ extension PropertyListTreeEncoder {
 
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             guard let value else { return }
-            // Of an optional in an optional only the outer one is told by absence.
+            // Of an optional in an optional, only the outer nil is a missing entry.
             if Value.self is any AnyOptional.Type {
                 encoder.note(Value?.self, at: key.nameInErrors)
                 encoder.put(try encoder.node(for: Optional(value), key: key), forKey: key)
@@ -443,7 +454,7 @@ extension PropertyListTreeEncoder {
             }
         }
 
-        // For these two the protocol has an implementation of its own, which throws.
+        // The protocol's own implementation for these two types throws.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: Int128, forKey key: Key) throws {
             encoder.note(Int128.self, at: key.nameInErrors)
@@ -506,7 +517,7 @@ extension PropertyListTreeEncoder {
     }
 }
 
-/// The place of an element in a coding path.
+/// The index of an element in a coding path.
 struct IndexKey: CodingKey {
     let index: Int
     init(_ index: Int) { self.index = index }
@@ -516,7 +527,7 @@ struct IndexKey: CodingKey {
     var stringValue: String { String(index) }
 }
 
-/// Where a class hierarchy puts its superclass.
+/// The key under which a class encodes its superclass.
 struct SuperKey: CodingKey {
     init() {}
     init?(intValue: Int) { return nil }

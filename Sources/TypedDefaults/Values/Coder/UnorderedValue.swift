@@ -4,9 +4,10 @@
     import Foundation
 #endif
 
-/// A collection that encodes its elements in whatever order they have in memory, which equal ones need not have in common.
+/// A collection that encodes its elements in their order in memory, which may differ between equal
+/// collections.
 protocol UnorderedValue {
-    /// How many elements of the array that it encodes belong together.
+    /// The number of consecutive elements of the encoded array that belong together.
     static var stride: Int { get }
 }
 
@@ -14,13 +15,14 @@ extension Set: UnorderedValue {
     static var stride: Int { 1 }
 }
 
-// With keys that are no strings it encodes an array of keys and values in turn.
+// A dictionary whose keys are not strings encodes an array of alternating keys and values.
 extension Dictionary: UnorderedValue {
     static var stride: Int { 2 }
 }
 
 extension PropertyList {
-    /// What a value of that type has encoded, sorted if it is unordered, so that equal values are stored as equal.
+    /// Returns what a value of the type has encoded, sorted if the type is unordered, so that equal
+    /// values are stored equal.
     func ordered(as type: Any.Type) -> PropertyList {
         guard case .array(let elements) = self, let type = type as? any UnorderedValue.Type,
             elements.count > type.stride
@@ -32,15 +34,15 @@ extension PropertyList {
     }
 }
 
-/// The place of an element among others: by kind first, then by value.
+/// The sort key of an element: its kind first, then its value.
 ///
-/// A total order, the same in each process: of three elements of different kinds a comparison by
-/// different rules could go round in a circle, and equal sets would be stored in different orders.
+/// The order is total and the same in each process. If elements of different kinds were compared by
+/// different rules, the order could have cycles, and equal sets could be stored differently.
 private enum SortingPlace {
     case integer(PropertyList.Integer)
     case double(UInt64)
     case string(String)
-    /// The bytes of any other element, made once and not at each comparison.
+    /// The bytes of any other element, created once and not at each comparison.
     case bytes([UInt8])
 
     init(_ element: PropertyList) {
@@ -76,7 +78,7 @@ private enum SortingPlace {
 }
 
 extension PropertyList {
-    /// Bytes that are the same for equal values and differ for others.
+    /// Appends bytes that are the same for equal values and differ for others.
     fileprivate func appendSortingBytes(to bytes: inout [UInt8]) {
         func append(_ number: UInt64) {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }

@@ -1,16 +1,19 @@
 extension Conversion where Value: Codable {
     static var codable: Conversion { codable(fallback: nil) }
 
-    /// By `Codable`, unless the type, or the type that the optional holds, is ``DefaultConvertible`` and converts itself.
+    /// Converts by `Codable`, or as the type itself does if it or its wrapped type is
+    /// ``DefaultConvertible``.
     ///
-    /// - Parameter fallback: The value that properties are taken from that are missing in what is stored.
+    /// - Parameter fallback: The value that supplies properties which are missing in a stored
+    ///   value.
     static func codable(fallback: Value?) -> Conversion {
         if let type = Value.self as? any DefaultConvertible.Type {
             return ofConvertible(type) as! Conversion  // Safe: `type` is `Value`.
         }
         let optional = Value.self as? any AnyOptional.Type
         if let type = optional?.wrappedType as? any DefaultConvertible.Type {
-            return ofOptionalConvertible(type) as! Conversion  // Safe: `type` is what `Value` is the optional of.
+            // Safe: `Value` is the optional of `type`.
+            return ofOptionalConvertible(type) as! Conversion
         }
         let traits = RootTraits(Value.self, isOptional: optional != nil)
         return Conversion(
@@ -77,18 +80,19 @@ extension Conversion where Value: Codable {
         }
         let strict = PropertyListTreeDecoder.Root(readsArguments: readsArguments, reads: reads)
         do {
-            // Mostly nothing is missing, and generic closures would cost more than the decoding.
+            // The first try has no closures: in generic code they would cost more than the
+            // decoding.
             return try strict.decode(Value.self, from: stored)
         } catch {
             if case DecodingError.keyNotFound = error, let value = try? decode(strict) { return value }
         }
-        // Forms of other programs are read only where the type's own is not found; see `Root.isStrict`.
+        // Other accepted forms count only if the type's own form is not found; see `Root.isStrict`.
         let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false, reads: reads)
         do {
             do {
                 return try decode(root)
             } catch {
-                // What is itself data is never taken for something else.
+                // A value whose own form is data is never read as JSON or a property list.
                 guard case .data(let data) = stored, !root.isData,
                     let value = try EmbeddedData(data).decode(Value.self, fallback: fallback)
                 else { throw error }

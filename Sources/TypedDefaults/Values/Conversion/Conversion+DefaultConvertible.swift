@@ -1,7 +1,7 @@
 import SettingsFile
 
 extension Conversion where Value: DefaultConvertible {
-    /// By the type's own `init?(_:)` and `serialize()`.
+    /// Converts by the type's own `init?(_:)` and `serialize()`.
     static var convertible: Conversion {
         let implementation = DefaultImplementation<Value>()
         return Conversion(
@@ -11,8 +11,8 @@ extension Conversion where Value: DefaultConvertible {
 
     /// Encodes a value by a `serialize()` that is written by hand.
     ///
-    /// The round trip of such a type is checked once for each shape of what it writes: it may lose a
-    /// number only where there is one.
+    /// The round trip of such a type is checked once for each shape that it writes, because it may
+    /// lose a number only where there is one.
     @Sendable
     static func encodingByHand(_ value: Value) throws(DefaultsError) -> PropertyList? {
         let written = try PropertyList(value.serialize())
@@ -31,7 +31,7 @@ extension Conversion where Value: DefaultConvertible {
                 + "(numbers arrive as Int or Double)"
         ).check()
         checkedShapes.withLock { shapes in
-            // A type whose shape follows its data must not fill the memory.
+            // A type whose shape depends on its data must not fill the memory.
             if shapes[type, default: []].count == 64 { shapes[type] = [] }
             shapes[type, default: []].insert(shape)
         }
@@ -47,5 +47,5 @@ extension Conversion where Value: DefaultConvertible {
     }
 }
 
-/// The shapes that types which convert themselves by hand were seen to read back.
+/// The shapes that types with a hand-written conversion have read back.
 private let checkedShapes = Forks.holding(Locked<[ObjectIdentifier: Set<Int>]>([:]))

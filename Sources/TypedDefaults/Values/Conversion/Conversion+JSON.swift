@@ -5,7 +5,7 @@
 #endif
 
 extension Conversion where Value: Codable {
-    /// By `Codable`, as JSON in data, which is what many programs put into `UserDefaults`.
+    /// Converts by `Codable`, as JSON data, which many programs store in `UserDefaults`.
     static func jsonData(fallback: Value?) -> Conversion {
         Conversion(
             kind: .jsonData,
@@ -14,7 +14,7 @@ extension Conversion where Value: Codable {
                 guard try traced(value) != nil else { return nil }
                 let written: PropertyList
                 do { written = try encodingAsJSON(value) } catch { throw DefaultsError(encoding: Value.self, error) }
-                // Each time, because it depends on the value what JSON can hold.
+                // Checked each time, because JSON holds some values and not others.
                 try RoundTrip(
                     value: value, written: written, read: decodingFromJSON, write: encodingAsJSON,
                     trace: { try tracedByCodable($0) },

@@ -1,4 +1,5 @@
-/// How values of one type are written and read: the one form in which all declarations pass a type to a store.
+/// How values of one type are encoded and decoded. All declarations pass a type to a store in this
+/// form.
 struct Conversion<Value: Sendable>: Sendable {
     let kind: ConversionKind
     // A stored closure with a typed `throws` needs the runtime of iOS 18: reflection over its type,
@@ -31,7 +32,8 @@ struct Conversion<Value: Sendable>: Sendable {
 
     /// Returns the value of a stored property list.
     ///
-    /// - Parameter readsArguments: Whether numbers and Booleans may be strings, as in launch arguments.
+    /// - Parameter readsArguments: Whether numbers and Booleans may be strings, as in launch
+    ///   arguments.
     func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
         // Safe: all initializers make boxes of just this type.
         unsafeDowncast(try decodeBox(stored, readsArguments).get(), to: Box<Value>.self).value
@@ -71,7 +73,8 @@ final class Box<Value: Sendable>: Sendable {
 enum ConversionKind {
     case codable, jsonData, rawValue, convertible, propertyList
 
-    /// Returns whether both were written from equal values. A type that encodes itself by hand may use any order.
+    /// Returns whether both were written from equal values. A type that encodes itself by hand may
+    /// use any order.
     func areEqual(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
         self == .convertible ? one?.hashRegardlessOfOrder == other?.hashRegardlessOfOrder : one == other
     }
@@ -84,7 +87,7 @@ struct ConversionForm: Hashable {
 }
 
 extension Conversion where Value == PropertyList {
-    /// None: the stored value itself.
+    /// Stores a property list as it is.
     static var propertyList: Conversion {
         Conversion(
             kind: .propertyList,

@@ -5,9 +5,10 @@
         import Foundation
     #endif
 
-    /// The URL in an archive, as `UserDefaults.set(_:forKey:)` stores one; nil for any other data.
+    /// Returns the URL in an archive that `UserDefaults.set(_:forKey:)` stored; `nil` for any other
+    /// data.
     func archivedURL(_ archive: Data) -> URL? {
-        // Why the data is no archive does not matter: nothing else that stores URLs writes data.
+        // The error does not matter: no other code stores URLs as data.
         (try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURL.self, from: archive)) as URL?
     }
 #else
@@ -17,6 +18,6 @@
         import Foundation
     #endif
 
-    /// The URL in an archive: there are none but on Apple platforms.
+    /// Returns `nil`: only Apple platforms store URLs as archives.
     func archivedURL(_ archive: Data) -> URL? { nil }
 #endif

@@ -1,4 +1,4 @@
-/// Written as a Boolean. Also read from the integers 0 and 1; otherwise nil.
+/// Written as a Boolean. Also read from the integers 0 and 1.
 extension Bool: NativeValue {
     init?(_ stored: PropertyList) {
         switch stored {
@@ -9,7 +9,8 @@ extension Bool: NativeValue {
         }
     }
 
-    /// As `UserDefaults.bool(forKey:)` reads strings: YES, true and 1, NO, false and 0, in any case.
+    /// Reads strings as `UserDefaults.bool(forKey:)` does: YES, true and 1, NO, false and 0, in any
+    /// case.
     init?(argument: String) {
         switch argument.lowercased() {
         case "yes", "true", "1": self = true

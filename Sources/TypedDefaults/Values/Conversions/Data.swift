@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Written as data. Read as it is, never as something inside it; otherwise nil.
+/// Written as data. The bytes are never interpreted.
 extension Data: NativeValue {
     init?(_ stored: PropertyList) {
         guard case .data(let value) = stored else { return nil }

@@ -4,8 +4,8 @@
     import Foundation
 #endif
 
-/// Written as a date, exact to the bit of its seconds since 2001-01-01 UTC. Otherwise nil: a number of seconds does not tell
-/// since when.
+/// Written as a date, exact to the bit of its seconds since 2001-01-01 UTC. Not read from a number,
+/// because its reference date is unknown.
 extension Date: NativeValue {
     init?(_ stored: PropertyList) {
         guard case .date(let value) = stored else { return nil }

@@ -4,8 +4,8 @@
     import Foundation
 #endif
 
-/// Written as a string of decimal digits, such as "1.1", or "NaN", in no locale. Also read from an integer, and from a double
-/// by its shortest digits; otherwise nil.
+/// Written as a string of decimal digits, such as "1.1", or "NaN", independent of the locale. Also
+/// read from an integer, and from a double by its shortest digits.
 extension Decimal: NativeValue {
     init?(_ stored: PropertyList) {
         switch stored {
@@ -21,7 +21,8 @@ extension Decimal: NativeValue {
             self = .nan
             return
         }
-        // Decimal(string:) reads the digits in front and passes over the rest; Double's initialiser wants the whole string.
+        // `Decimal(string:)` ignores text after the digits. `Double`'s initializer reads the whole
+        // string.
         guard Double(argument) != nil, argument.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else {
             return nil
         }

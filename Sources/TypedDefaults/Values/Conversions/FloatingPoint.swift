@@ -1,4 +1,4 @@
-/// Written as a double, bit for bit. Also read from an integer that a double holds exactly; otherwise nil.
+/// Written as a double, bit for bit. Also read from an integer that a double holds exactly.
 extension Double: NativeValue {
     init?(_ stored: PropertyList) {
         switch stored {
@@ -15,8 +15,8 @@ extension Double: NativeValue {
     var propertyList: PropertyList { .double(self) }
 }
 
-/// Written as the double of the same value, NaN payloads included. Also read from any other double or integer within the
-/// range of `Float`, rounded; otherwise nil.
+/// Written as the double of the same value, NaN payloads included. Also read from any other double
+/// or integer within the range of `Float`, rounded.
 extension Float: NativeValue {
     init?(_ stored: PropertyList) {
         if case .integer(let value) = stored {
@@ -25,7 +25,7 @@ extension Float: NativeValue {
         }
         guard case .double(let double) = stored else { return nil }
         if double.isNaN {
-            // By hand, since the processor's conversion would make a signalling NaN quiet.
+            // Converted bit by bit, because the processor would make a signaling NaN quiet.
             let payload = UInt32(truncatingIfNeeded: double.bitPattern >> 29) & 0x007F_FFFF
             guard payload != 0 else { return nil }
             self.init(bitPattern: (double.sign == .minus ? 0xFF80_0000 : 0x7F80_0000) | payload)

@@ -5,12 +5,13 @@
         import Foundation
     #endif
 
-    /// The property list of a Foundation number; nil for anything else, a Swift number included.
+    /// Returns the property list of a Foundation number; `nil` for anything else, Swift numbers
+    /// included.
     ///
-    /// Told apart by class: a cast would take a number 1 for `true`, and a `true` for 1.
+    /// Compares the class, because a cast would convert 1 to `true` and `true` to 1.
     func foundationNumber(_ object: Any) -> PropertyList? {
         guard type(of: object) is NSNumber.Type, let number = object as? NSNumber else { return nil }
-        // Foundation has one object for each of the two Boolean values.
+        // Foundation has one object for each Boolean value.
         if number === true as NSNumber { return true }
         if number === false as NSNumber { return false }
         switch number.objCType.pointee {
@@ -21,6 +22,6 @@
         }
     }
 #else
-    /// The property list of a Foundation number: without Foundation there are none.
+    /// Returns `nil`: there are no Foundation numbers without Foundation.
     func foundationNumber(_ object: Any) -> PropertyList? { nil }
 #endif

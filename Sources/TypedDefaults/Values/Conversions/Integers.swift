@@ -1,5 +1,5 @@
-/// Written as an integer, whatever the width and sign of the type. Also read from a double that is a whole number. A number
-/// that does not fit the type is not cut to fit: nil.
+/// Written as an integer, whatever the width and sign of the type. Also read from a double that is
+/// a whole number. A number that does not fit the type is not read.
 extension NativeValue where Self: FixedWidthInteger {
     init?(_ stored: PropertyList) {
         switch stored {

@@ -1,12 +1,12 @@
 /// Written as a string of decimal digits, because a property list holds no integer beyond 64 bits.
-/// Also read from an integer, and from a double that is a whole number; otherwise nil.
+/// Also read from an integer, and from a double that is a whole number.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension Int128: NativeValue {
     init?(_ stored: PropertyList) { self.init(digitsOrNumber: stored) }
     var propertyList: PropertyList { .string(description) }
 }
 
-/// As `Int128`.
+/// Written and read like `Int128`.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension UInt128: NativeValue {
     init?(_ stored: PropertyList) { self.init(digitsOrNumber: stored) }
@@ -17,7 +17,7 @@ extension FixedWidthInteger {
     fileprivate init?(digitsOrNumber stored: PropertyList) {
         switch stored {
         case .string(let digits):
-            // Only what is written: "007" and "+7" are other strings.
+            // Only the written form: "007" and "+7" are other strings.
             guard let value = Self(digits, radix: 10), value.description == digits else { return nil }
             self = value
         case .integer(let value):

@@ -1,10 +1,11 @@
-/// A setting of optional type is written as what it holds; nil is written by removing the key.
+/// A setting of optional type is written as its wrapped value. For nil, the key is removed.
 ///
-/// Inside arrays, dictionaries and other optionals, where nothing can be removed, nil is written as the string `$null`, as
-/// Foundation's `PropertyListEncoder` does. So that no string collides with it, a string there of one or more dollar signs
-/// and `null` is written with one more dollar sign: `$null` as `$$null`, `$$null` as `$$$null`.
+/// Inside arrays, dictionaries and other optionals, nil is written as the string `$null`, like in
+/// Foundation's `PropertyListEncoder`. To keep strings apart from it, a string there of one or more
+/// dollar signs and `null` is written with one more dollar sign: `$null` as `$$null`, `$$null` as
+/// `$$$null`.
 extension PropertyList {
-    /// What stands for nil where it cannot be left out.
+    /// The form of nil where it cannot be left out.
     static let nilMarker = PropertyList.string("$null")
 
     var isNilMarker: Bool {
@@ -12,13 +13,14 @@ extension PropertyList {
         return string.utf8.count == 5 && string.isNullBehind(dollars: 1)
     }
 
-    /// The value as it is written beside values that may be nil.
+    /// The form of the value where a nil could be.
     var escapedFromNil: PropertyList {
         guard case .string(let string) = self, string.isNullBehind(dollars: 1) else { return self }
         return .string("$" + string)
     }
 
-    /// The value that was written escaped. A lone `$null` is left as it is: whoever asks for a string there means the string.
+    /// The value of an escaped form. A `$null` is left as it is, because a type that reads a string
+    /// there expects that string.
     var unescapedFromNil: PropertyList {
         guard case .string(let string) = self, string.isNullBehind(dollars: 2) else { return self }
         return .string(String(string.dropFirst()))
@@ -26,7 +28,7 @@ extension PropertyList {
 }
 
 extension String {
-    /// Whether the string is at least that many dollar signs, then `null`.
+    /// Returns whether the string is at least that many dollar signs and `null`.
     fileprivate func isNullBehind(dollars: Int) -> Bool {
         guard utf8.first == UInt8(ascii: "$") else { return false }
         let rest = utf8.drop { $0 == UInt8(ascii: "$") }
@@ -34,7 +36,7 @@ extension String {
     }
 }
 
-/// What tells at run time that a type is an optional, and of what.
+/// The optional types, with their wrapped type, for a cast at run time.
 protocol AnyOptional {
     static var wrappedType: Any.Type { get }
 }

@@ -1,4 +1,4 @@
-/// Written as a string, with its own bytes: no normalisation. Otherwise nil: a number is not read as a string.
+/// Written as a string, byte for byte, without normalization. Not read from a number.
 extension String: NativeValue {
     init?(_ stored: PropertyList) {
         guard case .string(let value) = stored else { return nil }

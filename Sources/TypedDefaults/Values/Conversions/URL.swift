@@ -4,9 +4,10 @@
     import Foundation
 #endif
 
-/// Written as its absolute string; a URL with a base as the dictionary `relative`, `base`, both strings.
-/// On Apple platforms also read from the archive that `UserDefaults.set(_:forKey:)` and `@AppStorage` store. Otherwise nil.
-/// A file path is not a URL: "/tmp" is read as the relative reference that it is in RFC 3986.
+/// Written as its absolute string; a URL with a base as a dictionary of the strings `relative` and
+/// `base`. On Apple platforms also read from the archive that `UserDefaults.set(_:forKey:)` and
+/// `@AppStorage` store. A file path is not a URL: "/tmp" is read as a relative reference, as in RFC
+/// 3986.
 extension URL: NativeValue {
     init?(_ stored: PropertyList) {
         switch stored {

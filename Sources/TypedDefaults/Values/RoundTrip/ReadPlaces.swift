@@ -4,7 +4,7 @@ final class ReadPlaces {
 
     func insert(_ path: [any CodingKey]) {
         var names = path.map(\.stringValue)
-        // What is around a place counts as read as well.
+        // The values around a place count as read as well.
         while !names.isEmpty, paths.insert(names).inserted { names.removeLast() }
     }
 

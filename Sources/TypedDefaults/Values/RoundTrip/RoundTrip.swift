@@ -22,7 +22,8 @@ struct RoundTrip<Value> {
     let write: (Value) throws -> PropertyList?
     /// Returns the tree by which a value is compared.
     let trace: (Value) throws -> PropertyList?
-    /// Returns what the type makes of the value without the coder; `nil` if only the type can have changed the value.
+    /// Returns what the type makes of the value without the coder; `nil` if only the type can have
+    /// changed the value.
     var readDirectly: (() throws -> Value?)?
     /// Returns whether the type would make the same of what is stored if the place were missing.
     ///
@@ -31,7 +32,8 @@ struct RoundTrip<Value> {
     /// The reason of the error for a value that has changed.
     let reason: String
 
-    /// Throws a ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` unless the value may be stored.
+    /// Throws a ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` unless the value may be
+    /// stored.
     func check() throws(DefaultsError) {
         let lostNames: [String]?
         do {
@@ -103,7 +105,8 @@ private struct Comparison<Value> {
         (self.ignores, self.makeCopy) = (ignores, makeCopy)
     }
 
-    /// Returns whether both trees are equal, arrays in the same order unless the type writes any order.
+    /// Returns whether both trees are equal, arrays in the same order unless the type writes any
+    /// order.
     mutating func areSame(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
         if one == other { return true }
         guard one?.hashRegardlessOfOrder == other?.hashRegardlessOfOrder else { return false }
@@ -139,7 +142,8 @@ private struct Comparison<Value> {
             }
             let isData = place.before?.hasDataKeys == true
             let keys = Set(before.keys)
-            // Entries of a dictionary may have been dropped or added, properties of a type must not.
+            // Entries of a dictionary may have been dropped or added, properties of a type must
+            // not.
             guard !isData || keys == Set(after.keys) else { return isOwnDoing(of: place) ? nil : place.names }
             return firstLostPlace(keys.union(after.keys).sorted().map { place.entry($0, isData: isData) })
         case (.array(let before), .array(let after)):
@@ -159,9 +163,11 @@ private struct Comparison<Value> {
         return nil
     }
 
-    /// Returns whether the type itself has changed the value at the place, or writes a different one each time.
+    /// Returns whether the type itself has changed the value at the place, or writes a different
+    /// one each time.
     private mutating func isOwnDoing(of place: Place) -> Bool {
-        // The coder has no form for an optional in an optional that a type encodes as its single value.
+        // The coder has no form for an optional in an optional that a type encodes as its single
+        // value.
         guard place.before?.isNilInside != true, place.after?.isNilInside != true else { return false }
         if let before = place.before, let after = place.after {
             guard before.hasTypes(of: after) || after.hasTypes(of: before) else { return false }
@@ -243,7 +249,8 @@ extension PropertyList {
         if case .array(let form)? = entry(RoundTripTrace.keyOfForm) { form.last == true } else { false }
     }
 
-    /// Returns whether the values of another tree of the same kind have no types that this one lacks.
+    /// Returns whether the values of another tree of the same kind have no types that this one
+    /// lacks.
     fileprivate func hasTypes(of other: PropertyList) -> Bool {
         switch (self, other) {
         case (.array(let mine), .array(let others)): Set(mine.map(\.shape)).isSuperset(of: others.map(\.shape))
@@ -270,8 +277,8 @@ extension PropertyList {
         return hasher.finalize()
     }
 
-    /// A hash of all that tells two values apart except the order of arrays: the kinds, the bytes, and which values are in
-    /// which array.
+    /// A hash of all that tells two values apart except the order of arrays: the kinds, the bytes,
+    /// and which values are in which array.
     var hashRegardlessOfOrder: Int {
         var hasher = Hasher()
         hasher.combine(kindName)

@@ -1,30 +1,31 @@
 import SettingsFile
 
-// How a save makes sure that the value comes back as it was stored.
+// How a save ensures that a value reads back without a loss of data.
 //
 // A type that tries several types in its `init(from:)` can read another value than the one it
-// wrote: a URL where the text of a `String` was stored, or nil where it stored the nil of a type
-// inside it. The nodes are the same, so comparing them would show nothing. Therefore the value and
-// what is read back are both encoded once more with a `RoundTripTrace`, which adds to each node the
-// type that wrote it, and these two are compared.
+// wrote, such as a URL where a `String` was stored. The stored nodes are the same, so comparing
+// them would not show the difference. The value and its copy are therefore both encoded once more
+// with a `RoundTripTrace`, which adds to each node the type that wrote it, and `RoundTrip` compares
+// these trees.
 //
-// To do that at each save would triple its cost. It is needed only
+// The check would triple the cost of a save. It is needed only
 // - for the first value of a type, and of each type inside it (`CheckedTypes`),
-// - for the first value in each form of a type: the types of its containers and of what it writes,
-// - for a type that writes values of several types in one place, a number now and a string later,
-// - for a type whose `init(from:)` tried something that failed before it succeeded,
-// - for a nil that is written by something else than an optional.
-// The coders notice all but the first while they work.
+// - for the first value in each form of a type, which is the types of its containers and values,
+// - for a type that writes values of several types in one place, such as a number or a string,
+// - for a type whose `init(from:)` succeeded after a read had failed,
+// - for a nil that is written by a type other than an optional.
+//
+// The coders detect all but the first case as they run.
 
 /// Adds to each node the type that wrote it, and collects the types that encode themselves.
 ///
-/// What is built is compared and never stored.
+/// The trees are compared and never stored.
 final class RoundTripTrace {
-    /// The entry that says which type wrote a value.
+    /// The key of the type that wrote a value.
     static let keyOfType = "\0type"
-    /// The entry of a dictionary that says which type its keys are of, and whether they are data.
+    /// The key of the type of a dictionary's keys, and of whether these are data.
     static let keyOfForm = "\0keys"
-    /// The entry that holds the value itself, or what a single value container holds.
+    /// The key of the value itself, or of the content of a single value container.
     static let keyOfContent = "\0"
 
     static func isMark(_ key: String) -> Bool { key == keyOfType || key == keyOfForm }
@@ -55,13 +56,13 @@ final class RoundTripTrace {
 
 /// A hash of how a type encodes itself: the types of its containers and, in order, of its values.
 struct EncodedForm {
-    /// In a list of places: values of several types are written there.
+    /// Marks a place where values of several types are written.
     static let severalTypes = ObjectIdentifier(EncodedForm.self)
 
     private(set) var containers: UInt64 = 0
     private(set) var firstContainer: ObjectIdentifier?
     private var values: UInt64 = 0
-    /// The address of the type that all values have so far: 0 without values, 1 for several types.
+    /// The address of the type of all values so far; 0 without values, 1 for several types.
     private var onlyType: UInt = 0
 
     mutating func addContainer(_ type: Any.Type) {
@@ -104,15 +105,15 @@ struct EncodedForm {
     }
 }
 
-/// The types that are known to read back what they encode, and the forms in which they do.
+/// The types that read back what they encode, and the forms in which they do.
 enum CheckedTypes {
-    /// An object, so that no part of it is copied to be looked at.
+    /// A class, so that a lookup copies nothing.
     private final class Forms {
-        /// The one that was checked first, looked at before the others.
+        /// The form that was checked first, which a lookup compares before the others.
         let first: UInt64
         var others: Set<UInt64> = []
         private var places: [String: ObjectIdentifier] = [:]
-        /// Whether each value has to be checked: what the type reads depends on the value.
+        /// Whether each value has to be checked, because its reading depends on the value.
         var isAmbiguous = false
 
         init(first: UInt64) { self.first = first }
@@ -123,7 +124,7 @@ enum CheckedTypes {
                 if others.count == limit { others = [] }
                 others.insert(note.form)
             }
-            // The number of places follows the data only in an unkeyed container.
+            // The number of places depends on the data only in an unkeyed container.
             for (place, type) in note.places where places.count < limit || places[place] != nil {
                 let known = places.updateValue(type, forKey: place) ?? type
                 if known != type || type == EncodedForm.severalTypes { isAmbiguous = true }
@@ -132,7 +133,7 @@ enum CheckedTypes {
     }
 
     private static let types = Forks.holding(Locked<[ObjectIdentifier: Forms]>([:]))
-    /// A type whose form follows its data is not allowed to fill the memory.
+    /// The limit on forms, because a type whose form depends on its data must not fill the memory.
     private static let limit = 64
 
     static func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
@@ -142,7 +143,7 @@ enum CheckedTypes {
         }
     }
 
-    /// Adds the types of a value that was read back the same.
+    /// Adds the types of a value that may be stored.
     static func insert(_ notes: [RoundTripTrace.Note]) {
         types.withLock { types in
             for note in notes {
@@ -151,7 +152,7 @@ enum CheckedTypes {
         }
     }
 
-    /// Notes a type that tried to read something else first.
+    /// Notes a type that has tried to read another type first.
     static func noteAmbiguity(of type: Any.Type) {
         types.withLock { types in
             forms(of: type, first: 0, in: &types).isAmbiguous = true
