@@ -5,7 +5,7 @@ extension UserDefault: DiscreetlyDescribed {
     public var description: String { "UserDefault<\(Value.self)>(\(name))" }
 }
 
-extension Stored: DiscreetlyDescribed {
+extension StorableConfigBase.Stored: DiscreetlyDescribed {
     /// The type, the key and the suite, and no stored value.
     public var description: String { "Stored<\(Value.self)>(\(name.map { "\($0)" } ?? "not bound yet"))" }
 }

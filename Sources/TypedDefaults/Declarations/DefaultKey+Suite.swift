@@ -53,8 +53,8 @@ extension DefaultsSuite {
     /// If that fails, nothing is removed, and the failure handler receives the error.
     // The first one apart: a pack may be empty, and `remove()` would do nothing.
     public func remove<First, each Other>(_ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>) {
-        var names = [key.name]
-        repeat names.append((each others).name)
+        var names = [key.name] + key.declaration.formerNames
+        repeat names.append(contentsOf: [(each others).name] + (each others).declaration.formerNames)
         remove(names)
     }
 

@@ -1,70 +1,88 @@
-/// A property of a ``StorableConfig`` that is a setting, with its initial value as the default.
-///
-/// ```swift
-/// final class AppConfig: StorableConfig {
-///     @Stored var launchCount = 9
-///     @Stored("user-name") var userName = ""   // under just this key
-///     @Stored var nickname: String?            // nil removes
-/// }
-/// ```
-///
-/// Reading, assigning and `$` are as with ``UserDefault``. A value that an initialiser assigns before `super.init` becomes the default,
-/// and one that it assigns after is stored, each time.
-@propertyWrapper
-public struct Stored<Value: Sendable> {
-    /// What copies share: reflection, which finds the name, hands out copies.
-    private final class Binding {
-        let pinnedKey: String?
-        let makeKey: (String) -> DefaultKey<Value>
-        var setting: UserDefault<Value>?
+extension StorableConfigBase {
+    /// A property of a ``StorableConfig`` that is a setting, with its initial value as the default.
+    ///
+    /// ```swift
+    /// final class AppConfig: StorableConfig {
+    ///     @Stored var launchCount = 9
+    ///     @Stored("user-name") var userName = ""   // under just this key
+    ///     @Stored var nickname: String?            // nil removes
+    /// }
+    /// ```
+    ///
+    /// Reading, assigning and `$` are as with ``UserDefault``. A value that an initialiser assigns before `super.init` becomes the default,
+    /// and one that it assigns after is stored, each time.
+    @propertyWrapper
+    public struct Stored<Value: Sendable> {
+        /// What copies share: reflection, which finds the name, hands out copies.
+        private final class Binding {
+            let pinnedKey: String?
+            let makeKey: (String) -> DefaultKey<Value>
+            var setting: UserDefault<Value>?
 
-        init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
-            self.pinnedKey = pinnedKey
-            self.makeKey = makeKey
+            init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
+                self.pinnedKey = pinnedKey
+                self.makeKey = makeKey
+            }
         }
-    }
-    private let binding: Binding
+        private let binding: Binding
 
-    private init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
-        binding = Binding(pinnedKey, makeKey)
-    }
-
-    // Here, since without one in the type's own declaration the compiler finds no initial value for `@Stored var nickname: String?`.
-    /// Creates a property that is stored under that key; nil to derive it from the property's name.
-    public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
-    }
-
-    var name: SettingName? { binding.setting?.name }
-
-    /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
-    public var projectedValue: UserDefault<Value> {
-        guard let setting = binding.setting else {
-            preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
+        private init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
+            binding = Binding(pinnedKey, makeKey)
         }
-        return setting
-    }
 
-    @available(
-        *, unavailable,
-        message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere there is @UserDefault"
-    )
-    public var wrappedValue: Value {
-        get { fatalError("unavailable") }
-        set { fatalError("unavailable") }
-    }
+        // Here, since without one in the type's own declaration the compiler finds no initial value for `@Stored var nickname: String?`.
+        /// Creates a property that is stored under that key; nil to derive it from the property's name.
+        public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
+            self.init(key) { DefaultKey($0, default: wrappedValue) }
+        }
 
-    // Underscored, but what lets the compiler refuse the wrapper in any other type, as `@Published` does.
-    public static subscript<Config: StorableConfigBase>(
-        _enclosingInstance config: Config, wrapped property: ReferenceWritableKeyPath<Config, Value>,
-        storage storage: ReferenceWritableKeyPath<Config, Stored>
-    ) -> Value {
-        get { config[keyPath: storage].projectedValue.value }
-        set { config[keyPath: storage].projectedValue.value = newValue }
+        var name: SettingName? { binding.setting?.name }
+
+        /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
+        public var projectedValue: UserDefault<Value> {
+            guard let setting = binding.setting else {
+                preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
+            }
+            return setting
+        }
+
+        @available(
+            *, unavailable,
+            message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere use @UserDefault"
+        )
+        public var wrappedValue: Value {
+            get { fatalError("unavailable") }
+            set { fatalError("unavailable") }
+        }
+
+        // Underscored, but what lets the compiler refuse the wrapper in any other type, as `@Published` does.
+        public static subscript<Config: StorableConfigBase>(
+            _enclosingInstance config: Config, wrapped property: ReferenceWritableKeyPath<Config, Value>,
+            storage storage: ReferenceWritableKeyPath<Config, Stored>
+        ) -> Value {
+            get { config[keyPath: storage].projectedValue.value }
+            set { config[keyPath: storage].projectedValue.value = newValue }
+        }
     }
 }
 
-/// A ``Stored`` property of whatever type.
+/// Stands for ``StorableConfigBase/Stored`` outside of a config class, where it has a message of its own:
+/// the class would get one without a line number.
+@available(
+    *, unavailable,
+    message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere use @UserDefault"
+)
+@propertyWrapper
+public struct Stored<Value> {
+    /// Unavailable.
+    public var wrappedValue: Value
+    /// Unavailable.
+    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
+    /// Unavailable.
+    public init(_ key: String? = nil) { fatalError("unavailable") }
+}
+
+/// A `@Stored` property of any type.
 protocol AnyStored {
     /// The key that the declaration gives; nil if it is derived from the property's name.
     var pinnedKey: String? { get }
@@ -76,7 +94,7 @@ protocol AnyStored {
     func encodedDefault() throws(DefaultsError) -> PropertyList?
 }
 
-extension Stored: AnyStored {
+extension StorableConfigBase.Stored: AnyStored {
     var pinnedKey: String? { binding.pinnedKey }
 
     func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String]) {
@@ -95,7 +113,7 @@ extension Stored: AnyStored {
 }
 
 // For each other kind of type once, as with ``DefaultKey``.
-extension Stored {
+extension StorableConfigBase.Stored {
     public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }

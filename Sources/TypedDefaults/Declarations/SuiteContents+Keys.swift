@@ -14,8 +14,9 @@ extension SuiteContents {
     public mutating func remove<First, each Other>(
         _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) {
-        self[key.name] = nil
-        for other in repeat each others { self[other.name] = nil }
+        var names = [key.name] + key.declaration.formerNames
+        repeat names.append(contentsOf: [(each others).name] + (each others).declaration.formerNames)
+        for name in names { self[name] = nil }
     }
 
     /// Returns whether a value is stored under the key, readable or not.

@@ -164,7 +164,9 @@ extension DefaultStoreType {
                 hasRun = true
                 return try body(&stored)
             }
-        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {
+        } catch let error as DefaultsError
+            where error.kind == .unreadable && !hasRun && !(self is any DefaultStoreDecorator)
+        {
             var value: Default?
             let result = try body(&value)
             if let value { try save(value) } else { remove() }

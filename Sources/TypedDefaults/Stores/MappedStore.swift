@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// One part of what another store holds.
-struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultStoreType {
+struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: RecoveringStore {
     let base: Base
     let part: any WritableKeyPath<Base.Default, Part> & Sendable
     let defaultWhole: Base.Default?
@@ -11,23 +11,33 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: DefaultS
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
     func remove() { reportingFailure { try updateStored { $0 = nil } } }
-    func save(_ value: Part) throws { try updateStored { $0 = value } }
+    func save(_ value: Part) throws { try updateRecovering { $0 = value } }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try base.updateStored { stored in
-            var value = stored?[keyPath: part]
-            let result = try body(&value)
-            // Nothing becomes of a part that is missing already.
-            if value == nil, stored == nil { return result }
-            guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
-                throw DefaultsError(
-                    .refused, type: "\(Base.Default.self)",
-                    reason: "cannot set a property of a value that is not stored; pass `default:` to `map`")
-            }
-            whole[keyPath: part] = value
-            stored = whole
-            return result
+        try base.updateStored { try edit(&$0, body) }
+    }
+
+    /// Without a default whole, nothing can take the place of an unreadable one.
+    func updateRecovering<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
+        if defaultWhole == nil { return try updateStored(body) }
+        return try base.updateRecovering { try edit(&$0, body) }
+    }
+
+    private func edit<Result>(
+        _ stored: inout Base.Default?, _ body: (inout Part?) throws -> Result
+    ) throws -> Result {
+        var value = stored?[keyPath: part]
+        let result = try body(&value)
+        // Nothing becomes of a part that is missing already.
+        if value == nil, stored == nil { return result }
+        guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
+            throw DefaultsError(
+                .refused, type: "\(Base.Default.self)",
+                reason: "cannot set a property of a value that is not stored; pass `default:` to `map`")
         }
+        whole[keyPath: part] = value
+        stored = whole
+        return result
     }
 
     func observe(
@@ -64,12 +74,12 @@ extension DefaultStoreType {
     /// let token = size.observe { change in print(change) }    // only of changes of the size
     /// ```
     ///
-    /// Each write is an ``updateStored(_:)`` of the whole. It reads nil where no whole is stored.
+    /// Each write is an update of the whole. The store reads `nil` if no whole is stored.
     ///
     /// - Parameters:
     ///   - part: The part, in a value type.
-    ///   - defaultWhole: What a part is set in where no whole is stored, and what `remove` takes the part from. Without it both
-    ///     are failures, ``DefaultsError/Kind/refused``.
+    ///   - defaultWhole: The whole to set a part in if none is stored, or none that can be read. `remove`
+    ///     takes the part from it. Without it these writes fail.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
     ) -> AnyStore<Part> {

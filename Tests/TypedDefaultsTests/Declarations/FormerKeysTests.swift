@@ -37,6 +37,19 @@ struct FormerKeysTests {
         }
     }
 
+    @Test func keyVerbsRemoveTheFormerValueToo() throws {
+        let suite = DefaultsSuite.inMemory(["old": 5, "other": 6])
+        let (key, other) = (
+            DefaultKey("new", default: 0).formerly(["old"]), DefaultKey("another", default: 0).formerly(["other"])
+        )
+        suite.remove(key, other)
+        #expect(try suite.keys() == [])
+        suite[DefaultKey("old", default: 0)] = 5
+        try suite.update { $0.remove(key) }
+        #expect(try suite.keys() == [])
+        #expect(suite[key] == 0)
+    }
+
     @Test func aWriteOfTheSameValueMovesItToo() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai"])
         let config = AppConfig(in: suite, identifier: "app")

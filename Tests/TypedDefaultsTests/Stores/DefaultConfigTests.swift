@@ -68,6 +68,33 @@ struct DefaultConfigTests {
         }
     }
 
+    @Test(arguments: Backend.allCases) func aPartOfAnUnreadableConfigCanBeSet(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let failures = Failures(of: suite)
+            suite[DefaultKey<PropertyList?>("Config")] = "no config"
+            let size = PersistentStore<Config>(in: suite).map(\.size)
+            #expect(fails(with: .unreadable) { try size.updateStored { $0 = 1 } })
+            size.set(8)
+            #expect(size.get() == 8)
+            #expect(PersistentStore<Config>(in: suite).value.name == nil)
+            #expect(suite[DefaultKey<PropertyList?>("Config.unreadable")] == "no config")
+            #expect(failures.kinds == [.unreadable])
+        }
+    }
+
+    @Test func theDefaultIsMadeOnceByManyThreads() {
+        struct Contended: DefaultConfig {
+            static let key = "Contended"
+            var id = UUID()
+        }
+        let ids = Guarded<Set<UUID>>([])
+        onThreads(8) { _ in
+            let id = PersistentStore<Contended>(in: .inMemory()).value.id
+            ids.withLock { _ = $0.insert(id) }
+        }
+        #expect(ids.withLock { $0.count } == 1)
+    }
+
     @Test func updateWithADefaultServesEveryType() throws {
         let store = AnyStore<[String]>.inMemory()
         try store.update(default: ["a"]) { $0.append("b") }
@@ -216,6 +243,43 @@ struct DecoratorTests {
         let store = EncryptedStore<String>(base: base, secret: 9)
         #expect(store.get() == nil)
         #expect(fails(with: .unreadable) { _ = try store.load() })
+    }
+
+    /// The base can read it, so it would be lost.
+    @Test func anUpdateKeepsAValueThatADecoratorCannotRead() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let base = UserDefault("secret", default: Data(), in: suite).store
+        base.set(Data([1, 2, 3]))
+        let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
+        #expect(fails(with: .unreadable) { try store.update(default: "") { $0 += "?" } })
+        #expect(fails(with: .unreadable) { try store.updateStored { $0 = nil } })
+        #expect(base.get() == Data([1, 2, 3]))
+    }
+
+    @Test func anUpdateOfAStoreThatCannotReadRunsOnce() throws {
+        let store = UnreadableStore()
+        let rounds = Guarded(0)
+        try store.update(default: 3) { number in
+            rounds.withLock { $0 += 1 }
+            number += 1
+        }
+        #expect(rounds.withLock { $0 } == 1)
+        #expect(store.get() == 4)
+        #expect(throws: CocoaError.self) { try store.update(default: 3) { _ in throw CocoaError(.fileNoSuchFile) } }
+        #expect(store.get() == 4)
+    }
+
+    /// Throws as long as nothing was written.
+    private final class UnreadableStore: DefaultStoreType {
+        private let number = Guarded<Int?>(nil)
+        func get() -> Int? { number.withLock { $0 } }
+        func set(_ value: Int) { number.withLock { $0 = value } }
+        func remove() { number.withLock { $0 = nil } }
+        func load() throws -> Int? {
+            if let number = get() { return number }
+            throw DefaultsError(.unreadable, reason: "not a number")
+        }
     }
 
     @Test func aBareStoreReportsItsPresentValue() async {

@@ -110,7 +110,7 @@ func updateOnThreads(_ suite: DefaultsSuite, threads: Int, seconds: Int) {
             while milliseconds() < end {
                 let start = milliseconds()
                 do {
-                    try store.update {
+                    try store.updateStored {
                         longest.value.max(milliseconds() - start, ordering: .relaxed)
                         $0 = ($0 ?? 0) + 1
                         usleep(1_000)

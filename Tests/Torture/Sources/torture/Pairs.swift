@@ -82,7 +82,7 @@ func readPairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, seconds: In
     let end = ContinuousClock.now + .seconds(seconds)
     var (reads, pairs, torn, old) = (0, 0, 0, 0)
     var last = 0
-    func read(_ store: PersistentStore<Int>) {
+    func read(_ store: AnyStore<Int>) {
         let known = acknowledged.value
         let number = store.get() ?? 0
         if number != last {

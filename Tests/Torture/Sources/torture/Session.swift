@@ -46,6 +46,6 @@ func runSession(_ file: URL) throws {
     }
 }
 
-private func store(_ key: String, in suite: DefaultsSuite) -> PersistentStore<String> {
+private func store(_ key: String, in suite: DefaultsSuite) -> AnyStore<String> {
     UserDefault(DefaultKey(key, default: ""), in: suite).store
 }
