@@ -103,7 +103,9 @@ extension UserDefault {
     /// If no value is stored, or none that can be read, the change holds the default. ``DefaultChange/kind`` tells a reset from an
     /// assignment. See also ``DefaultStoreType/observe(initial:_:)``.
     ///
-    /// - Parameter initial: Whether the handler is called with the present value first.
+    /// - Parameters:
+    ///   - initial: Whether the handler is called with the present value first.
+    ///   - handler: Receives each change.
     public func observe(
         initial: Bool = false, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {

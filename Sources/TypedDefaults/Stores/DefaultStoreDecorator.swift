@@ -20,9 +20,9 @@ public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
 
     /// Returns the value for a stored one.
     ///
-    /// - Throws: Any error. The stored value then counts as unreadable: ``get()`` returns `nil`, and every
-    ///   update throws, because the base cannot keep a copy of a value that it can read itself.
-    ///   ``set(_:)`` and ``save(_:)`` overwrite it.
+    /// - Throws: Any error. The stored value then counts as unreadable: ``DefaultStoreType/get()``
+    ///   returns `nil`, and every update throws, because the base cannot keep a copy of a value that it
+    ///   can read itself. ``DefaultStoreType/set(_:)`` and ``DefaultStoreType/save(_:)`` overwrite it.
     func value(from stored: Base.Default) throws -> Default
 
     /// Returns what to store for a value.

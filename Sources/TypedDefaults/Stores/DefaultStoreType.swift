@@ -118,7 +118,9 @@ extension DefaultStoreType {
     ///
     /// The calls come later, in the order of the changes. After the token was cancelled on the main actor, no call begins.
     ///
-    /// - Parameter initial: Whether the handler is called with the present value first.
+    /// - Parameters:
+    ///   - initial: Whether the handler is called with the present value first.
+    ///   - handler: Receives each change.
     public func observeOnMainActor(
         initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Default>) -> Void
     ) -> ObservationToken {

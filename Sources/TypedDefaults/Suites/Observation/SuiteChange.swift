@@ -82,7 +82,9 @@ extension DefaultsSuite {
     ///
     /// Over `UserDefaults`, to which other code may write, this reports keys that are stored or declared when the observation begins.
     ///
-    /// - Parameter prefix: The bytes that a key begins with; `""` for all keys.
+    /// - Parameters:
+    ///   - prefix: The bytes that a key begins with; `""` for all keys.
+    ///   - handler: Receives each change.
     public func observeAll(
         prefix: String = "", _ handler: @escaping @Sendable (SuiteChange) -> Void
     ) -> ObservationToken { current.observe(prefix: prefix, isForDeclaredKeys: false, handler) }
