@@ -24,6 +24,7 @@ public protocol DefaultConfig: DefaultConvertible, Codable {
 }
 
 extension DefaultConfig {
+    /// A new instance of the type.
     public static var fallback: Self? { Self() }
 
     /// The default of the type, which is made once.

@@ -50,6 +50,7 @@ public protocol DefaultConvertible: Sendable {
 }
 
 extension DefaultConvertible {
+    /// `nil`: a stored value that lacks a property is unreadable.
     public static var fallback: Self? { nil }
 }
 

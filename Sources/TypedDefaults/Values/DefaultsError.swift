@@ -102,6 +102,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         set { fields.reason = newValue }
     }
 
+    /// Creates an error, such as one that your own backend or store throws.
     public init(_ kind: Kind, key: String? = nil, type: String? = nil, path: [String] = [], reason: String) {
         storage = .fields(Fields(kind: kind, key: key, type: type, path: path, reason: reason))
     }
@@ -115,6 +116,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
 }
 
 extension DefaultsError: CustomStringConvertible, CustomReflectable {
+    /// The kind, key, type, path and reason in one line.
     public var description: String {
         var text = kind.description
         if let key { text += " “\(key)”" }
@@ -123,6 +125,7 @@ extension DefaultsError: CustomStringConvertible, CustomReflectable {
         return "\(text): \(reason)"
     }
 
+    /// The fields of the error, which never contain a stored value.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -16,13 +16,21 @@ import SettingsFile
 /// let stored: PropertyList = ["savesToCameraRoll": true, "size": "large"]
 /// ```
 public enum PropertyList: Sendable {
+    /// A Boolean, which never equals a number.
     case bool(Bool)
+    /// A whole number from `Int64.min` to `UInt64.max`.
     case integer(Integer)
+    /// A double, exact to the bit.
     case double(Double)
+    /// A string, exact to the byte.
     case string(String)
+    /// Data.
     case data(Data)
+    /// A date, exact to the bit of its seconds.
     case date(Date)
+    /// An array of values of any kind.
     case array([PropertyList])
+    /// A dictionary of values of any kind.
     case dictionary([String: PropertyList])
 
     /// The maximum depth of nested arrays and dictionaries that can be converted, encoded, decoded
@@ -42,6 +50,7 @@ public enum PropertyList: Sendable {
 }
 
 extension PropertyList: Hashable {
+    /// Returns whether both are stored as the same bits.
     public static func == (lhs: PropertyList, rhs: PropertyList) -> Bool {
         switch (lhs, rhs) {
         case (.bool(let lhs), .bool(let rhs)): lhs == rhs
@@ -62,6 +71,7 @@ extension PropertyList: Hashable {
         }
     }
 
+    /// Hashes the value; equal values have equal hashes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .bool(let value): hasher.combine(value)
@@ -79,10 +89,15 @@ extension PropertyList: Hashable {
 extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates an integer. A literal beyond 64 bits ends the program.
     public init(integerLiteral value: StaticBigInt) { self = .integer(Integer(integerLiteral: value)) }
+    /// Creates a double.
     public init(floatLiteral value: Double) { self = .double(value) }
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an array.
     public init(arrayLiteral elements: PropertyList...) { self = .array(elements) }
 
     /// Creates a dictionary. If a key occurs more than once, its last value is used.
@@ -93,7 +108,9 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 
 // Stored values do not show in logs. To see a value, use its `object`.
 extension PropertyList: CustomStringConvertible, CustomReflectable {
+    /// The kind of the value, and no stored value.
     public var description: String { "PropertyList(\(kindName))" }
+    /// An empty mirror, so that `dump` shows no stored value.
     public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The kind with its article, for error messages.
@@ -117,6 +134,7 @@ extension PropertyList {
         private let bits: UInt64
         private let isNegative: Bool
 
+        /// Creates the integer of that value.
         public init(_ value: Int) {
             bits = UInt64(bitPattern: Int64(value))
             isNegative = value < 0
@@ -179,6 +197,7 @@ extension BinaryFloatingPoint {
 }
 
 extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvertible {
+    /// Creates the integer of a literal. A literal beyond 64 bits ends the program.
     public init(integerLiteral value: StaticBigInt) {
         precondition(
             value.bitWidth <= (value.signum() < 0 ? 64 : 65),
@@ -189,5 +208,6 @@ extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvert
         isNegative = value.signum() < 0
     }
 
+    /// The decimal digits.
     public var description: String { isNegative ? Int64(bitPattern: bits).description : bits.description }
 }

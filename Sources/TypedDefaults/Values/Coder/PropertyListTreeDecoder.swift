@@ -287,19 +287,18 @@ extension PropertyListTreeDecoder {
             if type is any AnyOptional.Type { return try decoder.decode(Value?.self, from: node, key: key) }
             return try decoder.decode(type, from: node, key: key)
         }
-        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-            try decoder.decode(type, from: node(key), key: key)
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try entry(key) }
+
+        @inline(__always)
+        private func entry<Value: Decodable>(_ key: Key) throws -> Value {
+            try decoder.decode(Value.self, from: node(key), key: key)
         }
 
         // The protocol's own implementation for these two types throws.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-            try decoder.decode(type, from: node(key), key: key)
-        }
+        func decode(_: Int128.Type, forKey key: Key) throws -> Int128 { try entry(key) }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-            try decoder.decode(type, from: node(key), key: key)
-        }
+        func decode(_: UInt128.Type, forKey key: Key) throws -> UInt128 { try entry(key) }
 
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key
@@ -343,24 +342,18 @@ extension PropertyListTreeDecoder {
             return true
         }
 
-        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
+        @inline(__always)
+        private mutating func element<Value: Decodable>() throws -> Value {
+            let value = try decoder.decode(Value.self, from: node(Value.self), key: IndexKey(currentIndex))
             currentIndex += 1
             return value
         }
 
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try element() }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        mutating func decode(_ type: Int128.Type) throws -> Int128 {
-            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
-            currentIndex += 1
-            return value
-        }
+        mutating func decode(_: Int128.Type) throws -> Int128 { try element() }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
-            currentIndex += 1
-            return value
-        }
+        mutating func decode(_: UInt128.Type) throws -> UInt128 { try element() }
 
         mutating func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type

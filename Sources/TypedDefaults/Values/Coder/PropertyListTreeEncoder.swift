@@ -407,6 +407,18 @@ final class PropertyListTreeEncoder: Encoder {
         }
     }
 
+    @inline(__always)
+    fileprivate func encode<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
+        note(Value.self, at: key.nameInErrors)
+        put(try plainNode(for: value) ?? node(for: value, key: key), forKey: key)
+    }
+
+    @inline(__always)
+    fileprivate func append<Value: Encodable>(_ value: Value) throws {
+        note(Value.self, at: "\(elements.count)")
+        elements.append(try plainNode(for: value) ?? node(for: value, key: IndexKey(elements.count)))
+    }
+
     /// Inserts an entry. It replaces a container that is open under its key, as in JSON.
     @inline(__always)
     fileprivate func put(_ node: PropertyList, forKey key: some CodingKey) {
@@ -438,33 +450,22 @@ extension PropertyListTreeEncoder {
         var codingPath: [any CodingKey] { encoder.codingPath }
 
         func encodeNil(forKey key: Key) { encoder.put(.nilMarker, forKey: key) }
-        func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-            encoder.note(Value.self, at: key.nameInErrors)
-            encoder.put(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: key), forKey: key)
-        }
-
+        func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             guard let value else { return }
             // Of an optional in an optional, only the outer nil is a missing entry.
             if Value.self is any AnyOptional.Type {
-                encoder.note(Value?.self, at: key.nameInErrors)
-                encoder.put(try encoder.node(for: Optional(value), key: key), forKey: key)
+                try encoder.encode(Optional(value), forKey: key)
             } else {
-                try encode(value, forKey: key)
+                try encoder.encode(value, forKey: key)
             }
         }
 
         // The protocol's own implementation for these two types throws.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        func encode(_ value: Int128, forKey key: Key) throws {
-            encoder.note(Int128.self, at: key.nameInErrors)
-            encoder.put(try encoder.node(for: value, key: key), forKey: key)
-        }
+        func encode(_ value: Int128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        func encode(_ value: UInt128, forKey key: Key) throws {
-            encoder.note(UInt128.self, at: key.nameInErrors)
-            encoder.put(try encoder.node(for: value, key: key), forKey: key)
-        }
+        func encode(_ value: UInt128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
 
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key
@@ -482,20 +483,11 @@ extension PropertyListTreeEncoder {
         var count: Int { encoder.elements.count }
 
         func encodeNil() { encoder.elements.append(.nilMarker) }
-        func encode<Value: Encodable>(_ value: Value) throws {
-            encoder.note(Value.self, at: "\(count)")
-            encoder.elements.append(try encoder.plainNode(for: value) ?? encoder.node(for: value, key: IndexKey(count)))
-        }
+        func encode<Value: Encodable>(_ value: Value) throws { try encoder.append(value) }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        func encode(_ value: Int128) throws {
-            encoder.note(Int128.self, at: "\(count)")
-            encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
-        }
+        func encode(_ value: Int128) throws { try encoder.append(value) }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        func encode(_ value: UInt128) throws {
-            encoder.note(UInt128.self, at: "\(count)")
-            encoder.elements.append(try encoder.node(for: value, key: IndexKey(count)))
-        }
+        func encode(_ value: UInt128) throws { try encoder.append(value) }
 
         func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
             encoder.openingElement().container(keyedBy: type)
@@ -515,23 +507,4 @@ extension PropertyListTreeEncoder {
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func encode(_ value: UInt128) throws { encoder.single = try encoder.singleNode(for: value) }
     }
-}
-
-/// The index of an element in a coding path.
-struct IndexKey: CodingKey {
-    let index: Int
-    init(_ index: Int) { self.index = index }
-    init?(intValue: Int) { index = intValue }
-    init?(stringValue: String) { return nil }
-    var intValue: Int? { index }
-    var stringValue: String { String(index) }
-}
-
-/// The key under which a class encodes its superclass.
-struct SuperKey: CodingKey {
-    init() {}
-    init?(intValue: Int) { return nil }
-    init?(stringValue: String) { return nil }
-    var intValue: Int? { nil }
-    var stringValue: String { "super" }
 }

@@ -51,9 +51,7 @@ private enum SortingPlace {
         case .double(let value): self = .double(value.bitPattern)
         case .string(let value): self = .string(value)
         default:
-            var bytes: [UInt8] = []
-            element.appendSortingBytes(to: &bytes)
-            self = .bytes(bytes)
+            self = .bytes(element.sortingBytes())
         }
     }
 
@@ -78,8 +76,18 @@ private enum SortingPlace {
 }
 
 extension PropertyList {
-    /// Appends bytes that are the same for equal values and differ for others.
-    fileprivate func appendSortingBytes(to bytes: inout [UInt8]) {
+    /// Bytes that are the same for values which differ only in the order of arrays, and differ for
+    /// other values.
+    var bytesRegardlessOfOrder: [UInt8] { sortingBytes(sortsArrays: true) }
+
+    /// Returns bytes that are the same for equal values and differ for others.
+    fileprivate func sortingBytes(sortsArrays: Bool = false) -> [UInt8] {
+        var bytes: [UInt8] = []
+        appendSortingBytes(to: &bytes, sortsArrays: sortsArrays)
+        return bytes
+    }
+
+    private func appendSortingBytes(to bytes: inout [UInt8], sortsArrays: Bool) {
         func append(_ number: UInt64) {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
@@ -109,13 +117,14 @@ extension PropertyList {
         case .array(let value):
             bytes.append(6)
             append(UInt64(value.count))
-            for element in value { element.appendSortingBytes(to: &bytes) }
+            let elements = value.map { $0.sortingBytes(sortsArrays: sortsArrays) }
+            bytes += (sortsArrays ? elements.sorted { $0.lexicographicallyPrecedes($1) } : elements).joined()
         case .dictionary(let value):
             bytes.append(7)
             append(UInt64(value.count))
             for (key, element) in value.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
                 append(key)
-                element.appendSortingBytes(to: &bytes)
+                element.appendSortingBytes(to: &bytes, sortsArrays: sortsArrays)
             }
         }
     }

@@ -76,7 +76,7 @@ enum ConversionKind {
     /// Returns whether both were written from equal values. A type that encodes itself by hand may
     /// use any order.
     func areEqual(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
-        self == .convertible ? one?.hashRegardlessOfOrder == other?.hashRegardlessOfOrder : one == other
+        self == .convertible ? one?.bytesRegardlessOfOrder == other?.bytesRegardlessOfOrder : one == other
     }
 }
 

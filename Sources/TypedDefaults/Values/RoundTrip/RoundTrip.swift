@@ -109,7 +109,7 @@ private struct Comparison<Value> {
     /// order.
     mutating func areSame(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
         if one == other { return true }
-        guard one?.hashRegardlessOfOrder == other?.hashRegardlessOfOrder else { return false }
+        guard one?.bytesRegardlessOfOrder == other?.bytesRegardlessOfOrder else { return false }
         let orderVaries = orderVaries ?? hasVaryingOrder()
         self.orderVaries = orderVaries
         return orderVaries
@@ -273,27 +273,6 @@ extension PropertyList {
                         (key, RoundTripTrace.isMark(key) ? value.hashValue : value.shape)
                     }))
         default: break
-        }
-        return hasher.finalize()
-    }
-
-    /// A hash of all that tells two values apart except the order of arrays: the kinds, the bytes,
-    /// and which values are in which array.
-    var hashRegardlessOfOrder: Int {
-        var hasher = Hasher()
-        hasher.combine(kindName)
-        switch self {
-        case .string(let string): hasher.combine(Array(string.utf8))
-        case .array(let elements):
-            hasher.combine(elements.count)
-            hasher.combine(elements.reduce(0) { $0 &+ $1.hashRegardlessOfOrder })
-        case .dictionary(let entries):
-            hasher.combine(entries.count)
-            hasher.combine(
-                entries.reduce(0) {
-                    $0 &+ PropertyList.array([.string($1.key), .array([$1.value])]).hashRegardlessOfOrder
-                })
-        default: hasher.combine(self)
         }
         return hasher.finalize()
     }

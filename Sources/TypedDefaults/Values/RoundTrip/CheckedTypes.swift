@@ -1,0 +1,63 @@
+import SettingsFile
+
+/// The types that read back what they encode, and the forms in which they do.
+enum CheckedTypes {
+    /// A class, so that a lookup copies nothing.
+    private final class Forms {
+        /// The form that was checked first, which a lookup compares before the others.
+        let first: UInt64
+        var others: Set<UInt64> = []
+        private var places: [String: ObjectIdentifier] = [:]
+        /// Whether each value has to be checked, because its reading depends on the value.
+        var isAmbiguous = false
+
+        init(first: UInt64) { self.first = first }
+
+        func add(_ note: RoundTripTrace.Note) {
+            guard !isAmbiguous else { return }
+            if note.form != first {
+                if others.count == limit { others = [] }
+                others.insert(note.form)
+            }
+            // The number of places depends on the data only in an unkeyed container.
+            for (place, type) in note.places where places.count < limit || places[place] != nil {
+                let known = places.updateValue(type, forKey: place) ?? type
+                if known != type || type == EncodedForm.severalTypes { isAmbiguous = true }
+            }
+        }
+    }
+
+    private static let types = Forks.holding(Locked<[ObjectIdentifier: Forms]>([:]))
+    /// The limit on forms, because a type whose form depends on its data must not fill the memory.
+    private static let limit = 64
+
+    static func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
+        types.withLock { types in
+            guard let forms = types[ObjectIdentifier(type)], !forms.isAmbiguous else { return false }
+            return forms.first == form || forms.others.contains(form)
+        }
+    }
+
+    /// Adds the types of a value that may be stored.
+    static func insert(_ notes: [RoundTripTrace.Note]) {
+        types.withLock { types in
+            for note in notes {
+                forms(of: note.type, first: note.form, in: &types).add(note)
+            }
+        }
+    }
+
+    /// Notes a type that has tried to read another type first.
+    static func noteAmbiguity(of type: Any.Type) {
+        types.withLock { types in
+            forms(of: type, first: 0, in: &types).isAmbiguous = true
+        }
+    }
+
+    private static func forms(of type: Any.Type, first: UInt64, in types: inout [ObjectIdentifier: Forms]) -> Forms {
+        if let forms = types[ObjectIdentifier(type)] { return forms }
+        let forms = Forms(first: first)
+        types[ObjectIdentifier(type)] = forms
+        return forms
+    }
+}
