@@ -4,7 +4,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// What a settings file looks like from outside. Nothing here may change the file, and no bytes may end the process.
+/// Tests the inspection of settings files. It must never change a file, and no bytes may crash it.
 struct FileInspectionTests {
     private func withFile(_ body: (URL) throws -> Void) throws {
         let file = try makeFile()
@@ -16,7 +16,8 @@ struct FileInspectionTests {
         try SettingsFileInspection(file: URL(filePath: file.path)).problems
     }
 
-    /// The bytes of a file of four records, k1 to k4, and where each of them begins.
+    /// Creates a file of four records, k1 to k4, and returns its bytes and the offsets of the
+    /// records.
     private func makeRecords(_ file: URL) throws -> (bytes: Data, starts: [Int]) {
         let suite = DefaultsSuite(backend: FileBackend(path: file.path))
         for number in 1...4 {
@@ -28,7 +29,7 @@ struct FileInspectionTests {
         return (bytes, starts)
     }
 
-    /// What is found in those bytes, which stay as they are.
+    /// Inspects a file of the given bytes, and checks that they stay unchanged.
     private func inspect(_ bytes: Data, _ file: URL) throws -> SettingsFileInspection {
         try bytes.write(to: file)
         chmod(file.path, 0o600)
@@ -37,7 +38,7 @@ struct FileInspectionTests {
         return inspection
     }
 
-    @Test func aGoodFileHasNoProblem() throws {
+    @Test func aValidFileHasNoProblem() throws {
         try withFile { file in
             let (_, starts) = try makeRecords(file)
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
@@ -56,8 +57,9 @@ struct FileInspectionTests {
         }
     }
 
-    /// Of the damaged record's own value nothing is believed, unless only its checksum is damaged; of those behind it nothing is lost.
-    @Test func whatWasWrittenBehindAFlippedBitIsFound() throws {
+    /// The value of a damaged record is rejected unless only its checksum is damaged. No record
+    /// after it is lost.
+    @Test func recordsAfterAFlippedBitAreFound() throws {
         try withFile { file in
             let (bytes, starts) = try makeRecords(file)
             for record in 0..<3 {
@@ -78,14 +80,15 @@ struct FileInspectionTests {
         }
     }
 
-    @Test func behindAFlippedBitOfTheHeaderNearlyEverythingIsFound() throws {
+    @Test func recordsAfterADamagedHeaderAreFound() throws {
         try withFile { file in
             let (bytes, _) = try makeRecords(file)
             for bit in 0..<(RecordFormat.headerLength * 8) {
                 var flipped = bytes
                 flipped[bit / 8] ^= 1 << (bit % 8)
                 let inspection = try inspect(flipped, file)
-                // Without the checksum of the header the first record cannot be told, and so not its own checksum's successor.
+                // Without the checksum of the header, neither the first record nor its chain to the
+                // second can be verified.
                 let expected = bit / 8 < 60 ? ["k1", "k2", "k3", "k4"] : ["k2", "k3", "k4"]
                 #expect(inspection.salvageable.map(\.key) == expected, "bit \(bit)")
                 #expect(inspection.problems.count == 1)
@@ -93,13 +96,13 @@ struct FileInspectionTests {
         }
     }
 
-    @Test func everyTruncationIsAProblemAndNothingBehindItIsInvented() throws {
+    @Test func everyTruncationIsReportedWithoutInventedValues() throws {
         try withFile { file in
             let (bytes, starts) = try makeRecords(file)
             for length in 1...starts[4] {
                 let inspection = try inspect(bytes.prefix(length), file)
                 #expect(inspection.problems.count == 1, "\(length)")
-                // A record that lacks only the zeros behind its payload is whole.
+                // A record that lacks only the zeros after its payload is whole.
                 let whole = (0..<4).filter { record in
                     let payloadEnd = starts[record] + 8 + Int(bytes[starts[record]])
                     return (payloadEnd..<starts[record + 1]).contains(length)
@@ -109,11 +112,11 @@ struct FileInspectionTests {
         }
     }
 
-    @Test func aCopyKeptAsideIsReadAsFarAsItCanBe() throws {
+    @Test func aCopyOfDamageIsInspected() throws {
         try withFile { file in
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
             for number in 1...3 { suite[DefaultKey("k\(number)", default: 0)] = number }
-            // Ends in zeros, which a copy does without.
+            // The value ends in zeros, which the copy lacks.
             suite[DefaultKey("data", default: Data())] = Data(count: 100_000)
             suite.remove(["k3"])
             suite[DefaultKey("last", default: Data())] = Data(count: 100_000)
@@ -132,13 +135,13 @@ struct FileInspectionTests {
                 .salvageable
             #expect(salvageable.map(\.key) == ["data", "k2", "k3", "last"])
             #expect(salvageable.map(\.value) == [.data(Data(count: 100_000)), 2, nil, .data(Data(count: 100_000))])
-            // Nothing is made of a file that is good again.
+            // Inspecting the repaired file finds no problem.
             let seen1 = try problems(file)
             #expect(seen1 == [])
         }
     }
 
-    @Test func whatIsWrongWithThePlaceIsSaid() throws {
+    @Test func problemsOfTheFileAndFolderAreReported() throws {
         try withFile { file in
             _ = try makeRecords(file)
             let folder = file.deletingLastPathComponent()
@@ -175,7 +178,7 @@ struct FileInspectionTests {
         }
     }
 
-    @Test func aSealAndANewerVersionAreSaid() throws {
+    @Test func aSealAndANewerVersionAreReported() throws {
         try withFile { file in
             let (bytes, starts) = try makeRecords(file)
             var crc: UInt32 = 0
@@ -199,14 +202,14 @@ struct FileInspectionTests {
         }
     }
 
-    @Test func whatIsNotThereIsNotMade() throws {
+    @Test func aMissingFileIsNotCreated() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
             for path in [file.path, folder.path + "/a/b/c.defaults", folder.path + "/"] {
                 #expect(fails(with: .unavailable) { _ = try SettingsFileInspection(file: URL(filePath: path)) })
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
-            // A placeholder, to which nothing was written yet.
+            // An empty file, to which nothing has been written yet.
             let seen9 = try inspect(Data(), file).problems
             #expect(seen9 == [])
             let seen10 = try inspect(Data(count: 4_096), file).problems
@@ -214,8 +217,9 @@ struct FileInspectionTests {
         }
     }
 
-    /// Random bytes, alone and over a good file, some of them such that they look like beginnings of records.
-    @Test func noBytesEndTheProcess() throws {
+    /// Inspects random bytes, alone and inside a valid file. Some of them look like the beginning
+    /// of a record.
+    @Test func noBytesCrashTheProcess() throws {
         try withFile { file in
             let (bytes, starts) = try makeRecords(file)
             var generator = SeededGenerator(seed: 4)
@@ -233,8 +237,9 @@ struct FileInspectionTests {
         }
     }
 
-    /// Each eight bytes begin what could be a record of 16 MiB: summing all of these would take days.
-    @Test func bytesMadeToKeepItBusyDoNot() throws {
+    /// Every eight bytes look like the beginning of a record of 16 MiB. Summing all of them would
+    /// take days.
+    @Test func theSearchForRecordsIsBounded() throws {
         try withFile { file in
             let count = 16 << 20
             let word: [UInt8] = [1, 0, 0x7F, 0, 1, 1, 1, 1]

@@ -6,11 +6,11 @@
     @testable import SettingsFile
     @testable import TypedDefaults
 
-    /// A settings file in a folder that its user cannot write, so that it can be written but not replaced. Each test runs in a
-    /// process of its own, as another user than root.
+    /// Tests a settings file in a read-only folder, which can be written but not replaced. Each
+    /// test runs in a process of its own, as a user other than root.
     struct ReadOnlyFolderTests {
-        /// A file that holds number 1.
-        private func makeClosedFile() throws -> URL {
+        /// Creates a file that holds number 1.
+        private func makeFileInReadOnlyFolder() throws -> URL {
             let file = try makeFile()
             try Self.commit([("number", 1)], to: file.path)
             if geteuid() == 0 { try #require(chown(file.path, 65_534, 65_534) == 0) }
@@ -23,7 +23,7 @@
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        private static func giveUpRights() {
+        private static func dropPrivileges() {
             if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
         }
 
@@ -32,7 +32,7 @@
             return (UserDefault(DefaultKey("number", default: 0), in: suite).store, Failures(of: suite))
         }
 
-        /// Commits as another process would, which leaves no flush for later.
+        /// Commits as another process would, without a pending flush.
         private static func commit(_ edits: [(key: String, value: PropertyList?)], to path: String) throws {
             let backend = FileBackend(path: path)
             var result = Result<Void, DefaultsError>.success(())
@@ -53,7 +53,8 @@
             try handle.close()
         }
 
-        /// Commits so much that the next record begins at a multiple of 4,096 and `remainder` bytes.
+        /// Commits enough bytes that the next record begins `remainder` bytes after a multiple of
+        /// 4,096.
         private static func fill(_ path: String, to remainder: Int) throws {
             func commit(_ count: Int) throws { try Self.commit([("filler", .data(Data(count: count)))], to: path) }
             let start = try end(path)
@@ -64,9 +65,9 @@
             try #require(try end(path) % 4_096 == remainder)
         }
 
-        /// The bytes of a record with 9,024 bytes that continues the file.
+        /// Returns the bytes of a record of 9,024 bytes that continues the file.
         ///
-        /// A copy of the file takes the record, so no open store ever sees it whole.
+        /// The record is appended to a copy of the file, so no open store ever sees it whole.
         private static func record(of letter: Character, after path: String) throws -> (bytes: [UInt8], start: Int) {
             let start = try end(path)
             let copy = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -77,7 +78,7 @@
             return try ([UInt8](bytes[start..<end(copy.path)]), start)
         }
 
-        /// Inverts one byte, which may be part of a checksum and so have any value.
+        /// Inverts one byte. It may be part of a checksum, so any value is possible.
         private static func damage(at offset: Int, of path: String) throws {
             let bytes = try #require(FileManager.default.contents(atPath: path))
             try write([~bytes[offset]], at: offset, of: path)
@@ -85,13 +86,14 @@
 
         /// Appends a record of which only some bytes reach the file.
         ///
-        /// The record has 9,024 bytes. Unless another remainder is given, the first block boundary behind its beginning comes after
-        /// eight of them, and the first page boundary after 3,592.
+        /// The record has 9,024 bytes. With the default remainder, the first block boundary comes
+        /// after 8 bytes of the record, and the first page boundary after 3,592.
         private static func tear(_ path: String, keeping kept: Range<Int>, at remainder: Int = 504) throws {
             try fill(path, to: remainder)
             var (record, start) = try record(of: "x", after: path)
             let kept = kept.clamped(to: record.indices)
-            // The checksum depends on the salt of the file. A zero at its end would pass for a missing byte.
+            // The checksum depends on the salt of the file. A zero at the end of the kept bytes
+            // would look like a missing byte.
             if record[kept.upperBound - 1] == 0 { (record, start) = try Self.record(of: "y", after: path) }
             try #require(record[kept.upperBound - 1] != 0 || kept.upperBound == record.count)
             try write([UInt8](repeating: 0, count: record.count + 8), at: start, of: path)
@@ -108,13 +110,13 @@
             #expect(open(path).store.get() == 1)
         }
 
-        /// A writer that was killed leaves the beginning of a record, up to the boundary of a block.
+        /// A killed writer leaves the beginning of a record, up to a block boundary.
         @Test(arguments: [8, 520, 3_592, 8_712], [false, true])
         func anUnfinishedRecordIsErased(count: Int, isOpenBefore: Bool) async throws {
-            let file = try makeClosedFile()
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) {
                 [path = file.path as String, count = count as Int, isOpenBefore = isOpenBefore as Bool] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 let (store, failures) = Self.open(path)
                 if isOpenBefore { #expect(store.get() == 1) }
                 try Self.tear(path, keeping: 0..<count)
@@ -130,12 +132,12 @@
             try remove(file)
         }
 
-        /// A loss of power leaves some blocks of a record.
+        /// A power failure leaves some blocks of a record.
         @Test(arguments: [8..<9_024, 3_592..<7_688, 0..<520])
-        func aRecordThatIsNotAllOnDiskIsErased(kept: Range<Int>) async throws {
-            let file = try makeClosedFile()
+        func aTornRecordIsErased(kept: Range<Int>) async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = file.path as String, kept = kept as Range<Int>] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 try Self.tear(path, keeping: kept)
                 let (store, failures) = Self.open(path)
                 for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
@@ -146,12 +148,13 @@
             try remove(file)
         }
 
-        /// The zeros do not begin at the boundary of a block, or end behind the length, so no block is missing.
+        /// The zeros do not begin at a block boundary, or end after the length, so no block is
+        /// missing.
         @Test(arguments: [0..<8, 0..<3_000, 0..<4_000, 4..<9_024])
-        func aRecordThatMayHaveBeenFinishedIsKept(kept: Range<Int>) async throws {
-            let file = try makeClosedFile()
+        func aPossiblyCompleteRecordIsKept(kept: Range<Int>) async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = file.path as String, kept = kept as Range<Int>] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 try Self.tear(path, keeping: kept, at: 0)
                 Self.expectDamageIsKept(in: path)
             }
@@ -160,11 +163,11 @@
 
         /// The first block of a record is missing, and whole records follow it.
         @Test(arguments: [false, true])
-        func recordsBehindZerosAreKept(isOpenBefore: Bool) async throws {
-            let file = try makeClosedFile()
+        func recordsAfterZerosAreKept(isOpenBefore: Bool) async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) {
                 [path = file.path as String, isOpenBefore = isOpenBefore as Bool] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 try Self.fill(path, to: 504)
                 let start = try Self.end(path)
                 for key in ["first", "second"] {
@@ -185,15 +188,16 @@
             try remove(file)
         }
 
-        /// One flipped bit of the last record, each in turn.
+        /// Flips each bit of the last record in turn.
         ///
-        /// The zeros of the value begin at a block boundary, so that only the checksum tells that the record was finished.
+        /// The zeros of the value begin at a block boundary, so only the checksum shows that the
+        /// record is complete.
         @Test(arguments: [0, 600, 3_000])
-        func aFinishedRecordWithAFlippedBitIsKept(zeroCount: Int) async throws {
-            let file = try makeClosedFile()
+        func aCompleteRecordWithAFlippedBitIsKept(zeroCount: Int) async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = file.path as String, zeroCount = zeroCount as Int] in
-                Self.giveUpRights()
-                // In front of the zeros there are 48 bytes.
+                Self.dropPrivileges()
+                // There are 48 bytes before the zeros.
                 try Self.fill(path, to: 4_096 - 48)
                 let start = try Self.end(path)
                 try Self.commit(
@@ -213,7 +217,8 @@
                         try Self.write(Array(bytes[start..<end]), at: start, of: path)
                     }
                 }
-                // Other bytes of the record are zeros, and one bit among them moves their beginning.
+                // The other bytes of the record are zeros. A flipped bit among them moves the
+                // beginning of the zeros.
                 for offset in stride(from: used, to: end, by: 97) {
                     try Self.write([1], at: offset, of: path)
                     Self.expectDamageIsKept(in: path, "byte \(offset - start)")
@@ -223,13 +228,13 @@
             try remove(file)
         }
 
-        /// Damage of several bits in a record whose value is zeros.
+        /// Damages several bits of a record whose value consists of zeros.
         @Test(arguments: [4, 12], [[], ["last"]])
-        func aFinishedRecordWithZerosIsKept(damagedByte: Int, otherKeys: [String]) async throws {
-            let file = try makeClosedFile()
+        func aCompleteRecordWithZerosIsKept(damagedByte: Int, otherKeys: [String]) async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) {
                 [path = file.path as String, damagedByte = damagedByte as Int, otherKeys = otherKeys as [String]] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 let start = try Self.end(path)
                 try Self.commit(
                     [("other", true), ("zeros", .data(Data(count: 3_000)))] + otherKeys.map { ($0, true) }, to: path)
@@ -239,17 +244,18 @@
             try remove(file)
         }
 
-        /// A record whose checksum is right is committed, even if this version does not know its operation.
+        /// A record with a valid checksum is committed, even if this version does not know its
+        /// operation.
         @Test func aRecordWithAnUnknownOperationIsKept() async throws {
-            let file = try makeClosedFile()
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 try Self.fill(path, to: 504)
                 let bytes = try #require(FileManager.default.contents(atPath: path))
                 var index = FileIndex(crc: bytes.withUnsafeBytes { Salvage.word(in: $0, at: 60) })
                 var changed: [String]?
                 bytes.dropFirst(64).withUnsafeBytes { _ = index.apply($0, changed: &changed) }
-                // Its zeros begin at a block boundary.
+                // The zeros of the payload begin at a block boundary.
                 let payload = [UInt8](repeating: 9, count: 512) + [UInt8](repeating: 0, count: 2_000)
                 let record = payload.withUnsafeBytes { payload in
                     var record = RecordWriter(payload: payload)
@@ -262,10 +268,10 @@
             try remove(file)
         }
 
-        @Test func aWriteWithoutAFileSaysThatTheFolderCannotBeWritten() async throws {
-            let file = try makeClosedFile()
+        @Test func aWriteWithoutAFileReportsTheReadOnlyFolder() async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 let error = #expect(throws: DefaultsError.self) { try Self.open(path + "2").store.save(1) }
                 #expect(error?.kind == .unavailable)
                 #expect(error?.reason.contains("its folder is not writable") == true)
@@ -273,10 +279,10 @@
             try remove(file)
         }
 
-        @Test func aFileThatEndsBehindItsLastRecordTakesWrites() async throws {
-            let file = try makeClosedFile()
+        @Test func aFileThatEndsAfterItsLastRecordIsWritable() async throws {
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 let end = try Self.end(path)
                 #expect(truncate(path, off_t(end)) == 0)
                 let (store, failures) = Self.open(path)
@@ -286,13 +292,14 @@
             try remove(file)
         }
 
-        /// A record that was finished, or that others follow, is damage. No copy of it can be made, so it stays.
+        /// A complete record, or one that others follow, is damage. It stays, because it cannot be
+        /// copied.
         @Test(arguments: [[0], [0, 1]], [4, 20, 8_999])
         func damageThatCannotBeCopiedIsKept(records: [Int], damagedByte: Int) async throws {
-            let file = try makeClosedFile()
+            let file = try makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) {
                 [path = file.path as String, records = records as [Int], damagedByte = damagedByte as Int] in
-                Self.giveUpRights()
+                Self.dropPrivileges()
                 let start = try Self.end(path)
                 for record in records {
                     try Self.commit(

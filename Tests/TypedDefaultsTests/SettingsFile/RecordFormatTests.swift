@@ -4,9 +4,10 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// Files whose checksums are right, but whose numbers no writer of this library would choose. None may end the process.
+/// Tests files with valid checksums and with numbers that no writer of this library would choose.
+/// None may crash the process.
 struct RecordFormatTests: SettingsFileTests {
-    /// A file of those records.
+    /// Creates a file of the given records.
     private func makeFile(epoch: UInt64 = 1, at file: URL, _ payloads: [[UInt8]], rest: [UInt8] = []) throws {
         var bytes = RecordFormat.header(salt: 1, epoch: epoch)
         var crc = bytes[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
@@ -23,11 +24,11 @@ struct RecordFormatTests: SettingsFileTests {
         chmod(file.path, 0o600)
     }
 
-    /// The payload that stores that value under that key.
+    /// Returns the payload that stores a value under a key.
     private func payload(_ key: String, _ value: PropertyList) -> [UInt8] {
         var record = RecordWriter()
         _ = record.append(key) { $0.append(value) }
-        // Behind the place for the length and the checksum.
+        // Skip the length and the checksum.
         return record.withBytes { Array($0.dropFirst(8)) }
     }
 
@@ -45,7 +46,7 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
-    @Test func damageBehindTheLargestEpochIsSetAside() throws {
+    @Test func damageAfterTheLargestEpochIsSetAside() throws {
         try withFile { file in
             try makeFile(epoch: .max, at: file, [payload("number", 7)], rest: [UInt8](repeating: 0xA5, count: 100))
             #expect(open(file)[number] == 7)
@@ -55,18 +56,19 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
-    /// Lengths that do not fit in an `Int` of 32 bits, or overflow it once the header of the record is added.
+    /// Lengths that do not fit into an `Int` of 32 bits, or overflow it when the header of the
+    /// record is added.
     static let lengths: [UInt32] = [
         67_108_856, 67_108_857, 67_108_865, 0x7FFF_FFF0, 0x7FFF_FFF8, 0x7FFF_FFF9, 0x7FFF_FFFF, 0x8000_0000,
         0x8000_0001, 0xFFFF_FFF8, 0xFFFF_FFFF,
     ]
 
     @Test(arguments: lengths)
-    func aRecordThatStatesAnyLengthIsDamage(length: UInt32) throws {
+    func aRecordOfAnInvalidLengthIsDamage(length: UInt32) throws {
         try withFile { file in
             let stated = withUnsafeBytes(of: length.littleEndian) { Array($0) }
             var rest = stated + [1, 2, 3, 4] + [UInt8](repeating: 0xA5, count: 24)
-            // Once more at a place where a search behind the damage comes by.
+            // Repeat the length at an offset where a search after the damage finds it.
             rest += stated + [5, 6, 7, 8] + [UInt8](repeating: 0xA5, count: 24)
             try makeFile(at: file, [payload("number", 7)], rest: rest)
             let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
@@ -80,15 +82,16 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
-    @Test func aPayloadLengthIsComparedBeforeItIsConverted() {
+    @Test func payloadLengthsAreComparedBeforeConversion() {
         #expect(RecordFormat.payloadCount(67_108_864) == RecordFormat.sizeLimit)
         for length in Self.lengths {
             #expect(RecordFormat.payloadCount(length) == (length > 67_108_864 ? nil : Int(length)))
         }
     }
 
-    /// What no writer may store no reader takes: decoding such a value would need many times its length in memory.
-    @Test func aValueBeyondTheLimitIsNotRead() throws {
+    /// Readers enforce the limits of writers, because decoding such a value would need many times
+    /// its length in memory.
+    @Test func valuesBeyondTheLimitAreNotRead() throws {
         try withFile { file in
             let long = PropertyList.string(String(repeating: "x", count: RecordFormat.valueLimit + 1))
             try makeFile(at: file, [payload("number", 7), payload("long", long)])
@@ -99,8 +102,8 @@ struct RecordFormatTests: SettingsFileTests {
         }
     }
 
-    /// A process may list keys for a long time and never ask what has changed.
-    @Test func theListOfForeignChangesIsBounded() throws {
+    /// A process may list keys for a long time and never ask for changes.
+    @Test func theListOfExternalChangesIsBounded() throws {
         try withFile { file in
             let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
             func commit(_ number: Int) throws {

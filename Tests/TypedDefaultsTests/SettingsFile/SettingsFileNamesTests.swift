@@ -4,7 +4,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// The names of a settings file, of its copies, and of what lies beside it.
+/// Tests the names of settings files, of their temporary files and of copies of damage.
 struct SettingsFileNamesTests: SettingsFileTests {
     private func file(_ name: String, beside file: URL) -> URL {
         file.deletingLastPathComponent().appending(path: name)
@@ -12,14 +12,14 @@ struct SettingsFileNamesTests: SettingsFileTests {
 
     private func contents(_ file: URL) -> Data? { FileManager.default.contents(atPath: file.path) }
 
-    /// Makes the backend replace its file a few times.
+    /// Makes the backend compact its file several times.
     private func fill(_ suite: DefaultsSuite) {
         let filler = DefaultKey("filler", default: "")
         for round in 0..<20 { suite[filler] = String(repeating: "x", count: 60_000 + round) }
     }
 
     @Test(arguments: [".test.new", ".\u{E9}.new", ".test.defaults.new"])
-    func theNameOfATemporaryFileIsRefused(name: String) throws {
+    func namesOfTemporaryFilesAreRefused(name: String) throws {
         try withFile { file in
             let other = self.file(name, beside: file)
             #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: other) })
@@ -31,9 +31,9 @@ struct SettingsFileNamesTests: SettingsFileTests {
 
     #if os(Linux)
         /// Linux compares names by their bytes, Swift compares strings by canonical equivalence.
-        @Test func namesOfOtherBytesAreOtherFiles() throws {
+        @Test func namesAreComparedByTheirBytes() throws {
             try withFile { file in
-                // Built from paths: a URL may be equal to another one of the same characters.
+                // Built from paths, because URLs with equal characters may be equal.
                 let folder = file.deletingLastPathComponent().path
                 let first = try DefaultsSuite(file: URL(filePath: folder + "/caf\u{E9}.defaults"))
                 let second = try DefaultsSuite(file: URL(filePath: folder + "/cafe\u{301}.defaults"))
@@ -56,17 +56,17 @@ struct SettingsFileNamesTests: SettingsFileTests {
         }
     #endif
 
-    @Test func aFileOfTheUsersUnderTheTemporaryNameIsKept() throws {
+    @Test func aForeignFileWithTheTemporaryNameIsKept() throws {
         try withFile { file in
             let text = Data("a text of the user's own".utf8)
             let other = self.file(".test.defaults.new", beside: file)
-            // At the creation of the settings file.
+            // When the settings file is created.
             try text.write(to: other)
             let failure = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
             #expect(failure?.kind == .unavailable)
             #expect(failure?.reason.contains(".test.defaults.new is in the way") == true)
             #expect(contents(other) == text)
-            // At a replacement.
+            // During a compaction.
             try FileManager.default.removeItem(at: other)
             let suite = open(file)
             let failures = Failures(of: suite)
@@ -82,9 +82,10 @@ struct SettingsFileNamesTests: SettingsFileTests {
         }
     }
 
-    /// What a process that died left: an empty file, one that begins as a settings file does, and one of zeros after a loss of power.
+    /// Files that dead processes leave: an empty one, one that starts like a settings file, and one
+    /// of zeros after a power failure.
     @Test(arguments: [[], [0xF4, 0x54], RecordFormat.magic + [1, 2, 3], [0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
-    func aTemporaryFileOfAProcessThatDiedIsRemoved(left: [UInt8]) throws {
+    func theTemporaryFileOfADeadProcessIsRemoved(left: [UInt8]) throws {
         try withFile { file in
             let temporary = self.file(".test.defaults.new", beside: file)
             try Data(left).write(to: temporary)
@@ -110,7 +111,8 @@ struct SettingsFileNamesTests: SettingsFileTests {
         }
     }
 
-    /// Names of up to 250 bytes can be made and replaced; damage to them must not end all writes.
+    /// Names of up to 250 bytes can be created and compacted, and damage to the file must not
+    /// prevent writes.
     @Test(arguments: [200, 238, 239, 250])
     func damageToAFileOfALongNameIsSetAside(length: Int) throws {
         try withFile { file in
@@ -133,7 +135,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
         }
     }
 
-    @Test func aNameThatIsTooLongIsRefused() throws {
+    @Test func namesThatAreTooLongAreRefused() throws {
         let file = URL(filePath: "/tmp/" + String(repeating: "x", count: 251))
         #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: file) })
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// The laws of a backend, through the suite that stands on it.
+/// The laws of a backend, tested through a suite.
 struct BackendLawsTests {
     static let keys = [
         "plain", "with.dots", "a@b", "with space", "emoji 🎛", "nul \u{0} inside", "\u{E9}", "e\u{301}", "",
@@ -12,7 +12,7 @@ struct BackendLawsTests {
     private func key(_ name: String) -> DefaultKey<PropertyList?> { DefaultKey(name) }
 
     @Test(arguments: Backend.allCases)
-    func anyStringIsAKeyOfItsOwn(backend: Backend) throws {
+    func keysAreComparedByTheirBytes(backend: Backend) throws {
         try backend.withSuite { suite in
             let failures = Failures(of: suite)
             let accepted = Self.keys.filter { backend.accepts(true, key: $0) }
@@ -57,7 +57,7 @@ struct BackendLawsTests {
     // Law 3
 
     @Test(arguments: Backend.allCases)
-    func severalKeysAreRemovedAndOthersStay(backend: Backend) throws {
+    func removingSeveralKeysKeepsTheOthers(backend: Backend) throws {
         try backend.withSuite { suite in
             for name in ["a", "b", "c"] { suite[key(name)] = true }
             suite.remove(["a", "b", "missing"])
@@ -70,7 +70,7 @@ struct BackendLawsTests {
     }
 
     @Test(arguments: Backend.allCases)
-    func suitesOfOneBackendAgreeAtOnce(backend: Backend) throws {
+    func suitesOfOneBackendAgreeImmediately(backend: Backend) throws {
         try backend.withSuite { suite in
             let copy = suite
             let first = PersistentStore<CameraConfig>(in: suite)

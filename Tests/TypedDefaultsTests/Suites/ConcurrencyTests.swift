@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Run under ThreadSanitizer by `Scripts/thread-sanitizer`.
+/// Runs under ThreadSanitizer with `Scripts/thread-sanitizer`.
 struct ConcurrencyTests {
     @Test(arguments: Backend.allCases)
     func readersAndWritersOnManyThreadsSeeWholeValues(backend: Backend) throws {
@@ -34,7 +34,7 @@ struct ConcurrencyTests {
 
     private final class Racy: @unchecked Sendable { var number = 0 }
 
-    /// The control of that script: without a report here, none elsewhere means nothing.
+    /// The control of that script: if this race is not reported, missing reports mean nothing.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TYPED_DEFAULTS_PLANTED_RACE"] != nil))
     func aPlantedRaceIsCaught() {
         let racy = Racy()

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Calls of foreign code that would hang if the library held a lock meanwhile. Each runs in a process of its own, which the
-/// system ends after a minute, so that a hang fails the test and not the run.
+/// Tests calls of foreign code that would deadlock if the library held a lock. Each test runs in a
+/// process of its own, which an alarm kills after a minute, so that a deadlock fails only the test.
 struct DeadlockTests {
-    /// A value whose end is code of the program.
+    /// A value whose deinit runs code of the program.
     private struct Holder: Codable, Sendable {
         var item = Item()
         var number = 0
@@ -20,7 +20,7 @@ struct DeadlockTests {
             try container.encode("item")
         }
         deinit {
-            // Not for items that end inside it.
+            // Do not run the action for items that are deallocated inside it.
             guard let action = Item.whenItEnds.withLock({ $0.take() }) else { return }
             action()
             Item.whenItEnds.withLock { $0 = action }
@@ -57,12 +57,13 @@ struct DeadlockTests {
                 let settings = Settings()
                 settings.holder.set(Holder())
                 _ = settings.holder.get()
-                // Replaced by another process: the next read releases the value.
+                // Another process replaces the value: the next read releases it.
                 settings.backend.write(["item": "item", "number": 1], forKey: "holder")
                 let before = settings.ended.get() ?? 0
                 #expect(settings.holder.get()?.number == 1)
                 #expect(settings.ended.get() ?? 0 > before)
-                // Replaced by a write of this process: the value goes after the write, or its deinit could not write.
+                // This process replaces the value: it is released after the write, because its
+                // deinit writes.
                 settings.holder.set(Holder(number: 2))
                 _ = settings.holder.get()
                 try settings.holder.updateStored { $0?.number = 3 }
@@ -72,7 +73,7 @@ struct DeadlockTests {
             }
         }
 
-        @Test func aDeinitInsideAWaitingChangeMayUseTheSuite() async {
+        @Test func aDeinitInsideAPendingChangeMayUseTheSuite() async {
             await #expect(processExitsWith: .success) {
                 alarm(60)
                 await MainActor.run {
@@ -83,7 +84,7 @@ struct DeadlockTests {
                     let holder = settings.holder
                     Item.whenItEnds.withLock { $0 = nil }
                     for number in 1...3 { holder.set(Holder(number: number)) }
-                    // Writes what the observation is about, so that one more change is on its way to it.
+                    // Writes to the observed setting, so that another change becomes pending.
                     Item.whenItEnds.withLock { $0 = { holder.set(Holder(number: -1)) } }
                     token.cancel()
                     #expect(holder.get()?.number == -1)
@@ -92,7 +93,7 @@ struct DeadlockTests {
         }
     #endif
 
-    /// A backend on top of a named suite, which it creates when it is first asked for something.
+    /// A backend that uses a suite of its own, which it creates on first use.
     private final class LayeredBackend: SystemBackend {
         enum Hook { case attach, location }
         let hook: Hook
@@ -125,7 +126,7 @@ struct DeadlockTests {
     #endif
 }
 
-/// Suites that are created on several threads at the same time.
+/// Tests suites that are created on several threads at the same time.
 struct SharedSuiteTests {
     private final class ReportingBackend: SystemBackend {
         let memory = MemoryBackend()
@@ -136,7 +137,7 @@ struct SharedSuiteTests {
         func attach(report: @escaping @Sendable (DefaultsError) -> Void) { self.report.withLock { $0 = report } }
     }
 
-    @Test func suitesOfOneBackendThatAreCreatedAtTheSameTimeAreOne() {
+    @Test func concurrentlyCreatedSuitesOfOneBackendAreEqual() {
         for _ in 0..<300 {
             let backend = ReportingBackend()
             let suites = Guarded<[DefaultsSuite]>([])

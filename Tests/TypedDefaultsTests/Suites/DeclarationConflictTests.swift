@@ -33,7 +33,7 @@ struct DeclarationConflictTests {
         #expect(all.map(\.kind) == [.conflict])
     }
 
-    @Test func twoOrdersOfAnArrayAreTwoDefaults() {
+    @Test func defaultsThatDifferInTheOrderOfAnArrayConflict() {
         let all = failures { suite in
             _ = UserDefault("name", default: [1, 2], in: suite)
             _ = UserDefault("name", default: [2, 1], in: suite)
@@ -41,7 +41,7 @@ struct DeclarationConflictTests {
         #expect(all.map(\.kind) == [.conflict])
     }
 
-    @Test func anOptionalAndADefaultContradictEachOther() {
+    @Test func anOptionalAndADefaultConflict() {
         let all = failures { suite in
             _ = UserDefault<String?>("name", default: nil, in: suite)
             _ = UserDefault("name", default: "", in: suite)
@@ -51,7 +51,7 @@ struct DeclarationConflictTests {
 
     private static var computed: DefaultKey<UUID> { DefaultKey("id", default: UUID()) }
 
-    @Test func aDefaultThatIsComputedEachTimeIsNoConflict() {
+    @Test func aComputedDefaultIsNotAConflict() {
         let all = failures { suite in
             for _ in 0..<3 { _ = suite[Self.computed] }
             let settings = (0..<3).map { _ in UserDefault(Self.computed, in: suite) }
@@ -61,14 +61,14 @@ struct DeclarationConflictTests {
         #expect(all == [])
     }
 
-    @Test func twoKeysOfOneNameWithTwoDefaultsAreReported() {
+    @Test func twoKeysWithOneNameAndTwoDefaultsAreReported() {
         let first = DefaultKey("name", default: 1)
         let second = DefaultKey("name", default: 2)
         let all = failures { suite in _ = suite[first] + suite[second] }
         #expect(all.map(\.kind) == [.conflict])
     }
 
-    @Test func twoConfigsOfOneKeyAreReported() {
+    @Test func twoTypesWithOneKeyAreReported() {
         struct Other: DefaultConvertible, Codable { static let key = CameraConfig.key }
         let all = failures { suite in
             _ = PersistentStore<CameraConfig>(in: suite)
@@ -77,7 +77,7 @@ struct DeclarationConflictTests {
         #expect(all.map(\.kind) == [.conflict])
     }
 
-    @Test func whatSaysTheSameIsNoConflict() {
+    @Test func equalDeclarationsDoNotConflict() {
         let all = failures { suite in
             for _ in 0..<2 {
                 _ = UserDefault("set", default: Set((0..<20).map(String.init).shuffled()), in: suite)
@@ -85,15 +85,16 @@ struct DeclarationConflictTests {
                 _ = PersistentStore<CameraConfig>(in: suite)
                 _ = UserDefault("CameraConfig", default: CameraConfig(), in: suite)
             }
-            // For looking into another key by hand, as a migration does.
+            // Reads another key explicitly, as a migration does.
             _ = PersistentStore<CameraConfig>(in: suite, key: "set").get()
             _ = suite[DefaultKey<PropertyList?>("set")]
         }
         #expect(all == [])
     }
 
-    /// What is let go of may read the suite in its last breath, so not under a lock that a read needs.
-    @Test(.timeLimit(.minutes(1))) func whatIsReplacedMayReadTheSuiteWhenItGoes() {
+    /// The deinit of a replaced object may read the suite, so no lock that a read needs may be
+    /// held.
+    @Test(.timeLimit(.minutes(1))) func aReplacedHandlerMayReadTheSuiteInItsDeinit() {
         final class Dying: Codable, Sendable {
             let suite: DefaultsSuite?
             init(_ suite: DefaultsSuite) { self.suite = suite }

@@ -5,12 +5,12 @@ import Testing
 @testable import TypedDefaults
 
 struct DefaultsSuiteTests {
-    /// Each suite that is entered costs the others something, and all of them one lock.
-    @Test func suitesInMemoryAreNotEnteredAndOthersLeaveWithTheLastHandle() {
+    /// Registered suites cost memory and share a lock, so suites in memory are not registered.
+    @Test func suitesAreReleasedWithTheirLastHandle() {
         let count = SuiteCore.countInUse
         let stores = (0..<8_000).map { InMemoryStore($0) }
         for _ in 0..<8_000 { _ = DefaultsSuite(backend: MemoryBackend(["number": 1])) }
-        // Other tests have a few at the same time.
+        // Other tests create a few suites at the same time.
         #expect(SuiteCore.countInUse < count + 1_000)
         #expect(stores.last?.get() == 7_999)
     }
@@ -42,13 +42,14 @@ struct DefaultsSuiteTests {
         #expect(backend.commits == [["a": nil, "b": nil], ["c": nil]])
     }
 
-    @Test func aReaderNeverSeesHalfACommit() throws {
+    @Test func readersNeverSeePartOfACommit() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
         let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
         let isDone = Guarded(false)
-        // The second key is written with the first: once the first shows a number, the second must not be behind it.
+        // Both keys are written together, so the second value read must not be lower than the
+        // first.
         onThreads(3) { index in
             if index == 0 {
                 for number in 1...20_000 {
@@ -73,17 +74,18 @@ struct DefaultsSuiteTests {
         #expect(first.get() == 20_000 && second.get() == 20_000)
     }
 
-    @Test func aReaderThatIsOvertakenSeesWhatItKnowsToHaveChanged() {
+    @Test func aReaderSeesChangesThatAnotherThreadDetects() {
         let backend = SpyBackend(["first": 1, "second": 1])
         let suite = DefaultsSuite(backend: backend)
         let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
         let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
         #expect(first.get() == 1 && second.get() == 1)
         let calls = Guarded(0)
-        let hasLooked = DispatchSemaphore(value: 0)
-        let goesOn = DispatchSemaphore(value: 0)
+        let hasRead = DispatchSemaphore(value: 0)
+        let mayContinue = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
-        // The other thread looks before the second change, and takes over what it found while this one has seen both.
+        // The other thread asks for changes before the second change, and applies its result after
+        // this thread has seen both.
         backend.interrupt { call in
             guard call == .changes else { return }
             switch calls.withLock({ calls in
@@ -91,10 +93,10 @@ struct DefaultsSuiteTests {
                 return calls
             }) {
             case 1:
-                hasLooked.signal()
-                goesOn.wait()
+                hasRead.signal()
+                mayContinue.wait()
             case 2:
-                goesOn.signal()
+                mayContinue.signal()
                 ended.wait()
             default: break
             }
@@ -104,23 +106,23 @@ struct DefaultsSuiteTests {
             #expect(first.get() == 2)
             ended.signal()
         }.start()
-        hasLooked.wait()
+        hasRead.wait()
         backend.write(2, forKey: "second")
         #expect(second.get() == 2)
     }
 
-    @Test func whatWasReadDuringACommitIsNotKept() {
+    @Test func aValueReadDuringACommitIsNotCached() {
         let backend = SpyBackend(["n": 1])
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         let hasRead = DispatchSemaphore(value: 0)
-        let goesOn = DispatchSemaphore(value: 0)
+        let mayContinue = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         backend.interrupt { call in
             guard call == .commit else { return }
             backend.interrupt { _ in
                 hasRead.signal()
-                goesOn.wait()
+                mayContinue.wait()
             }
             Thread {
                 #expect(store.get() == 1)
@@ -130,12 +132,12 @@ struct DefaultsSuiteTests {
             backend.interrupt(nil)
         }
         suite.remove(["n"])
-        goesOn.signal()
+        mayContinue.signal()
         ended.wait()
         #expect(store.get() == nil)
     }
 
-    @Test func aCommitHidesNoChangeOfOthers() {
+    @Test func aCommitDoesNotHideExternalChanges() {
         let backend = SpyBackend(["mine": 1, "theirs": 1])
         let suite = DefaultsSuite(backend: backend)
         let theirs = UserDefault(DefaultKey("theirs", default: 0), in: suite).store
@@ -145,11 +147,11 @@ struct DefaultsSuiteTests {
         #expect(theirs.get() == 2)
     }
 
-    @Test func anOwnCommitIsNoNews() {
+    @Test func aLocalCommitIsNotAnExternalChange() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
-        // The first look of all asks up to where it is right.
+        // The first read asks for the generation from which the values are valid.
         #expect(store.get() == nil)
         backend.interrupt { call in
             switch call {
@@ -164,7 +166,7 @@ struct DefaultsSuiteTests {
         }
     }
 
-    @Test func aChangeOfOneKeyIsNoReasonToReadAnother() {
+    @Test func aChangeOfOneKeyDoesNotRereadAnother() {
         let backend = SpyBackend(["one": 1, "other": 1])
         let suite = DefaultsSuite(backend: backend)
         let one = UserDefault(DefaultKey("one", default: 0), in: suite).store
@@ -175,7 +177,7 @@ struct DefaultsSuiteTests {
         #expect(backend.reads == reads)
     }
 
-    @Test func whatIsReadAfterACommitIsKept() {
+    @Test func aValueReadAfterACommitIsCached() {
         let backend = SpyBackend(["n": 1])
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
@@ -188,7 +190,7 @@ struct DefaultsSuiteTests {
 
     // Law 6
 
-    @Test func aWriterThatWaitsTooLongGetsAnError() throws {
+    @Test func aWriterThatWaitsTooLongTimesOut() throws {
         let core = SuiteCore(MemoryBackend(), timeout: .milliseconds(50))
         let suite = DefaultsSuite(core: core)
         let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
@@ -217,7 +219,7 @@ struct DefaultsSuiteTests {
         #expect(store.get() == 3)
     }
 
-    @Test func anotherSuiteMayBeWrittenInsideAnUpdate() throws {
+    @Test func anUpdateMayWriteAnotherSuite() throws {
         let store = InMemoryStore(CameraConfig())
         let other = InMemoryStore(CameraConfig())
         try store.updateStored { config in try other.updateStored { $0?.size = .large } }
@@ -247,13 +249,13 @@ struct DefaultsSuiteTests {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test func aTaskOfAFailureHandlerIsNotTheHandler() async {
+    @Test func aTaskOfAFailureHandlerMayFailAgain() async {
         let suite = DefaultsSuite.inMemory(["a": "unreadable", "b": "unreadable"])
-        let heard = Guarded<[String?]>([])
+        let received = Guarded<[String?]>([])
         let (ends, end) = AsyncStream<Void>.makeStream()
         let (tasks, start) = AsyncStream<Task<Void, Never>>.makeStream()
         suite.onFailure = { error in
-            heard.withLock { $0.append(error.key) }
+            received.withLock { $0.append(error.key) }
             guard error.key == "a" else { return }
             start.yield(
                 Task {
@@ -267,12 +269,12 @@ struct DefaultsSuiteTests {
             await task.value
             break
         }
-        #expect(heard.withLock { $0 } == ["a", "b"])
+        #expect(received.withLock { $0 } == ["a", "b"])
     }
 
     // Durability
 
-    @Test func aBackendThatAsksForItIsSynchronizedInTheBackgroundOnceForSeveralCommits() throws {
+    @Test func aBackendIsSynchronizedOnceForSeveralCommits() throws {
         let backend = SignallingBackend()
         let suite = DefaultsSuite(backend: backend)
         for number in 0..<10 { suite[DefaultKey("n", default: -1)] = number }
@@ -284,10 +286,10 @@ struct DefaultsSuiteTests {
 
     @Test func aFailureInTheBackgroundReachesTheHandler() throws {
         let suite = DefaultsSuite(backend: SignallingBackend(failing: true))
-        let heard = DispatchSemaphore(value: 0)
-        suite.onFailure = { if $0.kind == .unavailable { heard.signal() } }
+        let received = DispatchSemaphore(value: 0)
+        suite.onFailure = { if $0.kind == .unavailable { received.signal() } }
         suite[DefaultKey("n", default: 0)] = 1
-        #expect(heard.wait(timeout: .now() + 10) == .success)
+        #expect(received.wait(timeout: .now() + 10) == .success)
     }
 
     private final class SignallingBackend: SystemBackend {

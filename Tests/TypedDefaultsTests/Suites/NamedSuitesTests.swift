@@ -4,19 +4,19 @@ import TypedDefaults
 
 struct NamedSuitesTests {
     @Test(arguments: ["../../x", "/x", "", ".hidden", "a b", "é", "%41", String(repeating: "x", count: 201)])
-    func aNameThatReachesOutIsRefused(name: String) {
+    func namesWithPathsAreRefused(name: String) {
         #expect(fails(with: .invalidName) { _ = try DefaultsSuite(name: name) })
     }
 
     #if !canImport(Darwin)
-        /// Runs in a process of its own, so that the user's settings are not touched.
+        /// Runs in a process of its own, so that the user's settings are not changed.
         private func withFolder(_ body: (String) async throws -> Void) async throws {
             let folder = try makeFile().deletingLastPathComponent()
             try await body(folder.path)
             try FileManager.default.removeItem(at: folder)
         }
 
-        @Test func aNamedSuiteIsAFileOfTheUsersOwn() async throws {
+        @Test func aNamedSuiteIsAFileInTheUsersFolder() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     setenv("XDG_CONFIG_HOME", folder + "/config", 1)
@@ -28,7 +28,8 @@ struct NamedSuitesTests {
                         let attributes = try FileManager.default.attributesOfItem(atPath: path)
                         #expect(attributes[.posixPermissions] as? Int == mode)
                     }
-                    // Another handle of that name is the same suite, not another one that waits for its turn.
+                    // Another handle of that name is the same suite, so it is not blocked by the
+                    // writer lock.
                     let other = PersistentStore<CameraConfig>(in: try DefaultsSuite(name: "com.example.camera"))
                     try PersistentStore<CameraConfig>(in: suite).updateStored { _ in
                         let isNested = fails(with: .nestedWrite) { try other.save(CameraConfig()) }
@@ -38,7 +39,7 @@ struct NamedSuitesTests {
             }
         }
 
-        @Test func aRelativeFolderDoesNotCount() async throws {
+        @Test func aRelativeFolderIsIgnored() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     setenv("XDG_CONFIG_HOME", "config", 1)
@@ -56,7 +57,7 @@ struct NamedSuitesTests {
                     let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
                     #expect(DefaultsSuite.standard.location == "\(folder)/\(name).defaults")
                     #expect(DefaultsSuite.standardName == name)
-                    // The name that it has already.
+                    // Setting the same name again is allowed.
                     DefaultsSuite.standardName = name
                     DefaultsSuite.standard[DefaultKey("number", default: 0)] = 5
                     let named = try DefaultsSuite(name: name)
@@ -75,7 +76,7 @@ struct NamedSuitesTests {
             }
         }
 
-        @Test func namingTheStandardSuiteTooLateOrWronglyEndsTheProgram() async {
+        @Test func namingTheStandardSuiteTooLateOrWronglyTraps() async {
             await #expect(processExitsWith: .failure) {
                 DefaultsSuite.standardName = "com.example.camera"
                 DefaultsSuite.standardName = "another"
@@ -83,21 +84,21 @@ struct NamedSuitesTests {
             await #expect(processExitsWith: .failure) { DefaultsSuite.standardName = "../x" }
         }
 
-        @Test func withoutAPlaceSettingsAreUnavailableAndTheWaysOutAreSaid() async throws {
+        @Test func withoutAFolderSettingsAreUnavailableWithASuggestion() async throws {
             await #expect(processExitsWith: .success) {
                 for variable in ["HOME", "XDG_CONFIG_HOME"] { unsetenv(variable) }
                 try Self.expectUnavailable(DefaultsSuite(name: "a"))
                 #expect(try DefaultsSuite(name: "a").location == nil)
             }
             await #expect(processExitsWith: .success) {
-                // Not even for root.
+                // Not even root can create this folder.
                 setenv("HOME", "/proc/nowhere", 1)
                 unsetenv("XDG_CONFIG_HOME")
                 try Self.expectUnavailable(DefaultsSuite(name: "a"))
             }
         }
 
-        /// Repaired, the name of the folder would be that of another one.
+        /// Replacing the invalid bytes would lead to another folder.
         @Test func aFolderThatIsNotUTF8IsUnavailable() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in

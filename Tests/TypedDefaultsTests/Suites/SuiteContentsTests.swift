@@ -98,7 +98,7 @@ struct SuiteContentsTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func aCopyThatIsKeptStaysAsItWas(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func aCopyOfTheContentsDoesNotChange(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[number] = 1
             var kept: SuiteContents?
@@ -115,7 +115,7 @@ struct SuiteContentsTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func aCopyFromBeforeTheEditsShowsNoneOfThem(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func aCopyFromBeforeTheEditsLacksThem(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[text] = "precious"
             let backup = try suite.update { contents in

@@ -3,11 +3,11 @@ import Observation
 import Testing
 import TypedDefaults
 
-/// Settings that are used once, under keys that are made at run time, and by no store.
+/// Tests settings that are used once, with keys that are created at run time, and without a store.
 struct UnusedSettingsTests {
     private struct Holder: Codable, Sendable { var item = Item() }
 
-    /// Counts what the suite keeps of the values that it has read.
+    /// Counts the values that the suite retains after reading them.
     private final class Item: Codable, Sendable {
         static let count = Guarded(0)
         init() { Self.count.withLock { $0 += 1 } }
@@ -19,7 +19,7 @@ struct UnusedSettingsTests {
         deinit { Self.count.withLock { $0 -= 1 } }
     }
 
-    @Test func aSettingThatWasOnlyReadIsReleased() {
+    @Test func settingsThatWereOnlyReadAreReleased() {
         let keys = (0..<10_000).map { "key-\($0)" }
         let suite = DefaultsSuite.inMemory(
             Dictionary(uniqueKeysWithValues: keys.map { ($0, ["item": "item"] as PropertyList) }))
@@ -29,16 +29,16 @@ struct UnusedSettingsTests {
         #expect(Item.count.withLock { $0 } < 1_000)
     }
 
-    @Test func whatIsHeldObservedOrTrackedStays() throws {
+    @Test func settingsInUseAreKept() throws {
         let backend = SpyBackend(["unreadable": "no number"], arguments: ["bad": "seven"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         let key = DefaultKey("held", default: 0)
         let held = UserDefault(key, in: suite).store
-        let (heard, declared, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
+        let (received, declared, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
         let tokens = [
             UserDefault(DefaultKey("observed", default: 0), in: suite).store.observe { change in
-                heard.withLock { $0.append(change.newValue) }
+                received.withLock { $0.append(change.newValue) }
             },
             suite.observe { change in declared.withLock { $0.append(change.keys) } },
         ]
@@ -59,12 +59,13 @@ struct UnusedSettingsTests {
         suite[DefaultKey("other-7", default: 0)] = 4
         suite.remove(["other-7"])
         #expect(held.get() == 1)
-        #expect(heard.withLock { $0 } == [2])
+        #expect(received.withLock { $0 } == [2])
         #expect(tracked.withLock { $0 } == 1)
         #expect(declared.withLock { $0 } == [["held"], ["observed"], ["tracked"], ["other-7"], ["other-7"]])
-        // Each of these once.
+        // Each failure is reported once.
         #expect(failures.kinds == [.unreadable, .unreadable])
-        // Still known: another default for a key whose setting was released.
+        // The declaration is still known: another default conflicts even after the setting was
+        // released.
         _ = UserDefault("other-8", default: 1, in: suite)
         #expect(failures.kinds.last == .conflict)
         for token in tokens { token.cancel() }

@@ -6,23 +6,24 @@
     @testable import SettingsFile
     @testable import TypedDefaults
 
-    /// Processes that are forked or started in unusual ways. Each test runs in a process of its own.
+    /// Tests processes that are forked or started in unusual ways. Each test runs in a process of
+    /// its own.
     struct ForkTests {
         private typealias Fork = @convention(c) () -> pid_t
 
-        /// Swift hides `fork`, and `_Fork` is not in its module of the C library.
+        /// Returns `fork` or `_Fork`. Swift hides the first and does not declare the second.
         private static func fork(_ name: String) throws -> Fork {
             unsafeBitCast(try #require(dlsym(nil, name)), to: Fork.self)
         }
 
-        private static func waitForEnd(of child: pid_t) -> Int32 {
+        private static func waitForExit(of child: pid_t) -> Int32 {
             var status: Int32 = -1
             while waitpid(child, &status, 0) < 0 && errno == EINTR {}
             return status
         }
 
-        /// A child that hangs is ended by this; a process of a test blocks the signal.
-        private static func endByAlarm(after seconds: UInt32) {
+        /// Kills the process after some seconds. Processes of tests block the signal by default.
+        private static func exitOnAlarm(after seconds: UInt32) {
             var alarms = sigset_t()
             sigemptyset(&alarms)
             sigaddset(&alarms, SIGALRM)
@@ -38,8 +39,8 @@
                     let fork = try Self.fork("fork")
                     let suite = try DefaultsSuite(file: URL(filePath: path))
                     let stores = (0..<4).map { UserDefault(DefaultKey("number-\($0)", default: 0), in: suite).store }
-                    // What the child will do is done once before: the Swift runtime has locks of its own, which a thread may hold
-                    // while it uses a type for the first time.
+                    // Use everything once before the fork, because the Swift runtime has locks of
+                    // its own, which a thread may hold while it uses a type for the first time.
                     for store in stores {
                         _ = store.get()
                         _ = try? store.updateStored { $0 = ($0 ?? 0) + 1 }
@@ -62,14 +63,14 @@
                     for _ in 0..<100 {
                         let child = fork()
                         if child == 0 {
-                            Self.endByAlarm(after: 20)
+                            Self.exitOnAlarm(after: 20)
                             for store in stores {
                                 _ = store.get()
                                 guard (try? store.updateStored { $0 = ($0 ?? 0) + 1 }) != nil else { _exit(1) }
                             }
                             _exit(0)
                         }
-                        statuses.insert(Self.waitForEnd(of: child))
+                        statuses.insert(Self.waitForExit(of: child))
                     }
                     isOver.withLock { $0 = true }
                     #expect(statuses == [0])
@@ -78,22 +79,23 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// What the parent's threads had begun, a commit or a delivery, is not under way in the child.
-            @Test func aChildHearsItsOwnChanges() async throws {
+            /// Commits and deliveries that threads of the parent have started do not continue in
+            /// the child.
+            @Test func aChildReceivesItsOwnChanges() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("fork")
                     let suite = try DefaultsSuite(file: URL(filePath: path))
                     let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                     let (isInside, isOver) = (Guarded(false), Guarded(false))
-                    let heard = Guarded(0)
+                    let received = Guarded(0)
                     let parent = getpid()
-                    // What the child will do is done once before, see above.
+                    // Use everything once before the fork, see above.
                     store.set(-1)
                     let token = store.observe { _ in
-                        heard.withLock { $0 += 1 }
+                        received.withLock { $0 += 1 }
                         isInside.withLock { $0 = true }
-                        // In the parent, until the child has ended.
+                        // In the parent, wait until the child has exited.
                         while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
                     }
                     let thread = Thread { store.set(1) }
@@ -101,11 +103,11 @@
                     while !isInside.withLock({ $0 }) { usleep(1_000) }
                     let child = fork()
                     if child == 0 {
-                        Self.endByAlarm(after: 20)
+                        Self.exitOnAlarm(after: 20)
                         store.set(2)
-                        _exit(heard.withLock { $0 } == 2 ? 0 : 1)
+                        _exit(received.withLock { $0 } == 2 ? 0 : 1)
                     }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                     isOver.withLock { $0 = true }
                     while !thread.isFinished { usleep(1_000) }
                     token.cancel()
@@ -113,20 +115,20 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// The same for a box around a store that does not report changes itself.
-            @Test func aChildHearsItsOwnChangesThroughABox() async {
+            /// The same for an `AnyStore` around a store that does not report changes.
+            @Test func aChildReceivesItsOwnChangesThroughAnyStore() async {
                 await #expect(processExitsWith: .success) {
                     let fork = try Self.fork("fork")
                     let store = AnyStore(SilentStore())
                     let (isInside, isOver) = (Guarded(false), Guarded(false))
-                    let heard = Guarded(0)
+                    let received = Guarded(0)
                     let parent = getpid()
-                    // What the child will do is done once before, see above.
+                    // Use everything once before the fork, see above.
                     store.set(-1)
                     let token = store.observe { _ in
-                        heard.withLock { $0 += 1 }
+                        received.withLock { $0 += 1 }
                         isInside.withLock { $0 = true }
-                        // In the parent, until the child has ended.
+                        // In the parent, wait until the child has exited.
                         while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
                     }
                     let thread = Thread { store.set(1) }
@@ -134,11 +136,11 @@
                     while !isInside.withLock({ $0 }) { usleep(1_000) }
                     let child = fork()
                     if child == 0 {
-                        Self.endByAlarm(after: 20)
+                        Self.exitOnAlarm(after: 20)
                         store.set(2)
-                        _exit(heard.withLock { $0 } == 2 ? 0 : 1)
+                        _exit(received.withLock { $0 } == 2 ? 0 : 1)
                     }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                     isOver.withLock { $0 = true }
                     while !thread.isFinished { usleep(1_000) }
                     token.cancel()
@@ -153,14 +155,14 @@
             }
 
             /// The call may take long on a network file system.
-            @Test func oneSlowCallThatOpensAFileDelaysNoOther() async throws {
+            @Test func aSlowOpenDoesNotDelayOthers() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let (begins, isOpened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                     let thread = Thread {
                         _ = try? File("open") {
                             begins.signal()
-                            // The timeout only ends a test that fails.
+                            // The timeout only ends a failing test.
                             let isDelayed = isOpened.wait(timeout: .now() + 10) == .timedOut
                             if isDelayed { _exit(1) }
                             return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -176,8 +178,9 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// A child closes what it inherits, so no fork may come between a call and the note of what it has opened.
-            @Test func aForkWaitsForACallThatOpensAFile() async {
+            /// A child closes inherited descriptors, so no fork may happen between a call and the
+            /// registration of its descriptor.
+            @Test func aForkWaitsForAnOpenInProgress() async {
                 await #expect(processExitsWith: .success) {
                     let fork = try Self.fork("fork")
                     let (isOpened, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -187,7 +190,7 @@
                             let opened = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                             descriptor.withLock { $0 = opened }
                             isOpened.signal()
-                            // A fork that waits for this call does not end before.
+                            // A fork that waits for this call does not return earlier.
                             _ = isForked.wait(timeout: .now() + 0.2)
                             return opened
                         }
@@ -199,13 +202,13 @@
                     let child = fork()
                     if child == 0 { _exit(fcntl(descriptor.withLock { $0 }, F_GETFD) < 0 ? 0 : 1) }
                     for _ in 0..<2 { isForked.signal() }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                     while !thread.isFinished { usleep(1_000) }
                 }
             }
 
-            /// The calls that other threads of the parent had begun never end there.
-            @Test func aChildWithoutForkHandlersForksItself() async {
+            /// Calls that other threads of the parent have started never end in the child.
+            @Test func aChildWithoutForkHandlersCanFork() async {
                 await #expect(processExitsWith: .success) {
                     let (fork, plainFork) = (try Self.fork("fork"), try Self.fork("_Fork"))
                     let (begins, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -220,18 +223,19 @@
                     begins.wait()
                     let child = plainFork()
                     if child == 0 {
-                        Self.endByAlarm(after: 20)
+                        Self.exitOnAlarm(after: 20)
                         let grandchild = fork()
                         if grandchild == 0 { _exit(0) }
-                        _exit(Self.waitForEnd(of: grandchild))
+                        _exit(Self.waitForExit(of: grandchild))
                     }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                     isForked.signal()
                     while !thread.isFinished { usleep(1_000) }
                 }
             }
 
-            /// Dispatch does not run in a child whose parent has used it, and the parent's pending work stays with the parent.
+            /// Dispatch does not run in a child whose parent has used it, and pending work of the
+            /// parent stays in the parent.
             @Test func aChildSynchronizesInTheBackground() async {
                 await #expect(processExitsWith: .success) {
                     let fork = try Self.fork("fork")
@@ -240,25 +244,26 @@
                     let suite = DefaultsSuite(backend: first)
                     suite[key] = 1
                     while first.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
-                    // Pending when the process forks.
+                    // This work is pending when the process forks.
                     let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
                     let other = DefaultsSuite(backend: backend)
                     other[key] = 1
                     let child = fork()
                     if child == 0 {
-                        Self.endByAlarm(after: 20)
+                        Self.exitOnAlarm(after: 20)
                         backend.state.withLock { $0.synchronizationDelay = .milliseconds(1) }
                         other[key] = 2
                         while backend.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
                         _exit(0)
                     }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                 }
             }
 
-            /// A child may have other rights than its parent, and the parent does the work itself.
+            /// A child may have other privileges than its parent, and the parent runs the work
+            /// itself.
             @Test(arguments: ["fork", "_Fork"])
-            func exitOfAChildLeavesPendingWorkToItsParent(name: String) async {
+            func theExitOfAChildLeavesPendingWorkToItsParent(name: String) async {
                 await #expect(processExitsWith: .success) { [name = name as String] in
                     let fork = try Self.fork(name)
                     let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
@@ -268,15 +273,15 @@
                     backend.state.withLock { $0.onSynchronize = { if getpid() != parent { _exit(7) } } }
                     let child = fork()
                     if child == 0 {
-                        Self.endByAlarm(after: 20)
+                        Self.exitOnAlarm(after: 20)
                         exit(0)
                     }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                 }
             }
 
-            /// The lock of the file belongs to the parent.
-            @Test func anUpdateThatBeganInTheParentFailsInTheChild() async throws {
+            /// The parent owns the file lock.
+            @Test func anUpdateStartedInTheParentFailsInTheChild() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("fork")
@@ -289,7 +294,7 @@
                         try store.updateStored { number in
                             child = fork()
                             number = child == 0 ? 2 : 1
-                            if child == 0 { Self.endByAlarm(after: 20) }
+                            if child == 0 { Self.exitOnAlarm(after: 20) }
                         }
                     } catch {
                         let reason = (error as? DefaultsError)?.reason
@@ -297,14 +302,14 @@
                         _exit(child == 0 && isClear ? 0 : 1)
                     }
                     if child == 0 { _exit(2) }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                     #expect(store.get() == 1)
                 }
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// A child of `_Fork` shares the lock of the file, which its parent may be writing.
-            @Test func theEndOfAnUpdateInAChildLeavesTheLockToItsParent() async throws {
+            /// A child of `_Fork` shares the file lock with its parent, which may be writing.
+            @Test func theEndOfAnUpdateInAChildKeepsTheLockOfTheParent() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("_Fork")
@@ -318,10 +323,10 @@
                     try? store.updateStored { number in
                         child = fork()
                         if child == 0 {
-                            Self.endByAlarm(after: 20)
+                            Self.exitOnAlarm(after: 20)
                             throw CancellationError()
                         }
-                        _ = Self.waitForEnd(of: child)
+                        _ = Self.waitForExit(of: child)
                         #expect(flock(file.descriptor, LOCK_EX | LOCK_NB) != 0)
                         number = 1
                     }
@@ -331,8 +336,9 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// `_Fork` runs no handlers, and the child shares the lock of the file that its parent has open.
-            @Test func aChildWithoutForkHandlersTakesTurnsWithItsParent() async throws {
+            /// `_Fork` runs no handlers, and the child shares the lock of the file that its parent
+            /// has open.
+            @Test func aChildWithoutForkHandlersSharesTheFileWithItsParent() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
                     let fork = try Self.fork("_Fork")
@@ -341,25 +347,26 @@
                     ).store
                     try store.save(0)
                     let child = fork()
-                    if child == 0 { Self.endByAlarm(after: 60) }
+                    if child == 0 { Self.exitOnAlarm(after: 60) }
                     var failures = 0
                     for _ in 0..<5_000 where (try? store.updateStored { $0? += 1 }) == nil { failures += 1 }
                     if child == 0 { _exit(failures == 0 ? 0 : 1) }
-                    #expect(Self.waitForEnd(of: child) == 0)
+                    #expect(Self.waitForExit(of: child) == 0)
                     #expect(failures == 0)
                     #expect(store.get() == 10_000)
                 }
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// Without `/proc`, nothing shows what the disk holds. The flush of a file that cannot be replaced succeeds all the same.
+            /// Without `/proc`, nothing can show what the disk holds. The flush of a file that
+            /// cannot be replaced must still succeed.
             @Test(.enabled(if: geteuid() == 0, "chroot needs root"))
-            func aFileThatCannotBeReplacedIsFlushedWithoutProof() async throws {
+            func aFileThatCannotBeCompactedIsFlushedWithoutProof() async throws {
                 let file = try makeFile()
                 let folder = file.deletingLastPathComponent()
                 let key = DefaultKey("number", default: 0)
                 for number in 1...2 {
-                    // Behind what was flushed when the file was made.
+                    // Write after the records that were flushed when the file was created.
                     try UserDefault(key, in: DefaultsSuite(backend: FileBackend(path: file.path))).store.save(number)
                 }
                 try #require(chown(file.path, 65_534, 65_534) == 0 && chmod(folder.path, 0o555) == 0)
@@ -378,10 +385,10 @@
             }
 
             /// Another thread may print while the file is opened.
-            @Test func closedStandardDescriptorsAreNotOpenedForAMoment() async throws {
+            @Test func closedStandardDescriptorsAreNeverOpenedBriefly() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    // Opened under a low number itself, so before.
+                    // Create the file first, because this call also uses a low descriptor.
                     _ = FileManager.default.createFile(atPath: path, contents: Data())
                     let directory = try File.existingDirectory(
                         URL(filePath: path).deletingLastPathComponent().path)
@@ -403,7 +410,8 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// A process may be started without standard input, output or error. What it prints must not reach its settings.
+            /// A process may be started without standard input, output or error. Its output must
+            /// not reach the settings.
             @Test(arguments: 0..<8)
             func closedStandardDescriptorsNeverBecomeTheSettingsFile(closed: Int) async throws {
                 let file = try makeFile()

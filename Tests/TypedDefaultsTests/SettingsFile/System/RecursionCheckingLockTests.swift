@@ -5,13 +5,13 @@ import Testing
 @testable import TypedDefaults
 
 struct RecursionCheckingLockTests {
-    /// The tickets and the times that threads wrote down while they held the lock.
+    /// The tickets and times that threads record while they hold the lock.
     private final class Record: @unchecked Sendable {
-        // Unchecked, but touched only by the thread that holds the lock.
+        // Safe: accessed only by the thread that holds the lock.
         var tickets: [UInt64] = []
     }
 
-    @Test func threadsGetTheLockInTheOrderOfAsking() {
+    @Test func threadsAcquireTheLockInOrder() {
         let (lock, record) = (RecursionCheckingLock(), Record())
         let (threads, turns) = (16, 6_250)
         record.tickets.reserveCapacity(threads * turns)
@@ -29,7 +29,7 @@ struct RecursionCheckingLockTests {
         #expect(record.tickets == Array(1...UInt64(threads * turns)))
     }
 
-    @Test func aThreadThatGivesUpDoesNotKeepTheTurn() throws {
+    @Test func aThreadThatTimesOutIsSkipped() throws {
         let (lock, record) = (RecursionCheckingLock(), Record())
         try lock.acquire(timeout: .zero)
         onThreads(4) { _ in
@@ -47,7 +47,7 @@ struct RecursionCheckingLockTests {
         #expect(record.tickets.count == 4)
     }
 
-    @Test func theLastHolderIsToldOfARequest() throws {
+    @Test func theLastHolderReceivesARequest() throws {
         let lock = RecursionCheckingLock()
         #expect(lock.acquireOrRequest())
         #expect(!lock.release())
@@ -58,7 +58,7 @@ struct RecursionCheckingLockTests {
         #expect(!lock.release())
     }
 
-    @Test func theHolderIsToldThatItAsksAgain() throws {
+    @Test func acquiringTwiceOnOneThreadThrows() throws {
         let lock = RecursionCheckingLock()
         try lock.acquire(timeout: .seconds(Int64.max))
         let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
@@ -67,8 +67,9 @@ struct RecursionCheckingLockTests {
         #expect(refusal == .heldByCaller)
     }
 
-    /// Law 6, on public behavior: with bodies of a millisecond no thread waits much longer than the others take together.
-    @Test func noneOfManyWritersTimesOut() throws {
+    /// Law 6 on public behavior: if each update takes a millisecond, no thread waits much longer
+    /// than the others take together.
+    @Test func manyWritersDoNotTimeOut() throws {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
         onThreads(64) { _ in
@@ -88,8 +89,9 @@ struct RecursionCheckingLockTests {
 }
 
 struct DeferredWorkTests {
-    /// A delay that does not fit in nanoseconds, of a backend that leaves all to `synchronize()`.
-    @Test func aDelayOfAnyLengthIsTaken() {
+    /// A delay that does not fit into nanoseconds, for a backend that does all its work in
+    /// `synchronize()`.
+    @Test func veryLongDelaysAreAccepted() {
         let backend = SpyBackend(synchronizationDelay: .seconds(Int64.max))
         let suite = DefaultsSuite(backend: backend)
         suite[DefaultKey("number", default: 0)] = 1

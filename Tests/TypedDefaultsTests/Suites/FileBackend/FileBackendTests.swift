@@ -4,11 +4,12 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// The settings file. Two backends on one file stand for two processes: nothing is shared between them but the file.
+/// Tests the settings file. Two backends for one file act as two processes, because they share
+/// nothing but the file.
 struct FileBackendTests: SettingsFileTests {
     // Several processes
 
-    @Test func whatOneWritesTheOtherReadsAtTheNextGet() throws {
+    @Test func theNextGetReadsExternalChanges() throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             for value in 1...100 {
@@ -22,8 +23,8 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    /// Two threads of a process may ask as of the same look.
-    @Test func whoeverAsksIsToldTheKeysThatOthersChanged() throws {
+    /// Two threads of a process may ask for the changes after the same generation.
+    @Test func changesReturnsTheExternallyChangedKeys() throws {
         try withFile { file in
             let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
             func commit(_ key: String) throws { try writer.writing { try! writer.commit([(key, 1)]) } }
@@ -40,7 +41,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func readingMakesNoFileAndSeesTheOneThatSomebodyElseMakes() throws {
+    @Test func readingCreatesNoFileButDetectsANewOne() throws {
         try withFile { file in
             let (reader, writer) = (open(file), open(file))
             #expect(reader[number] == 0)
@@ -62,15 +63,15 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test(arguments: [DefaultsSuite.Durability.process, .immediate])
-    func updatesOfSeveralProcessesAreExactWhileTheFileIsReplacedAllTheTime(durability: DefaultsSuite.Durability) throws
-    {
+    func updatesOfSeveralProcessesAreExactDuringCompactions(durability: DefaultsSuite.Durability) throws {
         let rounds = durability == .process ? 500 : 50
         try withFile { file in
             let filler = DefaultKey("filler", default: "")
             onThreads(8) { index in
                 let suite = DefaultsSuite(
                     core: SuiteCore(
-                        // So small that it is replaced every few rounds, and ThreadSanitizer has little to clear for each window.
+                        // A small limit, so that the file is compacted every few rounds, and
+                        // ThreadSanitizer has less memory to clear for each mapping.
                         FileBackend(
                             path: file.path, durability: durability, timeout: .seconds(60), sizeLimit: 64 << 10),
                         timeout: .seconds(60)))
@@ -93,7 +94,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func aReplacementByRenameIsSeen() throws {
+    @Test func aFileRenamedIntoPlaceIsDetected() throws {
         try withFile { file in
             let other = file.deletingLastPathComponent().appending(path: "other.defaults")
             open(other)[number] = 7
@@ -101,7 +102,7 @@ struct FileBackendTests: SettingsFileTests {
             suite[number] = 5
             let path = file.path
             #expect(rename(other.path, path) == 0)
-            // A file that was not replaced by us has no seal, so it is the next writer who finds out.
+            // A file that was replaced without a seal is only detected by the next write.
             suite[DefaultKey("another", default: 0)] = 1
             #expect(suite[number] == 7)
         }
@@ -116,14 +117,14 @@ struct FileBackendTests: SettingsFileTests {
             #expect(rename(other.path, file.path) == 0)
             try suite.synchronize()
             #expect(suite[number] == 7)
-            // What was removed is not made anew by that.
+            // This does not create a removed file.
             try FileManager.default.removeItem(at: file)
             try suite.synchronize()
             #expect(!FileManager.default.fileExists(atPath: file.path))
         }
     }
 
-    @Test func aRenamedFolderIsLeft() throws {
+    @Test func aRenamedFolderIsAbandoned() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
             let suite = open(file)
@@ -138,8 +139,9 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     #if os(macOS) || os(Linux)
-        /// The lock of a file belongs to an open descriptor, which a forked child shares with its parent.
-        @Test func aForkedChildTakesTurnsWithItsParent() async throws {
+        /// A file lock belongs to the open file description, which a forked child shares with its
+        /// parent.
+        @Test func aForkedChildSharesTheFileWithItsParent() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
                 let store = UserDefault(
@@ -165,8 +167,9 @@ struct FileBackendTests: SettingsFileTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// A thread that flushes or replaces the file is not there in a child, which must not wait for it.
-        @Test func aChildThatIsForkedDuringAFlushWaitsForNobody() async throws {
+        /// A thread of the parent that flushes or compacts the file does not exist in a child,
+        /// which must not wait for it.
+        @Test func aChildForkedDuringAFlushDoesNotWait() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
                 let backend = FileBackend(path: path)
@@ -190,7 +193,7 @@ struct FileBackendTests: SettingsFileTests {
                         sigemptyset(&alarms)
                         sigaddset(&alarms, SIGALRM)
                         sigprocmask(SIG_UNBLOCK, &alarms, nil)
-                        // As long as a machine that is busy may take; one that hangs is ended by it.
+                        // Longer than a busy machine needs. The alarm kills a child that hangs.
                         alarm(20)
                         let isRead = (try? backend.value(forKey: "filler")) != nil
                         _exit(isRead && (try? backend.synchronize()) != nil ? 0 : 1)
@@ -206,8 +209,8 @@ struct FileBackendTests: SettingsFileTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// What a child inherits must not keep the lock: neither the descriptor nor the mapping.
-        @Test func theLockOfAKilledParentDoesNotLiveOnInItsChild() async throws {
+        /// Neither an inherited descriptor nor an inherited mapping may keep the lock.
+        @Test func aChildDoesNotInheritTheLockOfAKilledParent() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
                 let store = UserDefault(
@@ -216,7 +219,7 @@ struct FileBackendTests: SettingsFileTests {
                 try store.save(1)
                 try store.updateStored { _ in
                     if forkProcess() == 0 {
-                        // Nobody waits for the output of this one.
+                        // Close the output, so that the test does not wait for this process.
                         for descriptor in 0..<1_024 as Range<Int32> { close(descriptor) }
                         sleep(6)
                         _exit(0)
@@ -230,9 +233,9 @@ struct FileBackendTests: SettingsFileTests {
         }
     #endif
 
-    /// Whoever repairs a file gets the lock of its successor, and must not keep it.
+    /// A process that repairs a file gets the new file locked, and must unlock it.
     @Test(arguments: [true, false])
-    func aReaderThatRepairsTheFileDoesNotKeepOthersFromWriting(isOpenBefore: Bool) throws {
+    func aReaderThatRepairsTheFileReleasesItsLock(isOpenBefore: Bool) throws {
         try withFile { file in
             let reader = open(file)
             let writer = open(file)
@@ -253,10 +256,10 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    // What a kill leaves
+    // After a kill
 
     #if os(macOS) || os(Linux)
-        @Test func whatWasSetIsThereAfterAKill() async throws {
+        @Test func setValuesSurviveAKill() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
                 let suite = try DefaultsSuite(file: URL(filePath: path))
@@ -289,7 +292,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func everyBitFlipOfARecordIsDetectedAndKeptAside() throws {
+    @Test func everyBitFlipOfARecordIsDetectedAndSetAside() throws {
         try withFile { file in
             let suite = open(file)
             for value in 1...4 { suite[number] = value }
@@ -312,7 +315,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func aFullFileRefusesAndCanBeEmptied() throws {
+    @Test func aFullFileRefusesWritesUntilItIsEmptied() throws {
         try withFile { file in
             let backend = FileBackend(
                 path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
@@ -337,8 +340,9 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     #if os(macOS) || os(Linux)
-        /// A page that nobody looks at anyway is read by a call that can fail, and not where the process would end.
-        @Test func newsBeforeTheEndOfAFileThatWasCutAreRead() async throws {
+        /// Only the page that was already read is accessed in the mapping. Other pages are read
+        /// with calls that can fail, because a page after the end raises SIGBUS.
+        @Test func recordsOfATruncatedFileAreRead() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
                 let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
@@ -355,8 +359,8 @@ struct FileBackendTests: SettingsFileTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// What is flushed in the background must not end the process either.
-        @Test func aFlushOfAFileThatWasCutDoesNotEndTheProcess() async throws {
+        /// A background flush must not crash the process either.
+        @Test func flushingATruncatedFileDoesNotCrash() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
                 let backend = FileBackend(path: path)
@@ -370,7 +374,7 @@ struct FileBackendTests: SettingsFileTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// Nobody could look behind the end of what is mapped.
+        /// The mapping ends there, so readers could not see further records.
         @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
@@ -389,9 +393,9 @@ struct FileBackendTests: SettingsFileTests {
         }
     #endif
 
-    // What cannot be used
+    // Unusable files
 
-    @Test func whatIsNoSettingsFileIsUnavailableAndUntouched() throws {
+    @Test func foreignFilesAreUnavailableAndUntouched() throws {
         try withFile { file in
             var newer = RecordFormat.header(salt: 1, epoch: 0)
             newer[8] = 2
@@ -408,7 +412,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func aFileThatBeginsWithZerosIsNotOverwritten() throws {
+    @Test func aFileThatStartsWithZerosIsNotOverwritten() throws {
         try withFile { file in
             let bytes = Data(count: 4_096) + Data("an image of a disk".utf8)
             try bytes.write(to: file)
@@ -417,8 +421,8 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    /// A loss of power can leave the second half of a record behind zeros.
-    @Test func whatStandsBehindZerosIsKeptAsideAtOpening() throws {
+    /// A power failure can leave the second half of a record after zeros.
+    @Test func dataAfterZerosIsSetAsideWhenTheFileIsOpened() throws {
         try withFile { file in
             open(file)[number] = 1
             let handle = try FileHandle(forUpdating: file)
@@ -436,7 +440,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func aLargeValueCanBeSetOverAndOver() throws {
+    @Test func aLargeValueCanBeSetRepeatedly() throws {
         try withFile { file in
             let suite = open(file)
             let store = UserDefault(DefaultKey("large", default: Data()), in: suite).store
@@ -466,7 +470,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test(arguments: ["settings/test.defaults", "/tmp/settings.defaults/"])
-    func aPathThatIsNotAbsoluteOrNamesNoFileIsRefused(path: String) throws {
+    func relativeAndFolderPathsAreRefused(path: String) throws {
         let store = UserDefault(number, in: DefaultsSuite(backend: FileBackend(path: path))).store
         let error = #expect(throws: DefaultsError.self) { try store.save(1) }
         #expect(error?.kind == .unavailable)
@@ -474,7 +478,7 @@ struct FileBackendTests: SettingsFileTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func limitsAreErrorsBeforeAnythingIsWritten() throws {
+    @Test func limitsAreCheckedBeforeAnythingIsWritten() throws {
         try withFile { file in
             let suite = open(file)
             let failures = Failures(of: suite)
@@ -497,7 +501,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func aCommitOfNothingWritesNothing() throws {
+    @Test func anEmptyCommitWritesNothing() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path)
             for edits in [[("a", 1)], [], [("b", 1)]] as [[(String, PropertyList?)]] {

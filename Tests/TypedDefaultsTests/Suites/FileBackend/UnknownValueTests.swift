@@ -4,9 +4,9 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// Values in a settings file that this version cannot read, as a newer one may write them.
+/// Tests values that this version cannot read, such as those of a newer version.
 struct UnknownValueTests: SettingsFileTests {
-    /// Opens the log of a file, and keeps others from writing.
+    /// Opens the log of a file, and locks the file.
     private func log(of file: URL) throws -> FileLog {
         let directory = try File.directory(file.deletingLastPathComponent().path)
         let opened = try FileLog.opening(
@@ -42,7 +42,7 @@ struct UnknownValueTests: SettingsFileTests {
             #expect(failures.kinds == [.unreadable])
             #expect(failures.all.first?.reason.contains("number.unreadable") == true)
             #expect(fails(with: .unreadable) { _ = try UserDefault(copy, in: suite).store.load() })
-            // The first and the latest stay.
+            // The first and the last value are kept.
             for byte in 4...5 as ClosedRange<UInt8> {
                 try write([200, byte], forKey: "number", to: file)
                 suite[number] = Int(byte)
@@ -50,7 +50,7 @@ struct UnknownValueTests: SettingsFileTests {
             }
             #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
             #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 5])
-            // Behind a copy of an unknown value, one of another type is kept as well.
+            // After the copy of an unknown value, a value of another type is kept too.
             suite[DefaultKey("number", default: "")] = "text"
             try UserDefault(number, in: open(file)).store.save(6)
             #expect(open(file)[DefaultKey("number.unreadable-2", default: "")] == "text")
@@ -109,7 +109,7 @@ struct UnknownValueTests: SettingsFileTests {
         }
     }
 
-    @Test func anUnknownValueHidesNoChange() throws {
+    @Test func anUnknownValueHidesNoOtherChange() throws {
         try withFile { file in
             let suite = open(file)
             suite.onFailure = { _ in }

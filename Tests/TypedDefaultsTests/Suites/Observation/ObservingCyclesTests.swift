@@ -3,12 +3,12 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Beginning and ending to observe, thousands of times and from many threads.
+/// Tests thousands of observations that begin and end on many threads.
 struct ObservingCyclesTests {
     private let number = DefaultKey("number", default: 0)
     private let other = DefaultKey("other", default: 0)
 
-    /// Something that lives as long as the handler that holds it.
+    /// An object that lives as long as the handler that retains it.
     private final class Held: Sendable {
         private static let count = Guarded(0)
         static var isAnyLeft: Bool { count.withLock { $0 > 0 } }
@@ -17,10 +17,10 @@ struct ObservingCyclesTests {
         func use() {}
     }
 
-    @Test func tenThousandCyclesLeaveNothingBehind() {
+    @Test func tenThousandCyclesLeakNothing() {
         let backend = SpyBackend(["number": 1])
         let suite = DefaultsSuite(backend: backend)
-        let heard = Guarded(0)
+        let received = Guarded(0)
         for round in 1...10_000 {
             let held = Held()
             let store = UserDefault(number, in: suite).store
@@ -28,19 +28,19 @@ struct ObservingCyclesTests {
                 switch round % 4 {
                 case 0: store.observe { _ in held.use() }
                 case 1: store.observe(initial: true) { _ in held.use() }
-                case 2: AnyStore(store).observe { _ in heard.withLock { $0 += 1 } }
+                case 2: AnyStore(store).observe { _ in received.withLock { $0 += 1 } }
                 default: suite.observeAll(prefix: "") { _ in held.use() }
                 }
             if round % 100 == 2 { store.set(round) }
             if round % 2 == 0 { token.cancel() }
         }
-        #expect(heard.withLock { $0 } == 100)
+        #expect(received.withLock { $0 } == 100)
         #expect(!Held.isAnyLeft)
         #expect(!backend.isWatched)
     }
 
-    /// Law 5 from eight threads at once: each handler does what a handler might, at random moments of the others.
-    @Test func anythingGoesInsideAHandlerOnEightThreads() {
+    /// Law 5 on eight threads at once: each handler calls any part of the API at random moments.
+    @Test func handlersOnEightThreadsMayUseTheWholeAPI() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let (number, other) = (number, other)
@@ -49,7 +49,8 @@ struct ObservingCyclesTests {
             for round in 0..<200 {
                 let token = Guarded<ObservationToken?>(nil)
                 let called = DispatchSemaphore(value: 0)
-                // The store itself goes at the end of the round, the token inside the handler or with it.
+                // The store is released at the end of the round; the token inside the handler or
+                // together with it.
                 let store = AnyStore(UserDefault(number, in: suite).store)
                 let made = store.observe { change in
                     calls.withLock { $0 += 1 }
@@ -64,7 +65,7 @@ struct ObservingCyclesTests {
                 }
                 token.withLock { $0 = made }
                 store.set(index * 1_000 + round)
-                if called.wait(timeout: .now() + 30) == .timedOut { Issue.record("nobody was told") }
+                if called.wait(timeout: .now() + 30) == .timedOut { Issue.record("no observer was called") }
                 token.withLock { $0 }?.cancel()
             }
         }

@@ -5,24 +5,24 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Laws of observing, on every backend.
+/// The laws of observation, on every backend.
 struct ObservingTests {
     private let number = DefaultKey("number", default: 0)
 
     private func record<Value: Equatable>(_ store: some DefaultStoreType<Value>) -> (
-        heard: Guarded<[Value?]>, token: ObservationToken
+        received: Guarded<[Value?]>, token: ObservationToken
     ) {
-        let heard = Guarded<[Value?]>([])
-        return (heard, store.observe { change in heard.withLock { $0.append(change.newValue) } })
+        let received = Guarded<[Value?]>([])
+        return (received, store.observe { change in received.withLock { $0.append(change.newValue) } })
     }
 
-    @Test(arguments: Backend.allCases) func eachChangeIsHeardOnceAndInOrder(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func observersReceiveEachChangeOnceInOrder(backend: Backend) throws {
         try backend.withSuite { suite in
             let (store, other) = (UserDefault(number, in: suite).store, UserDefault(number, in: suite).store)
             let changes = Guarded<[DefaultChange<Int>]>([])
             let token = AnyStore(store).observe { change in changes.withLock { $0.append(change) } }
             store.set(1)
-            // Nothing changes.
+            // An equal value is not a change.
             store.set(1)
             other.set(2)
             try other.updateStored { $0 = ($0 ?? 0) + 1 }
@@ -31,11 +31,11 @@ struct ObservingTests {
             store.remove()
             suite[DefaultKey("another", default: 0)] = 7
             changes.wait { $0.count >= 5 }
-            let heard = changes.withLock { $0 }
-            #expect(heard.map(\.newValue) == [1, 2, 3, 4, nil])
-            #expect(heard.map(\.oldValue) == [nil, 1, 2, 3, 4])
-            #expect(heard.map(\.kind) == [.set, .set, .set, .set, .removed])
-            #expect(heard.allSatisfy { $0.origin == .local })
+            let received = changes.withLock { $0 }
+            #expect(received.map(\.newValue) == [1, 2, 3, 4, nil])
+            #expect(received.map(\.oldValue) == [nil, 1, 2, 3, 4])
+            #expect(received.map(\.kind) == [.set, .set, .set, .set, .removed])
+            #expect(received.allSatisfy { $0.origin == .local })
             token.cancel()
             store.set(5)
             #expect(changes.withLock { $0.count } == 5)
@@ -46,16 +46,17 @@ struct ObservingTests {
         try backend.withSuite { suite in
             let store = UserDefault(number, in: suite).store
             store.set(1)
-            let heard = Guarded<[Int?]>([])
-            let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+            let received = Guarded<[Int?]>([])
+            let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
             store.set(2)
-            heard.wait { $0.count >= 2 }
-            #expect(heard.withLock { $0 } == [1, 2])
+            received.wait { $0.count >= 2 }
+            #expect(received.withLock { $0 } == [1, 2])
             token.cancel()
         }
     }
 
-    /// Sets, and dictionaries with keys that are no strings, are written in one order whatever they have in memory.
+    /// Sets, and dictionaries whose keys are not strings, are written in a fixed order, independent
+    /// of their order in memory.
     @Test func equalSetsAreOneValue() {
         struct Sets: Codable {
             enum Side: String, Codable { case left, right, top, bottom }
@@ -63,10 +64,10 @@ struct ObservingTests {
             var sides: [Side: Int]
         }
         let store = InMemoryStore<Sets>()
-        let heard = Guarded(0)
-        let token = store.observe { _ in heard.withLock { $0 += 1 } }
+        let received = Guarded(0)
+        let token = store.observe { _ in received.withLock { $0 += 1 } }
         for _ in 0..<20 {
-            // Capacities differ, and the order of what is in a bucket by that of insertion.
+            // The capacity and the order of insertion affect the order in memory.
             var numbers = Set<Int>(minimumCapacity: .random(in: 0...1_000))
             for number in (-20..<20).shuffled() { numbers.insert(number) }
             var sides = [Sets.Side: Int](minimumCapacity: .random(in: 0...1_000))
@@ -74,49 +75,49 @@ struct ObservingTests {
             store.set(Sets(numbers: numbers, sides: sides))
         }
         token.cancel()
-        #expect(heard.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1)
         #expect(store.get()?.numbers == Set(-20..<20))
         #expect(store.get()?.sides[.bottom] == 6)
     }
 
-    @Test func aWriteThatFailsIsNotHeard() throws {
+    @Test func aFailedWriteIsNotReported() throws {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey("n", default: 0.0), in: suite).store
-        let (heard, token) = record(store)
+        let (received, token) = record(store)
         struct Refusal: Error {}
         #expect(throws: Refusal.self) { try store.updateStored { _ in throw Refusal() } }
-        #expect(heard.withLock { $0 } == [])
+        #expect(received.withLock { $0 } == [])
         token.cancel()
     }
 
-    @Test func aTokenThatIsLetGoOfEndsTheObservation() {
+    @Test func deallocatingATokenEndsTheObservation() {
         let store = InMemoryStore(CameraConfig())
-        let (heard, token) = record(store)
+        let (received, token) = record(store)
         withExtendedLifetime(token) { store.set(CameraConfig(size: .large)) }
-        #expect(heard.withLock { $0.count } == 1)
-        var dropped: ObservationToken? = store.observe { _ in Issue.record("heard after the end") }
+        #expect(received.withLock { $0.count } == 1)
+        var dropped: ObservationToken? = store.observe { _ in Issue.record("received after the end") }
         #expect(dropped != nil)
         dropped = nil
         store.set(CameraConfig(size: .small))
     }
 
-    @Test func readingWritingObservingAndCancellingInsideAHandlerIsSafe() throws {
+    @Test func handlersMayReadWriteObserveAndCancel() throws {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(number, in: suite).store
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         let tokens = Guarded<[ObservationToken]>([])
         let token = store.observe { change in
-            heard.withLock { $0.append(store.get()) }
+            received.withLock { $0.append(store.get()) }
             guard let value = change.newValue, value < 3 else { return }
-            // Told after this one has returned, in the order of the commits.
+            // This change is delivered after the handler returns, in the order of commits.
             store.set(value + 1)
-            heard.withLock { $0.append(-value) }
+            received.withLock { $0.append(-value) }
             let inner = store.observe { _ in }
             tokens.withLock { $0.append(inner) }
             tokens.withLock { $0.removeAll() }
         }
         store.set(1)
-        #expect(heard.withLock { $0 } == [1, -1, 2, -2, 3])
+        #expect(received.withLock { $0 } == [1, -1, 2, -2, 3])
         token.cancel()
 
         let once = Guarded<ObservationToken?>(nil)
@@ -132,7 +133,7 @@ struct ObservingTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test func observersThatWriteInACircleEndInAnError() {
+    @Test func aCycleOfObserversEndsWithAnError() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let (a, b) = (
@@ -144,37 +145,37 @@ struct ObservingTests {
         a.set(1)
         #expect(failures.kinds == [.nestedWrite])
         #expect(max(a.get() ?? 0, b.get() ?? 0) == 100)
-        // It is over: writing goes on.
+        // The cycle is over, and writes work again.
         first.cancel()
         second.cancel()
         a.set(0)
         #expect(a.get() == 0)
     }
 
-    @Test func writesOfAnotherProcessAreHeardInTheirPlace() throws {
+    @Test func writesOfAnotherProcessAreReportedInOrder() throws {
         let file = try makeFile()
         let suite = try DefaultsSuite(file: file)
-        // Shares nothing but the file.
+        // This suite shares nothing but the file.
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         let changes = Guarded<[DefaultChange<Int>]>([])
-        let news = DispatchSemaphore(value: 0)
+        let didChange = DispatchSemaphore(value: 0)
         let store = UserDefault(number, in: suite).store
         let token = store.observe { change in
             changes.withLock { $0.append(change) }
-            news.signal()
+            didChange.signal()
         }
         for value in 1...20 {
             other[number] = value
-            #expect(news.wait(timeout: .now() + 10) == .success)
+            #expect(didChange.wait(timeout: .now() + 10) == .success)
         }
-        // Seen by the writer before its own.
+        // The writer detects this change before its own.
         other[number] = 21
         store.set(22)
-        for _ in 21...22 { #expect(news.wait(timeout: .now() + 10) == .success) }
-        let heard = changes.withLock { $0 }
-        #expect(heard.map(\.newValue) == Array(1...22))
-        #expect(heard.map(\.oldValue) == [nil] + Array(1...21))
-        #expect(heard.map(\.origin) == Array(repeating: .external, count: 21) + [.local])
+        for _ in 21...22 { #expect(didChange.wait(timeout: .now() + 10) == .success) }
+        let received = changes.withLock { $0 }
+        #expect(received.map(\.newValue) == Array(1...22))
+        #expect(received.map(\.oldValue) == [nil] + Array(1...21))
+        #expect(received.map(\.origin) == Array(repeating: .external, count: 21) + [.local])
         token.cancel()
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
@@ -182,7 +183,7 @@ struct ObservingTests {
     @Test func observersOnManyThreadsLoseNothing() throws {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(number, in: suite).store
-        let (heard, token) = record(store)
+        let (received, token) = record(store)
         onThreads(8) { _ in
             for _ in 0..<500 {
                 do {
@@ -194,21 +195,21 @@ struct ObservingTests {
                 inner.cancel()
             }
         }
-        #expect(heard.withLock { $0 } == (1...4_000).map { $0 })
+        #expect(received.withLock { $0 } == (1...4_000).map { $0 })
         token.cancel()
     }
 
-    @Test @MainActor func theMainActorHearsInOrder() async {
+    @Test @MainActor func theMainActorReceivesChangesInOrder() async {
         let store = UserDefault(number, in: .inMemory()).store
-        var heard: [Int?] = []
-        let token = store.observeOnMainActor(initial: true) { change in heard.append(change.newValue) }
+        var received: [Int?] = []
+        let token = store.observeOnMainActor(initial: true) { change in received.append(change.newValue) }
         for value in 1...100 { store.set(value) }
-        while heard.count < 101 { await Task.yield() }
-        #expect(heard == [nil] + (1...100).map { $0 })
+        while received.count < 101 { await Task.yield() }
+        #expect(received == [nil] + (1...100).map { $0 })
         store.set(101)
         token.cancel()
         for _ in 0..<100 { await Task.yield() }
-        #expect(heard.count == 101)
+        #expect(received.count == 101)
     }
 
     @Test(arguments: Backend.allCases) func theObservationFrameworkTracksEachKey(backend: Backend) throws {
@@ -228,7 +229,7 @@ struct ObservingTests {
             suite[number] = 1
             fired.wait { $0 >= 1 }
             #expect(fired.withLock { $0 } == 1)
-            // Once, until somebody tracks again.
+            // It fires once, until it is tracked again.
             suite[number] = 2
             #expect(fired.withLock { $0 } == 1)
             track()
@@ -238,38 +239,38 @@ struct ObservingTests {
         }
     }
 
-    /// What changed before the observation began is not heard, though nobody has looked since.
-    @Test func theInitialCallIsTheFirstAfterNewsAsWell() throws {
+    /// A change before the observation began is not reported, even if it was not read since.
+    @Test func theInitialCallComesFirstAfterExternalChanges() throws {
         let file = try makeFile()
         let suite = try DefaultsSuite(file: file)
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         other[number] = 1
         #expect(suite[number] == 1)
         other[number] = 2
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         let store = UserDefault(number, in: suite).store
-        let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
-        #expect(heard.withLock { $0 } == [2])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        #expect(received.withLock { $0 } == [2])
         token.cancel()
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
-    @Test func whoBeginsInsideAHandlerHearsWhatComesAfter() {
+    @Test func anObserverAddedInAHandlerReceivesLaterChanges() {
         let store = UserDefault(number, in: .inMemory()).store
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         let inner = Guarded<ObservationToken?>(nil)
         let token = store.observe { change in
             guard change.newValue == 1 else { return }
             store.set(2)
-            let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+            let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
             inner.withLock { $0 = token }
         }
         store.set(1)
-        #expect(heard.withLock { $0 } == [2])
+        #expect(received.withLock { $0 } == [2])
         token.cancel()
     }
 
-    @Test func whatAFailureHandlerCancelsIsNotCalled() {
+    @Test func anObserverCanceledByAFailureHandlerIsNotCalled() {
         let suite = DefaultsSuite.inMemory()
         let token = Guarded<ObservationToken?>(nil)
         token.withLock {
@@ -284,8 +285,9 @@ struct ObservingTests {
         #expect(isReported.withLock { $0 })
     }
 
-    /// Inside an update of another suite as well: an observer that writes that one would be told to wait for itself.
-    @Test func nobodyIsToldInsideATurn() throws {
+    /// Also inside an update of another suite: an observer that writes to that suite would wait for
+    /// itself.
+    @Test func observersAreCalledAfterTheUpdate() throws {
         let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
         let failures = Failures(of: suite)
         let (store, observed) = (UserDefault(number, in: suite).store, UserDefault(number, in: other).store)
@@ -300,7 +302,7 @@ struct ObservingTests {
         token.cancel()
     }
 
-    @Test func failuresInsideAnUpdateAreReportedOnceItHasEnded() throws {
+    @Test func failuresInsideAnUpdateAreReportedAfterIt() throws {
         let suite = DefaultsSuite.inMemory(["other": "no number"])
         let store = UserDefault(number, in: suite).store
         let other = UserDefault(DefaultKey("other", default: 0), in: suite).store
@@ -318,8 +320,9 @@ struct ObservingTests {
         #expect(suite[DefaultKey("failures", default: 0)] == 1)
     }
 
-    /// Refreshing a token, say: each round is a change of its own, however many there are.
-    @Test(.timeLimit(.minutes(1))) func anObserverMayRefreshItsSettingFromATaskForEver() async {
+    /// For example, an observer that refreshes a token: each round is a separate change, so there
+    /// is no limit.
+    @Test(.timeLimit(.minutes(1))) func anObserverMayRefreshItsSettingFromATaskIndefinitely() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let store = UserDefault(number, in: suite).store
@@ -341,7 +344,7 @@ struct ObservingTests {
         onMain.cancel()
     }
 
-    @Test(.timeLimit(.minutes(1))) func cancellingNeverWaitsAndNoFurtherCallFollows() {
+    @Test(.timeLimit(.minutes(1))) func cancelNeverWaitsAndPreventsFurtherCalls() {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(number, in: suite).store
         let (began, mayEnd, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
@@ -357,7 +360,7 @@ struct ObservingTests {
             ended.leave()
         }.start()
         began.wait()
-        // This change waits for the handler, and the cancellation does not.
+        // This change waits for the handler. The cancellation does not wait.
         store.set(2)
         token.cancel()
         store.set(3)
@@ -383,9 +386,9 @@ struct ObservingTests {
         #expect(suites.map { $0[number] } == [1, 1])
     }
 
-    @Test func changesOfASlowConsumerAreAChain() async {
+    @Test func changesOfASlowConsumerFormAChain() async {
         let store = UserDefault(number, in: .inMemory(["number": 1])).store
-        // It begins with the first change, not with the present value.
+        // The sequence starts with the first change, not with the current value.
         var changes = store.changes.makeAsyncIterator()
         for value in 2...20 { store.set(value) }
         let first = await changes.next()
@@ -413,7 +416,7 @@ struct ObservingTests {
                 try suite.synchronize()
             }
             #expect(failures.kinds == [.unreadable])
-            // Again once it was readable.
+            // The failure is reported again after the value was readable.
             suite[DefaultKey<PropertyList?>("number")] = 5
             #expect(store.get() == 5)
             suite[DefaultKey<PropertyList?>("number")] = date
@@ -423,7 +426,7 @@ struct ObservingTests {
         }
     }
 
-    @Test func aCircleByWayOfTheMainActorEnds() async {
+    @Test func aCycleThroughTheMainActorEnds() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let store = UserDefault(number, in: suite).store
@@ -437,42 +440,44 @@ struct ObservingTests {
         token.cancel()
     }
 
-    /// Who begins to observe while another thread is at the end of its turn, and so is not let in, does not miss what that has written.
-    @Test func theLastValueIsNotLostBetweenTwoTurns() {
+    /// An observer that registers while another thread finishes a write, and so cannot acquire the
+    /// lock, must receive that write.
+    @Test func theLastValueIsNotLostBetweenTwoWrites() {
         let backend = SlowBackend()
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(number, in: suite).store
         store.set(1)
-        let heard = Guarded<[Int?]>([])
-        let (hasRead, goesOn, observes) = (
+        let received = Guarded<[Int?]>([])
+        let (hasRead, mayContinue, observes) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
         let token = Guarded<ObservationToken?>(nil)
         backend.afterRead.withLock {
             $0 = {
                 hasRead.signal()
-                goesOn.wait()
+                mayContinue.wait()
             }
         }
         Thread.detachNewThread {
-            let observation = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+            let observation = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) }
+            }
             token.withLock { $0 = observation }
             observes.signal()
         }
         hasRead.wait()
         backend.afterWrite.withLock {
             $0 = {
-                goesOn.signal()
+                mayContinue.signal()
                 observes.wait()
             }
         }
         store.set(2)
-        #expect(heard.withLock { $0.last } == 2)
+        #expect(received.withLock { $0.last } == 2)
     }
 
     private final class SlowBackend: DefaultsBackend {
         private let values = Guarded<[String: PropertyList]>([:])
-        /// Run once, after the next read or at the end of the next turn.
+        /// Runs once, after the next read.
         let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
         let afterWrite = Guarded<(@Sendable () -> Void)?>(nil)
 
@@ -496,7 +501,7 @@ struct ObservingTests {
 
     // Sequences
 
-    @Test(arguments: Backend.allCases) func valuesBeginWithThePresentOneAndNeverLoseTheLast(backend: Backend)
+    @Test(arguments: Backend.allCases) func valuesStartWithTheCurrentOneAndKeepTheLast(backend: Backend)
         async throws
     {
         let suite = try backend.makeSuite()
@@ -505,7 +510,7 @@ struct ObservingTests {
         var iterator = store.values.makeAsyncIterator()
         #expect(await iterator.next() == 1)
         for value in 2...100 { store.set(value) }
-        // Slower than the changes: only the last one is sure.
+        // The consumer is slower than the changes, so only the last one is guaranteed.
         var last: Int??
         while last != 100 { last = await iterator.next() }
         var changes = store.changes.makeAsyncIterator()
@@ -532,28 +537,29 @@ struct ObservingTests {
         #expect(await task.value == 1)
     }
 
-    @Test func aChangeWhileTheOneBeforeIsReadIsNotLost() {
+    @Test func aChangeDuringAReadIsNotLost() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let number = DefaultKey<Int?>("number")
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         let token = UserDefault(number, in: suite).store.observe { change in
-            heard.withLock { $0.append(change.newValue ?? nil) }
+            received.withLock { $0.append(change.newValue ?? nil) }
         }
         backend.write(1, forKey: "number")
         backend.interrupt { call in
             guard call == .value else { return }
             backend.interrupt(nil)
-            // The writer has read 1 and not told of it yet, when another thread finds that there is more.
+            // The writer has read 1 but not reported it yet when another thread detects a further
+            // change.
             backend.write(2, forKey: "number")
             onThreads(1) { _ in _ = suite[number] }
         }
         suite[DefaultKey("another", default: 0)] = 1
-        #expect(heard.withLock { $0 } == [1, 2])
+        #expect(received.withLock { $0 } == [1, 2])
         token.cancel()
     }
 
-    // Stores of somebody's own
+    // Stores of other modules
 
     private final class ThreeMethods: DefaultStoreType {
         private let value = Guarded<Int?>(nil)
@@ -562,26 +568,26 @@ struct ObservingTests {
         func remove() { value.withLock { $0 = nil } }
     }
 
-    @Test func whatGoesThroughABoxAndItsCopiesIsHeard() throws {
+    @Test func changesThroughAnyStoreAndItsCopiesAreReported() throws {
         let store = ThreeMethods()
         let box = AnyStore(store)
         let copy = AnyStore(box)
-        let heard = Guarded<[Int?]>([])
-        let token = box.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        let received = Guarded<[Int?]>([])
+        let token = box.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
         box.set(1)
         copy.set(2)
         copy.set(2)
         try box.updateStored { $0 = 3 }
         box.remove()
-        // Past the box.
+        // A write that bypasses the box is not reported.
         store.set(9)
-        #expect(heard.withLock { $0 } == [nil, 1, 2, 3, nil])
+        #expect(received.withLock { $0 } == [nil, 1, 2, 3, nil])
         token.cancel()
         box.set(4)
-        #expect(heard.withLock { $0.count } == 5)
+        #expect(received.withLock { $0.count } == 5)
     }
 
-    @Test func aCircleThroughABoxEnds() {
+    @Test func aCycleThroughAnyStoreEnds() {
         let box = AnyStore(ThreeMethods())
         let token = box.observe { change in box.set((change.newValue ?? 0) + 1) }
         box.set(1)

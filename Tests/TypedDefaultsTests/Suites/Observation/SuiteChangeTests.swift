@@ -10,33 +10,33 @@ struct SuiteChangeTests {
 
     private func record(
         _ suite: DefaultsSuite, prefix: String? = nil
-    ) -> (heard: Guarded<[SuiteChange]>, token: ObservationToken) {
-        let heard = Guarded<[SuiteChange]>([])
-        let note: @Sendable (SuiteChange) -> Void = { change in heard.withLock { $0.append(change) } }
-        return (heard, prefix.map { suite.observeAll(prefix: $0, note) } ?? suite.observe(note))
+    ) -> (received: Guarded<[SuiteChange]>, token: ObservationToken) {
+        let received = Guarded<[SuiteChange]>([])
+        let note: @Sendable (SuiteChange) -> Void = { change in received.withLock { $0.append(change) } }
+        return (received, prefix.map { suite.observeAll(prefix: $0, note) } ?? suite.observe(note))
     }
 
     @Test(arguments: Backend.allCases) func aCommitOfSeveralKeysIsOneEvent(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[name] = "kai"
             suite[count] = 1
-            let (heard, token) = record(suite)
+            let (received, token) = record(suite)
             suite.removeAll()
             suite.removeAll()
             suite[count] = 0
             suite[count] = 0
-            heard.wait { $0.count >= 2 }
+            received.wait { $0.count >= 2 }
             token.cancel()
             suite[count] = 2
-            #expect(heard.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
-            #expect(heard.withLock { $0.allSatisfy { $0.origin == .local } })
+            #expect(received.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
+            #expect(received.withLock { $0.allSatisfy { $0.origin == .local } })
         }
     }
 
-    @Test func aDumpOfAllKeysDeclaresNone() throws {
+    @Test func readingAllKeysDeclaresNone() throws {
         let suite = DefaultsSuite.inMemory(["a": 1, "b": 2, "name": "kai"])
         for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
-        let (heard, token) = record(suite)
+        let (received, token) = record(suite)
         for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
         suite[name] = "miro"
         suite.remove(["a"])
@@ -44,10 +44,10 @@ struct SuiteChangeTests {
         let declared = UserDefault(DefaultKey<PropertyList?>("b"), in: suite)
         declared.value = 4
         token.cancel()
-        #expect(heard.withLock { $0.map(\.keys) } == [["name"], ["b"]])
+        #expect(received.withLock { $0.map(\.keys) } == [["name"], ["b"]])
     }
 
-    @Test func onlyWhatIsDeclaredOrBeginsSoIsHeard() throws {
+    @Test func onlyDeclaredKeysOrKeysWithThePrefixAreReported() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         suite[DefaultKey("app.declared", default: 0)] = 1
@@ -71,43 +71,44 @@ struct SuiteChangeTests {
         #expect(!backend.isWatched)
     }
 
-    @Test func whatWasThereIsNoChangeWhenItIsDeclaredLater() throws {
+    @Test func declaringAKeyLaterIsNotAChange() throws {
         let backend = SpyBackend(["late": 7])
         let suite = DefaultsSuite(backend: backend)
-        let (heard, token) = record(suite)
+        let (received, token) = record(suite)
         let late = UserDefault(DefaultKey("late", default: 0), in: suite).store
         backend.write(7, forKey: "late")
-        #expect(heard.withLock { $0 } == [])
+        #expect(received.withLock { $0 } == [])
         backend.write(8, forKey: "late")
         #expect(late.get() == 8)
-        #expect(heard.withLock { $0.map(\.keys) } == [["late"]])
+        #expect(received.withLock { $0.map(\.keys) } == [["late"]])
         token.cancel()
     }
 
-    /// A batch of another process, which is read key by key, is not seen in halves while more of them are written.
-    @Test func anothersCommitIsOneEvent() throws {
+    /// The suite reads a commit of another process key by key, and must not report part of it while
+    /// the next one is written.
+    @Test func anExternalCommitIsOneEvent() throws {
         let file = try makeFile()
         let suite = try DefaultsSuite(file: file)
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         let keys = (0..<20).map { "key\($0)" }
         for key in keys { other[DefaultKey(key, default: 0)] = 1 }
-        let heard = Guarded<[SuiteChange]>([])
-        let news = DispatchSemaphore(value: 0)
+        let received = Guarded<[SuiteChange]>([])
+        let didChange = DispatchSemaphore(value: 0)
         let token = suite.observeAll(prefix: "") { change in
-            heard.withLock { $0.append(change) }
-            news.signal()
+            received.withLock { $0.append(change) }
+            didChange.signal()
         }
         other.removeAll()
-        #expect(news.wait(timeout: .now() + 10) == .success)
+        #expect(didChange.wait(timeout: .now() + 10) == .success)
         let backend = FileBackend(path: file.path)
         for round in 2...50 {
             try backend.writing {
                 #expect(throws: Never.self) { try backend.commit(keys.map { ($0, .integer(.init(round))) }) }
             }
-            #expect(news.wait(timeout: .now() + 10) == .success)
+            #expect(didChange.wait(timeout: .now() + 10) == .success)
         }
-        #expect(heard.withLock { $0 }.count == 50)
-        #expect(heard.withLock { $0 }.allSatisfy { $0.keys == keys.sorted() && $0.origin == .external })
+        #expect(received.withLock { $0 }.count == 50)
+        #expect(received.withLock { $0 }.allSatisfy { $0.keys == keys.sorted() && $0.origin == .external })
         token.cancel()
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
@@ -123,24 +124,24 @@ struct SuiteChangeTests {
         #expect(await changes.next()?.keys == ["count"])
     }
 
-    @Test func aHandlerMayDoAnything() throws {
+    @Test func aHandlerMayUseTheWholeAPI() throws {
         let suite = DefaultsSuite.inMemory()
-        let heard = Guarded<[[String]]>([])
+        let received = Guarded<[[String]]>([])
         let token = Guarded<ObservationToken?>(nil)
         token.withLock {
             $0 = suite.observeAll(prefix: "") { change in
-                heard.withLock { $0.append(change.keys) }
+                received.withLock { $0.append(change.keys) }
                 if change.keys == ["count"] { suite[self.name] = "\(suite[self.count])" }
                 if change.keys == ["name"] { token.withLock { $0 }?.cancel() }
             }
         }
         suite[count] = 1
         suite[count] = 2
-        #expect(heard.withLock { $0 } == [["count"], ["name"]])
+        #expect(received.withLock { $0 } == [["count"], ["name"]])
         #expect(suite[name] == "1")
     }
 
-    @Test func observersThatWriteInACircleEndInAnError() {
+    @Test func aCycleOfObserversEndsWithAnError() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let token = suite.observeAll(prefix: "") { _ in suite[self.count] += 1 }

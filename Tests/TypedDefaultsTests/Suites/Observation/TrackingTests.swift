@@ -4,11 +4,12 @@ import Testing
 
 @testable import TypedDefaults
 
-/// The Observation framework hears of what others write, and costs nothing when nobody tracks.
+/// Tests that the Observation framework receives external changes, and that reads cost nothing
+/// extra without tracking.
 struct TrackingTests {
     private static let number = DefaultKey("number", default: 0)
 
-    /// Counts how often a tracked read was found to be out of date.
+    /// Reads the value with tracking, and calls `fired` when it changes.
     private func track(_ store: AnyStore<Int>, _ fired: @escaping @Sendable () -> Void) {
         withObservationTracking {
             _ = store.get()
@@ -27,7 +28,7 @@ struct TrackingTests {
             let (firings, continuation) = AsyncStream.makeStream(of: Void.self)
             var iterator = firings.makeAsyncIterator()
             for value in 1...3 {
-                // The second round finds the value kept, the third one as well.
+                // From the second round on, the value is cached.
                 track(store) { continuation.yield() }
                 await #expect(processExitsWith: .success) { [path = file.path as String, value = value as Int] in
                     let suite = try DefaultsSuite(file: URL(fileURLWithPath: path))
@@ -40,7 +41,7 @@ struct TrackingTests {
     #endif
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func aLoopOverObservationsHears() async {
+    @Test func observationsReceiveChanges() async {
         let store = UserDefault(Self.number, in: .inMemory()).store
         var numbers: [Int] = []
         for await number in Observations({ store.get() ?? 0 }) {
@@ -51,14 +52,14 @@ struct TrackingTests {
         #expect(numbers == [0, 1, 2, 3])
     }
 
-    @Test func aReadThatNobodyTracksHasNothingWatched() {
+    @Test func anUntrackedReadStartsNoWatch() {
         let backend = SpyBackend(["number": 1])
         let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         #expect(store.get() == 1)
         #expect(!backend.isWatched)
     }
 
-    @Test func theWatchEndsAfterTheTracking() {
+    @Test func theWatchEndsWithTheTracking() {
         let backend = SpyBackend(["number": 1, "other": 1])
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(Self.number, in: suite).store
@@ -79,7 +80,7 @@ struct TrackingTests {
         #expect(!backend.isWatched)
     }
 
-    @Test func aChangeOfABackendWithoutGenerationsFires() {
+    @Test func changesOfABackendWithoutGenerationsFire() {
         let backend = SpyBackend(tellsGenerations: false)
         let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         let fired = Guarded(0)
@@ -90,8 +91,8 @@ struct TrackingTests {
         #expect(fired.withLock { $0 } == 3)
     }
 
-    /// A tracker that has read several keys forgets all of them with the first that changes.
-    @Test func theWatchEndsForTheOtherKeysOfATracker() {
+    /// Tracking of several keys ends for all of them when the first one changes.
+    @Test func theWatchEndsForAllKeysOfATracker() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let stores = (0..<5).map { UserDefault(DefaultKey("\($0)", default: 0), in: suite).store }
@@ -104,7 +105,7 @@ struct TrackingTests {
         #expect(!backend.isWatched)
     }
 
-    @Test func removingWhatIsNotStoredIsNoChange() {
+    @Test func removingAMissingValueIsNotAChange() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(Self.number, in: suite).store
@@ -117,7 +118,7 @@ struct TrackingTests {
         #expect(backend.commits.isEmpty)
     }
 
-    @Test func anObserverAndATrackingEndOnTheirOwn() {
+    @Test func observersAndTrackingEndIndependently() {
         let backend = SpyBackend(["number": 1])
         let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         let fired = Guarded(0)
@@ -130,8 +131,9 @@ struct TrackingTests {
         #expect(!backend.isWatched)
     }
 
-    /// Pins a detail of the Observation framework that has no API: it keeps the key path of what it waits for.
-    @Test func theFrameworkKeepsTheKeyPathOfATrackedSlotOnly() {
+    /// Checks a detail of the Observation framework that has no API: it retains the key paths that
+    /// it tracks.
+    @Test func theFrameworkRetainsTheKeyPathOfATrackedSlot() {
         #expect(Slot.frameworkKeepsKeyPaths)
         let slot = Slot(
             "number", Conversion<Int>.codable, formerKeys: [], launchArgument: nil, isArgumentRefused: false,
@@ -151,7 +153,7 @@ struct TrackingTests {
         }
     }
 
-    @Test func whereTheFrameworkKeepsNoKeyPathEverySlotCountsAsTracked() {
+    @Test func withoutKeyPathsEverySlotCountsAsTracked() {
         let slot = Slot(
             "number", Conversion<Int>.codable, formerKeys: [], launchArgument: nil, isArgumentRefused: false,
             location: nil,

@@ -4,9 +4,9 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// When a settings file is replaced by one that holds what is live, and what is then found of what it held.
-struct FileReplacementTests: SettingsFileTests {
-    /// What a process leaves that dies between the seal and the rename.
+/// Tests when a settings file is compacted, and that no value is lost.
+struct CompactionTests: SettingsFileTests {
+    /// Leaves the file as a process does that dies between the seal and the rename.
     private func seal(_ file: URL) throws {
         let directory = try File.directory(file.deletingLastPathComponent().path)
         let log = try #require(
@@ -22,8 +22,8 @@ struct FileReplacementTests: SettingsFileTests {
         for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
     }
 
-    /// Both make a file under the same other name: one that takes the place of what was removed meanwhile, and the first of a new one.
-    @Test func whoeverMakesTheFileAnewIsNotInTheWayOfAReplacement() throws {
+    /// Compacting the removed file and creating a new one both use the same temporary name.
+    @Test func recreatingTheFileSurvivesAConcurrentCompaction() throws {
         var lost = 0
         for _ in 0..<50 {
             try withFile { file in
@@ -50,8 +50,9 @@ struct FileReplacementTests: SettingsFileTests {
         #expect(lost == 0)
     }
 
-    /// The file that is on its way to the name, as its lock shows; without one it was left by a process that died.
-    @Test func oneAtATimeGivesTheNameAFile() throws {
+    /// The lock shows whether a process is writing the temporary file. Without a lock, it is left
+    /// over from a dead process.
+    @Test func onlyOneProcessRenamesIntoPlace() throws {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
@@ -64,7 +65,7 @@ struct FileReplacementTests: SettingsFileTests {
             #expect(isRefused)
             #expect(FileManager.default.contents(atPath: temporary.path) == Data(RecordFormat.magic))
             #expect(!FileManager.default.fileExists(atPath: file.path))
-            // Whoever waits for it goes on with the file that another process has made.
+            // A process that waits continues with the file that another process has created.
             let elsewhere = file.deletingLastPathComponent().appending(path: "elsewhere.defaults")
             open(elsewhere)[number] = 2
             try FileManager.default.moveItem(at: elsewhere, to: file)
@@ -78,13 +79,13 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// A store that waits for other processes longer than a busy disk takes.
-    private func patientStore(_ file: URL) -> AnyStore<Int> {
+    /// Returns a store whose timeout is longer than a busy disk takes.
+    private func storeWithLongTimeout(_ file: URL) -> AnyStore<Int> {
         let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(60))
         return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend, timeout: .seconds(60)))).store
     }
 
-    @Test func whoeverWaitsForTheFirstFileNeedNotMakeOne() throws {
+    @Test func aWriterThatWaitsUsesTheFileOfAnotherProcess() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
             let temporary = folder.appending(path: ".test.defaults.new")
@@ -93,7 +94,7 @@ struct FileReplacementTests: SettingsFileTests {
             #expect(try other.tryLock())
             let elsewhere = folder.appending(path: "elsewhere.defaults")
             open(elsewhere)[number] = 1
-            let store = patientStore(file)
+            let store = storeWithLongTimeout(file)
             let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
                 begins.signal()
@@ -102,7 +103,7 @@ struct FileReplacementTests: SettingsFileTests {
             }.start()
             begins.wait()
             usleep(20_000)
-            // What the other one does, who still has its lock.
+            // Do what the other process does, which still holds its lock.
             #expect(rename(elsewhere.path, file.path) == 0)
             ends.wait()
             #expect(store.get() == 2)
@@ -110,14 +111,14 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func whoeverWaitsWhileTheFolderIsRenamedLeavesItsFileAlone() throws {
+    @Test func aWriterThatWaitsIgnoresAFileInARenamedFolder() throws {
         try withFile { file in
             let (old, new) = (file.appendingPathExtension("a"), file.appendingPathExtension("b"))
             try FileManager.default.createDirectory(at: old, withIntermediateDirectories: false)
             try Data().write(to: old.appending(path: ".test.defaults.new"))
             let other = try File.existingDirectory(old.path).file(".test.defaults.new", .readWrite)
             #expect(try other.tryLock())
-            let store = patientStore(old.appending(path: "test.defaults"))
+            let store = storeWithLongTimeout(old.appending(path: "test.defaults"))
             let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
                 begins.signal()
@@ -127,7 +128,7 @@ struct FileReplacementTests: SettingsFileTests {
             begins.wait()
             usleep(20_000)
             #expect(rename(old.path, new.path) == 0)
-            // What the other one does under the same temporary name.
+            // Do what the other process does under the same temporary name.
             open(file)[number] = 1
             #expect(rename(file.path, new.appending(path: "test.defaults").path) == 0)
             other.unlock()
@@ -137,7 +138,7 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func aFileThatWasMovedIntoANewFolderOfTheOldNameIsReplacedThere() throws {
+    @Test func aFileMovedIntoARecreatedFolderIsCompactedThere() throws {
         try withFile { file in
             let (folder, old) = (file.appendingPathExtension("a"), file.appendingPathExtension("b"))
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -156,8 +157,9 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// The file that has come to the name cannot be opened: nobody is told the old values in its place, and nobody is told so for ever.
-    @Test func aReplacementThatCannotBeOpenedIsTriedAgain() throws {
+    /// While the file with the name cannot be opened, reads must not return old values, and the
+    /// error must not be permanent.
+    @Test func openingAnInvalidReplacementIsRetried() throws {
         try withFile { file in
             let store = UserDefault(number, in: open(file)).store
             try store.save(1)
@@ -172,7 +174,7 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func whatStandsInTheWayIsNamed() throws {
+    @Test func theErrorNamesAFileWithTheTemporaryName() throws {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             #expect(symlink("nowhere", temporary.path) == 0)
@@ -182,8 +184,9 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// A process that died between the seal and the rename: whoever has read the seal goes on with the old file.
-    @Test func aSealWhoseWriterDiedIsTakenBack() throws {
+    /// After a process died between the seal and the rename, processes that have read the seal
+    /// continue with the old file.
+    @Test func theSealOfADeadWriterIsRemoved() throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             first[number] = 1
@@ -196,13 +199,14 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// After a failed flush, or on a disk that decays, what was read before may not be there any more when the file is replaced.
-    @Test func whatIsNotThereAnyMoreAtAReplacementIsSaid() throws {
+    /// After a failed flush, or on a failing disk, records that were read before may be missing
+    /// when the file is compacted.
+    @Test func compactionReportsLostRecords() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path)
             let suite = DefaultsSuite(backend: backend)
             let failures = Failures(of: suite)
-            // Not through the suite, whose flush in the background might find out first.
+            // Not through the suite, because its background flush might detect the loss first.
             func commit(_ key: String, _ value: PropertyList) throws {
                 var result = Result<Void, DefaultsError>.success(())
                 try backend.writing {
@@ -225,7 +229,7 @@ struct FileReplacementTests: SettingsFileTests {
                 }
             }
             #expect(isRefused)
-            // The records before are what everybody sees from then on, and the rest is kept.
+            // From now on every reader sees the records before the damage. The rest is set aside.
             #expect(suite[number] == 1)
             #expect(suite[DefaultKey("other", default: 0)] == 0)
             try UserDefault(number, in: suite).store.save(4)
@@ -236,7 +240,7 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func manySetsOfOneKeyDoNotMakeTheFileGrow() throws {
+    @Test func manySetsOfOneKeyDoNotGrowTheFile() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path)
             func size() throws -> Int {
@@ -257,9 +261,10 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// A process that died between the seal and the rename, and somebody who flushes before anybody writes.
+    /// A process died between the seal and the rename, and another one flushes before the next
+    /// write.
     @Test(arguments: [false, true])
-    func aSealIsNoDamageToWhoeverShrinksTheFile(isKnown: Bool) throws {
+    func compactionIgnoresASeal(isKnown: Bool) throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             let failures = Failures(of: second)
@@ -277,21 +282,22 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// A record that the disk has lost. Only the system's cache still has it until then.
-    private func lose(_ file: URL) throws {
+    /// Damages a record as a disk does that has lost it.
+    private func damageFirstRecord(_ file: URL) throws {
         let handle = try FileHandle(forUpdating: file)
         try handle.seek(toOffset: UInt64(RecordFormat.headerLength + 12))
         try handle.write(contentsOf: Data([0xFF]))
         try handle.close()
     }
 
-    /// A flush that another process was told has failed, before this one opened the file, is not reported to this one.
-    @Test func aFlushReportsRecordsThatWereReadAndAreGone() throws {
+    /// A failed flush that the system reported to another process before this one opened the file
+    /// is not reported again.
+    @Test func aFlushReportsLostRecords() throws {
         try withFile { file in
             open(file)[number] = 1
             let suite = open(file)
             #expect(suite[number] == 1)
-            try lose(file)
+            try damageFirstRecord(file)
             #expect(fails(with: .unavailable) { try suite.synchronize() })
             #expect(suite[number] == 0)
             suite[number] = 2
@@ -300,12 +306,12 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func aFlushInsideAWriteReplacesAFileThatHasLostRecords() throws {
+    @Test func aFlushDuringAWriteCompactsAFileWithLostRecords() throws {
         try withFile { file in
             open(file)[number] = 1
             let backend = FileBackend(path: file.path)
             #expect(try backend.keys() == ["number"])
-            try lose(file)
+            try damageFirstRecord(file)
             try backend.writing {
                 #expect(fails(with: .unavailable) { try backend.synchronize() })
                 do { try backend.commit([("other", 2)]) } catch { Issue.record(error) }
@@ -315,8 +321,8 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// Its records were flushed before the file got its name, and the header says so.
-    @Test func aReplacedFileSaysHowMuchOfItWasFlushed() throws {
+    /// The header states that the records were flushed before the file got its name.
+    @Test func aCompactedFileStatesItsFlushedLength() throws {
         try withFile { file in
             let suite = open(file)
             try grow(suite)
@@ -329,9 +335,9 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// The file is replaced by another process while a value is decoded.
-    @Test func anUnreadableValueIsToldOnceThoughAllIsForgottenMeanwhile() throws {
-        struct Moody: DefaultConvertible {
+    /// Another process compacts the file while a value is decoded.
+    @Test func anUnreadableValueIsReportedOnceAcrossACompaction() throws {
+        struct FailingOnRead: DefaultConvertible {
             static let key = "moody"
             static let onRead = Guarded<(@Sendable () -> Void)?>(nil)
             init?(_ object: Any) {
@@ -348,8 +354,8 @@ struct FileReplacementTests: SettingsFileTests {
             let (suite, other) = (open(file), open(file))
             other[DefaultKey("moody", default: "")] = "bad"
             let failures = Failures(of: suite)
-            let store = PersistentStore<Moody>(in: suite)
-            Moody.onRead.withLock {
+            let store = PersistentStore<FailingOnRead>(in: suite)
+            FailingOnRead.onRead.withLock {
                 $0 = {
                     do {
                         try grow(other)
@@ -365,8 +371,7 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// Whoever flushes is told.
-    @Test func whatIsNotThereAnyMoreWhenTheFileShrinksIsSaid() throws {
+    @Test func synchronizeReportsLostRecords() throws {
         try withFile { file in
             let suite = open(file)
             suite[number] = 1
@@ -384,15 +389,15 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func aFileThatCannotShrinkIsFlushedAllTheSame() throws {
+    @Test func aFileThatCannotBeCompactedIsStillFlushed() throws {
         try withFile { file in
             let suite = open(file)
             try grow(suite)
-            // Where the new file would be made there is a folder that is not empty.
+            // A folder that is not empty has the temporary name.
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
             try suite.synchronize()
-            // Nor does a thread that is writing make a failure of it.
+            // A concurrent write does not turn this into a failure either.
             try UserDefault(number, in: suite).store.updateStored { value in
                 value = 1
                 let isFlushed = DispatchSemaphore(value: 0)
@@ -404,7 +409,7 @@ struct FileReplacementTests: SettingsFileTests {
             }
             #expect(suite[DefaultKey("filler", default: "")].count == 12_005)
             try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
-            // It is tried again when the file has grown by half.
+            // Compaction is tried again when the file has grown by half.
             for _ in 0..<2 { try grow(suite) }
             try suite.synchronize()
             let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
@@ -412,8 +417,8 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// As `cp` does: not promised, but a process that has the file open does not go on as if nothing had happened.
-    @Test func aWriteReportsThatAnOlderCopyWasWrittenOverTheFile() throws {
+    /// A copy as by `cp` is not supported, but a process that has the file open must detect it.
+    @Test func aWriteReportsThatAnOlderCopyReplacedTheContents() throws {
         try withFile { file in
             let suite = open(file)
             let store = UserDefault(number, in: suite).store
@@ -430,7 +435,7 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func aFlushReportsThatItsDescriptorIsAnotherFileNow() throws {
+    @Test func aFlushReportsThatItsDescriptorWasReused() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path)
             let suite = DefaultsSuite(backend: backend)
@@ -451,8 +456,9 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    /// In a folder that cannot be written, or mounted by itself. Here something else has the temporary name.
-    @Test func aFileThatCannotBeReplacedTakesWritesUpToItsLimit() throws {
+    /// The folder may be read-only, or the file a mount point. Here a folder has the temporary
+    /// name.
+    @Test func aFileThatCannotBeCompactedGrowsToItsLimit() throws {
         try withFile { file in
             let limit = 1 << 20
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
@@ -473,7 +479,7 @@ struct FileReplacementTests: SettingsFileTests {
         }
     }
 
-    @Test func aFullFileIsNotReplacedForWhatDoesNotFit() throws {
+    @Test func aFullFileIsNotCompactedForARecordThatDoesNotFit() throws {
         try withFile { file in
             let backend = FileBackend(
                 path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 4 * RecordFormat.step)
