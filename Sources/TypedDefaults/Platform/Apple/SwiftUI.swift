@@ -39,8 +39,8 @@
     /// #Preview { GridSettings().environment(\.defaultsSuite, .inMemory()) }
     /// ```
     ///
-    /// The view is updated when the value changes, by this process or another one. Outside of views use ``UserDefault``, whose `$` is the
-    /// setting itself.
+    /// The view updates when this process or another one changes the value. Outside of views, use
+    /// ``UserDefault``, whose `$` is the setting itself.
     @propertyWrapper
     public struct ViewSetting<Value: Sendable>: DynamicProperty {
         @Environment(\.defaultsSuite) private var suite
@@ -52,9 +52,9 @@
         /// Creates the setting of a config struct, under the key of its type.
         public init() where Value: DefaultConfig { key = DefaultKey(Value.self) }
 
-        /// The value, or the default of the key if none is stored or none that can be read.
+        /// The value, or the default of the key if no value is stored or if it cannot be read.
         ///
-        /// If assigning fails, the failure handler of the suite receives the error.
+        /// If an assignment fails, the failure handler of the suite receives the error.
         public var wrappedValue: Value {
             get { suite[key] }
             nonmutating set { suite[key] = newValue }
@@ -79,10 +79,11 @@
         /// #Preview { GridSettings().environment(\.defaultsSuite, .inMemory()) }
         /// ```
         ///
-        /// A ``ViewSetting`` is stored in this suite. To get a store in such a view, use `AnyStore.persistent(in: suite)`. This value does not
-        /// affect properties that a view declares with ``UserDefault``, because they already have a
-        /// suite. If a `body` may be evaluated again, keep the suite in a property, because each
-        /// call of `.inMemory()` creates a new suite.
+        /// A ``ViewSetting`` is stored in this suite. To get a store in such a view, use
+        /// `AnyStore.persistent(in: suite)`. This value does not affect properties that a view
+        /// declares with ``UserDefault``, because they already have a suite. If a `body` may be
+        /// evaluated again, keep the suite in a property, because each call of `.inMemory()`
+        /// creates a new suite.
         public var defaultsSuite: DefaultsSuite {
             get { self[DefaultsSuiteKey.self] }
             set { self[DefaultsSuiteKey.self] = newValue }

@@ -8,16 +8,16 @@ import SettingsFile
     #endif
 
     extension DefaultsSuite {
-        /// Settings in iCloud's key-value store, on all devices of one person. *Not tested on
-        /// Apple platforms.*
+        /// Settings in iCloud's key-value store, on all devices of one person. *Not tested on Apple
+        /// platforms.*
         ///
         /// ```swift
         /// let store = PersistentStore<CameraConfig>(in: .ubiquitous)
         /// ```
         ///
-        /// A change takes effect immediately on the device that makes it, even without a network or an
-        /// account. The system decides when other devices receive it. Conflicts are resolved separately
-        /// for each key:
+        /// A change takes effect immediately on the device that makes it, even without a network or
+        /// an account. The system decides when other devices receive it. Conflicts are resolved
+        /// separately for each key:
         ///
         /// - If two devices change a key, the later change wins.
         /// - When a device uses an account for the first time, the value in iCloud wins. If this
@@ -25,17 +25,19 @@ import SettingsFile
         ///   ``DefaultsError/Kind/refused``. Keys that iCloud does not have keep their values.
         /// - When the account changes, all values of the new account replace those on the device.
         ///
-        /// Values are never merged. Store values that must change together as one value, such as one
-        /// config struct. Observers receive all of these as changes from ``ChangeOrigin/external``.
+        /// Values are never merged. Store values that must change together as one value, such as
+        /// one config struct. Observers receive all of these as changes from
+        /// ``ChangeOrigin/external``.
         ///
-        /// A write that exceeds a limit of the system throws ``DefaultsError/Kind/refused`` and changes
-        /// nothing. The limits are 64 bytes for a key, 1,024 keys, and 1,000,000 bytes for all values.
-        /// If the devices together exceed a limit, the failure handler receives an error.
+        /// A write that exceeds a limit of the system throws ``DefaultsError/Kind/refused`` and
+        /// changes nothing. The limits are 64 bytes for a key, 1,024 keys, and 1,000,000 bytes for
+        /// all values. If the devices together exceed a limit, the failure handler receives an
+        /// error.
         ///
-        /// The program needs the entitlement `com.apple.developer.ubiquity-kvstore-identifier`. Without
-        /// it, the failure handler receives an error when the suite is created. If other code of the
-        /// process writes to the store directly, reads return the new value, but observers are not
-        /// called, because the system posts no notification.
+        /// The program needs the entitlement `com.apple.developer.ubiquity-kvstore-identifier`.
+        /// Without it, the failure handler receives an error when the suite is created. If other
+        /// code of the process writes to the store directly, reads return the new value, but
+        /// observers are not called, because the system posts no notification.
         public static let ubiquitous = DefaultsSuite(backend: UbiquitousBackend())
     }
 
