@@ -9,7 +9,7 @@ extension DefaultKey<Double> {
 
 /// Each test runs on each backend.
 struct ScopeTests {
-    @Test(arguments: Backend.allCases) func aScopeHasKeysOfItsOwn(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func aScopeHasItsOwnKeys(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let (first, second) = (suite.scoped("user-1/"), suite.scoped("user-2/"))
             suite[.quality] = 0.1
@@ -28,7 +28,7 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func storesAndConfigsAreStoredInTheirScope(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func storesAndConfigsUseTheirScope(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")
             try PersistentStore<CameraConfig>(in: scope).save(CameraConfig(size: .large))
@@ -42,7 +42,7 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func contentsAreThoseOfTheScope(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func contentsAreLimitedToTheScope(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")
             suite[.quality] = 0.1
@@ -61,7 +61,7 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func aFormerKeyIsLookedForInTheScope(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func formerKeysAreReadInTheScope(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")
             suite[.quality] = 0.1
@@ -74,7 +74,7 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func observersOfAScopeHearOfItsKeysOnly(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func observersOfAScopeReceiveOnlyItsKeys(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")
             let keys = Guarded<[[String]]>([])
@@ -90,8 +90,8 @@ struct ScopeTests {
         }
     }
 
-    /// A combining mark behind the prefix belongs to its last character.
-    @Test func prefixesAreBytes() throws {
+    /// A combining mark after the prefix is part of the prefix's last character.
+    @Test func prefixesAreComparedByTheirBytes() throws {
         let suite = DefaultsSuite.inMemory()
         let scope = suite.scoped("e")
         scope[DefaultKey("\u{301}x", default: 0)] = 1
@@ -100,7 +100,7 @@ struct ScopeTests {
         #expect(try suite.scoped("\u{e9}").keys() == [])
     }
 
-    @Test func handlesOnTheSameSettingsAreEqual() {
+    @Test func handlesOfTheSameSettingsAreEqual() {
         let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
         #expect(suite.scoped("a/").scoped("b/") == suite.scoped("a/b/"))
         #expect(suite.scoped("") == suite)

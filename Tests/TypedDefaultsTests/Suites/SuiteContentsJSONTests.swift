@@ -11,7 +11,7 @@ struct SuiteContentsJSONTests {
 
     private static func read(_ text: String) throws -> SuiteContents { try SuiteContents(json: Data(text.utf8)) }
 
-    @Test func theTextIsSortedAndHasALineForEachEntry() throws {
+    @Test func theTextIsSortedWithOneLinePerEntry() throws {
         let contents: SuiteContents = [
             "volume": 0.5, "enabled": true, "empty": [:], "window": ["y": 40, "x": [12, -0.0]],
             "icon": .data(Data([1, 2])), "since": .date(Date(timeIntervalSinceReferenceDate: 1.5)),
@@ -46,7 +46,7 @@ struct SuiteContentsJSONTests {
     private static let keys =
         Samples.strings + ["$data", "$date", "$double", "$dictionary", "\"\\/", "\u{7F}\u{2028}", "a\nb\t", "😀"]
 
-    /// Any tree, often in a dictionary that looks like a tag.
+    /// Returns a random tree, often with a dictionary that looks like a tag.
     private static func randomTree(using generator: inout SeededGenerator) -> PropertyList {
         let tree = PropertyList.random(using: &generator)
         return Bool.random(using: &generator) ? tree : .dictionary([keys.randomElement(using: &generator)!: tree])
@@ -62,7 +62,7 @@ struct SuiteContentsJSONTests {
             let json = contents.json()
             #expect(try SuiteContents(json: json) == contents, "seed \(seed)")
             #expect(try SuiteContents(json: json).json() == json, "seed \(seed)")
-            // Valid JSON for others, too.
+            // Other tools can also parse the JSON.
             #expect(throws: Never.self, "seed \(seed)") { try JSONSerialization.jsonObject(with: json) }
         }
     }
@@ -75,7 +75,7 @@ struct SuiteContentsJSONTests {
         #expect(fails(with: .refused) { _ = try Self.read(nested) })
     }
 
-    /// Values that each JSON tool knows.
+    /// Returns a tree of values that every JSON tool supports.
     private static func plainTree(depth: Int, using generator: inout SeededGenerator) -> HandWritten.JSONValue {
         switch Int.random(in: 0..<(depth == 0 ? 4 : 6), using: &generator) {
         case 0: .bool(Bool.random(using: &generator))
@@ -96,7 +96,7 @@ struct SuiteContentsJSONTests {
         }
     }
 
-    @Test func otherToolsReadAndWriteTheSamePlainValues() throws {
+    @Test func otherToolsReadAndWritePlainValues() throws {
         for seed in 0..<500 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             let values = [
@@ -135,7 +135,7 @@ struct SuiteContentsJSONTests {
             "line 1, column 7: an unknown tag; a dictionary with only this key is written {\"$dictionary\": {…}}"
         ),
     ])
-    func anErrorNamesThePositionAndNoValue(text: String, kind: DefaultsError.Kind, reason: String) throws {
+    func errorsNameThePositionButNoValue(text: String, kind: DefaultsError.Kind, reason: String) throws {
         let error = #expect(throws: DefaultsError.self) { try Self.read(text) }
         #expect(error?.kind == kind)
         #expect(error?.reason == "JSON, \(reason)")
