@@ -323,7 +323,7 @@ final class SuiteCore: Sendable {
             writeToLog(
                 error.kind.description,
                 line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)"
-                    + " [reported once; DefaultsSuite.onFailure hears all that are \(error.kind)]")
+                    + " [logged once; DefaultsSuite.onFailure receives every error]")
         }
     }
 }
