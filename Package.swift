@@ -4,14 +4,15 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     // `any` marks where a call is dynamic: erasure has a cost and should be seen.
     .enableUpcomingFeature("ExistentialAny"),
-    // A file names the modules whose members it uses, so FoundationEssentials is not widened to Foundation by accident.
+    // A file names the modules whose members it uses, so FoundationEssentials is not widened to
+    // Foundation by accident.
     .enableUpcomingFeature("MemberImportVisibility"),
     // What the library imports is its own business unless a public signature names it.
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// The privacy manifest is for Apple platforms only, which are built for on a Mac. Elsewhere a resource would bring an accessor that imports
-// all of Foundation, 45 MB in a static Linux program.
+// The privacy manifest is for Apple platforms only, which are built for on a Mac. Elsewhere a
+// resource would bring an accessor that imports all of Foundation, 45 MB in a static Linux program.
 let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
 #if os(macOS)
     let (resources, excluded): ([Resource], [String]) = ([.copy(privacyManifest)], [])
@@ -27,15 +28,17 @@ let package = Package(
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
     ],
     traits: [
-        // Off by default: all of Foundation weighs 45 MB in a static Linux program, and without this only FoundationEssentials is
-        // linked. Apple platforms ignore it: Foundation is part of the system there.
+        // Off by default: all of Foundation weighs 45 MB in a static Linux program, and without
+        // this only FoundationEssentials is linked. Apple platforms ignore it: Foundation is part
+        // of the system there.
         .trait(
             name: "UserDefaults",
             description: "On Linux, suites on Foundation's UserDefaults, and taking over what it holds.")
     ],
     dependencies: [],
     targets: [
-        // The engine: bytes by key in files that any number of processes share. It knows nothing of property lists.
+        // The engine: bytes by key in files that any number of processes share. It knows nothing of
+        // property lists.
         .target(name: "SettingsFile", swiftSettings: settings),
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,

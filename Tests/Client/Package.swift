@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package that uses the library as people do, with its warnings as errors: once with the language's own defaults, and once
-// isolated to the main actor by default, as new Xcode projects are. The second one is a link to the first one's sources.
+// A package that uses the library as people do, with its warnings as errors: once with the
+// language's own defaults, and once isolated to the main actor by default, as new Xcode projects
+// are. The second one is a link to the first one's sources.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let mainActor: [SwiftSetting] =
     strict + [

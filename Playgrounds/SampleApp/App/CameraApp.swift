@@ -1,8 +1,9 @@
 import SwiftUI
 import TypedDefaults
 
-// A sample for the list in Tests/AppleCheck/OnAMac.md. In Xcode: a new iOS app with a widget extension and an app group, App/ and
-// Shared/ in the app's target, Widget/ and Shared/ in the extension's, and this package in both.
+// A sample for the list in Tests/AppleCheck/OnAMac.md. In Xcode: a new iOS app with a widget
+// extension and an app group, App/ and Shared/ in the app's target, Widget/ and Shared/ in the
+// extension's, and this package in both.
 @main struct CameraApp: App {
     private let tokens: [ObservationToken]
 

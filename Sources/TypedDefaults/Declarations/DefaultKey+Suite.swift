@@ -1,7 +1,9 @@
 extension DefaultsSuite {
-    /// The value of a key. Returns the key's default if no value is stored, or none that can be read.
+    /// The value of a key. Returns the key's default if no value is stored, or none that can be
+    /// read.
     ///
-    /// `suite[.count] += 1` is a read and a write, and another writer can come between. ``update(_:_:)`` is one step.
+    /// `suite[.count] += 1` is a read and a write, and another writer can come between.
+    /// ``update(_:_:)`` is one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { setting(key).get(or: key.defaultValue) }
         nonmutating set { setting(key).set(newValue) }
@@ -19,7 +21,8 @@ extension DefaultsSuite {
         _ key: DefaultKey<Value>, _ body: (inout Value) throws -> Result
     ) throws -> Result { try UserDefault(key, in: self).update(body) }
 
-    /// Calls the handler after each change of a key until the token is cancelled or deallocated. See ``UserDefault/observe(initial:_:)``.
+    /// Calls the handler after each change of a key until the token is cancelled or deallocated.
+    /// See ``UserDefault/observe(initial:_:)``.
     public func observe<Value>(
         _ key: DefaultKey<Value>, initial: Bool = false,
         _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
@@ -45,7 +48,8 @@ extension DefaultsSuite {
     /// Returns whether a value is stored under the key, readable or not.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool { UserDefault(key, in: self).isSet }
 
-    /// Returns whether the value of the key is its default, because none is stored or because the default itself is.
+    /// Returns whether the value of the key is its default, because none is stored or because the
+    /// default itself is.
     public func isDefault<Value: Equatable>(_ key: DefaultKey<Value>) -> Bool { self[key] == key.defaultValue }
 
     /// Removes the values of one or more keys as one change.

@@ -8,21 +8,24 @@
 /// suite[.quality] = 0.5
 /// ```
 ///
-/// The default is what reads as long as nothing is stored. It is not registered or written anywhere: what a declaration says in
-/// the code holds from the first launch on, and changes with the code.
+/// The default is what reads as long as nothing is stored. It is not registered or written
+/// anywhere: what a declaration says in the code holds from the first launch on, and changes with
+/// the code.
 ///
-/// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of such a type; then nil is stored by
-/// removing the key, and where the default is not nil, that is what reads again.
+/// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of
+/// such a type; then nil is stored by removing the key, and where the default is not nil, that is
+/// what reads again.
 ///
-/// In a module that is isolated to the main actor by default, a `Codable` type of one's own needs `nonisolated` to be a value here, and
-/// so does an enum that holds keys.
+/// In a module that is isolated to the main actor by default, a `Codable` type of one's own needs
+/// `nonisolated` to be a value here, and so does an enum that holds keys.
 ///
-/// Of a `Codable` struct a stored property that is missing, because a later version of the program has added it, reads as in the
-/// default, in JSON data as well.
+/// Of a `Codable` struct a stored property that is missing, because a later version of the program
+/// has added it, reads as in the default, in JSON data as well.
 ///
-/// Two declarations of one name with different types find each other's values *unreadable*, and move them aside when they write. Where
-/// both are used with one suite in one process, the failure handler hears of it once, as of two with different defaults. A computed
-/// property may return a key whose default differs each time, as one with `UUID()` does: that is one declaration.
+/// Two declarations of one name with different types find each other's values *unreadable*, and
+/// move them aside when they write. Where both are used with one suite in one process, the failure
+/// handler hears of it once, as of two with different defaults. A computed property may return a
+/// key whose default differs each time, as one with `UUID()` does: that is one declaration.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// How a value is stored.
     public enum Form: Sendable {
@@ -30,8 +33,8 @@ public struct DefaultKey<Value: Sendable>: Sendable {
         case propertyList
         /// As JSON in data, for a suite that is shared with code that reads and writes it so.
         ///
-        /// A value that JSON does not give back the same is refused, as is a number that is not finite. Of an optional, nil
-        /// still removes the key. A property list is read as well.
+        /// A value that JSON does not give back the same is refused, as is a number that is not
+        /// finite. Of an optional, nil still removes the key. A property list is read as well.
         case jsonData
     }
 
@@ -50,15 +53,15 @@ public struct DefaultKey<Value: Sendable>: Sendable {
         declaration = Declaration(conversion, default: defaultValue, formerNames: formerNames, site: site)
     }
 
-    /// Returns a key that also reads what is stored under those names, newest first, and whose first
-    /// write moves it.
+    /// Returns a key that also reads what is stored under those names, newest first, and whose
+    /// first write moves it.
     func formerly(_ names: [String]) -> DefaultKey {
         DefaultKey(name, defaultValue, declaration.conversion, formerNames: names, declaration.site)
     }
 }
 
-// One initialiser for each kind of type. `Codable` is preferred, since most types are, and then lets a type that is also
-// `DefaultConvertible` convert itself.
+// One initialiser for each kind of type. `Codable` is preferred, since most types are, and then
+// lets a type that is also `DefaultConvertible` convert itself.
 extension DefaultKey {
     public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: Codable {

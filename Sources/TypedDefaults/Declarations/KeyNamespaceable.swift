@@ -1,5 +1,5 @@
-/// A type that groups string-valued keys, in the form of a published recipe. New code is better served by ``DefaultKey``, which also knows
-/// the type and the default of a setting.
+/// A type that groups string-valued keys, in the form of a published recipe. New code is better
+/// served by ``DefaultKey``, which also knows the type and the default of a setting.
 ///
 /// ```swift
 /// struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
@@ -11,12 +11,15 @@
 /// let name = MyUserDefaults.object(String.self, forKey: .userName)
 /// ```
 ///
-/// A value is read back as the type that it was written as; nothing stops two places in a program from meaning different ones.
+/// A value is read back as the type that it was written as; nothing stops two places in a program
+/// from meaning different ones.
 ///
-/// The name of the type is part of each key, without the types and the module around it. Two namespaces of one name share their keys,
-/// as `Camera.Defaults` and `Player.Defaults` do; where both are used with one suite, the failure handler receives a *conflict*.
+/// The name of the type is part of each key, without the types and the module around it. Two
+/// namespaces of one name share their keys, as `Camera.Defaults` and `Player.Defaults` do; where
+/// both are used with one suite, the failure handler receives a *conflict*.
 public protocol KeyNamespaceable {
-    /// Where the settings live, unless a call says so itself. By default ``DefaultsSuite/standard``.
+    /// Where the settings live, unless a call says so itself. By default
+    /// ``DefaultsSuite/standard``.
     static var source: DefaultsSuite { get }
 }
 
@@ -47,8 +50,8 @@ extension ObjectUserDefaultable {
         _ value: Value, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil
     ) { store(Value.self, key, source).set(value) }
 
-    /// What is stored, as a Foundation object of the kinds that ``DefaultConvertible/init(_:)`` is given; nil if nothing is, or if it
-    /// cannot be read.
+    /// What is stored, as a Foundation object of the kinds that ``DefaultConvertible/init(_:)`` is
+    /// given; nil if nothing is, or if it cannot be read.
     public static func object(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) -> Any? {
         suite(source, keys: ObjectDefaultKey.self)[DefaultKey<PropertyList?>(namespaced(key))]?.object
     }
@@ -63,7 +66,8 @@ extension ObjectUserDefaultable {
         suite(source, keys: ObjectDefaultKey.self).remove([namespaced(key)])
     }
 
-    /// Calls the handler after each change of the value, read as that type, until the token is cancelled or let go of.
+    /// Calls the handler after each change of the value, read as that type, until the token is
+    /// cancelled or let go of.
     public static func observe<Value: Codable & Sendable>(
         _ type: Value.Type, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil,
         _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void

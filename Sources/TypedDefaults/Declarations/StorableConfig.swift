@@ -14,28 +14,30 @@ import SettingsFile
 /// let token = config.$userName.observe { change in print(change.newValue ?? "") }
 /// ```
 ///
-/// Two instances on one suite agree at all times. An instance is not `Sendable`; its `$` settings are, so hand those to other threads.
+/// Two instances on one suite agree at all times. An instance is not `Sendable`; its `$` settings
+/// are, so hand those to other threads.
 ///
-/// In a module that is isolated to the main actor by default a direct subclass needs nothing; a subclass of a subclass needs
-/// `nonisolated`.
+/// In a module that is isolated to the main actor by default a direct subclass needs nothing; a
+/// subclass of a subclass needs `nonisolated`.
 public typealias StorableConfig = StorableConfigBase & StorableConfigType
 
-/// What lets a class inherit from ``StorableConfigBase`` in a module that is isolated to the main actor by default.
+/// What lets a class inherit from ``StorableConfigBase`` in a module that is isolated to the main
+/// actor by default.
 public protocol StorableConfigType: SendableMetatype {}
 
 /// What a ``StorableConfig`` inherits.
 ///
-/// Each property is stored under `<identifier>/<class>/<property>`, with `/` for each dot. The class
-/// is the one that was created, with the types around it, as in `Camera/Config`, and with its generic
-/// arguments: two subclasses of one class share no setting. Two classes of one name in different
-/// modules or functions would share their settings; the failure handler receives a *conflict*.
-/// Renaming a class or a property loses its stored value, unless its key is pinned:
+/// Each property is stored under `<identifier>/<class>/<property>`, with `/` for each dot. The
+/// class is the one that was created, with the types around it, as in `Camera/Config`, and with its
+/// generic arguments: two subclasses of one class share no setting. Two classes of one name in
+/// different modules or functions would share their settings; the failure handler receives a
+/// *conflict*. Renaming a class or a property loses its stored value, unless its key is pinned:
 /// `@Stored("user-name")`. A test that compares ``allKeys`` with a list guards against that.
 ///
 /// A value that is stored under a key with dots, `<identifier>.<class>.<property>`, is read as long
-/// as there is none under the new key. The first write moves it. The same holds for a property that is
-/// pinned to a key of that form, `<identifier>/<class>/<property>`. On Apple platforms, changes that
-/// other processes make to a key with dots cannot be observed at once.
+/// as there is none under the new key. The first write moves it. The same holds for a property that
+/// is pinned to a key of that form, `<identifier>/<class>/<property>`. On Apple platforms, changes
+/// that other processes make to a key with dots cannot be observed at once.
 open class StorableConfigBase {
     private let suite: DefaultsSuite
     private var settings: [any AnyStored] = []
@@ -44,8 +46,9 @@ open class StorableConfigBase {
     ///
     /// - Parameters:
     ///   - suite: The suite of the settings; `.inMemory()` in a test.
-    ///   - identifier: How the keys begin. Nil for the identifier of the bundle, or else the name of the program, see
-    ///     ``DefaultsSuite/standardName``, which is another one under a test runner. After this it can be given no other name.
+    ///   - identifier: How the keys begin. Nil for the identifier of the bundle, or else the name
+    ///     of the program, see ``DefaultsSuite/standardName``, which is another one under a test
+    ///     runner. After this it can be given no other name.
     public init(in suite: DefaultsSuite = .standard, identifier: String? = nil) {
         self.suite = suite
         let type = type(of: self)
@@ -123,8 +126,8 @@ private func storedProperties(of object: AnyObject) -> [(label: String, property
     return properties
 }
 
-/// Returns the key with `/` in place of each dot. Two keys never give the same one, because `/` and `%`
-/// are escaped.
+/// Returns the key with `/` in place of each dot. Two keys never give the same one, because `/` and
+/// `%` are escaped.
 ///
 /// Key-value observing takes a dot for a path, so it cannot observe a key with one.
 private func keyWithoutDots(_ key: String) -> String {
@@ -140,7 +143,8 @@ private func keyWithoutDots(_ key: String) -> String {
     return result
 }
 
-/// Returns the dotted form of a key `<identifier>/<class>/<property>`, or nil if the key is not of that form.
+/// Returns the dotted form of a key `<identifier>/<class>/<property>`, or nil if the key is not of
+/// that form.
 private func dottedKey(_ key: String, of identifier: String) -> String? {
     let prefix = keyWithoutDots(identifier + ".")
     guard key.utf8.starts(with: prefix.utf8), !key.utf8.contains(UInt8(ascii: ".")),
@@ -154,11 +158,13 @@ private func dottedKey(_ key: String, of identifier: String) -> String? {
     return keyWithoutDots(dotted).hasSameBytes(as: key) ? dotted : nil
 }
 
-/// The name of a type with the types around it, without its module, and without what differs from run to run.
+/// The name of a type with the types around it, without its module, and without what differs from
+/// run to run.
 private func stableName(of type: Any.Type) -> String {
     var rest = Substring(String(reflecting: type))
     var name = ""
-    // As in `Module.(unknown context at $1004a2).Config`, or `(extension in Other):Module.Camera.Config`.
+    // As in `Module.(unknown context at $1004a2).Config`, or
+    // `(extension in Other):Module.Camera.Config`.
     while let character = rest.first {
         if rest.hasPrefix("(unknown context at ") || rest.hasPrefix("(extension in "),
             let end = rest.firstIndex(of: ")")

@@ -9,8 +9,8 @@ extension StorableConfigBase {
     /// }
     /// ```
     ///
-    /// Reading, assigning and `$` are as with ``UserDefault``. A value that an initialiser assigns before `super.init` becomes the default,
-    /// and one that it assigns after is stored, each time.
+    /// Reading, assigning and `$` are as with ``UserDefault``. A value that an initialiser assigns
+    /// before `super.init` becomes the default, and one that it assigns after is stored, each time.
     @propertyWrapper
     public struct Stored<Value: Sendable> {
         /// What copies share: reflection, which finds the name, hands out copies.
@@ -30,15 +30,18 @@ extension StorableConfigBase {
             binding = Binding(pinnedKey, makeKey)
         }
 
-        // Here, since without one in the type's own declaration the compiler finds no initial value for `@Stored var nickname: String?`.
-        /// Creates a property that is stored under that key; nil to derive it from the property's name.
+        // Here, since without one in the type's own declaration the compiler finds no initial value
+        // for `@Stored var nickname: String?`.
+        /// Creates a property that is stored under that key; nil to derive it from the property's
+        /// name.
         public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
             self.init(key) { DefaultKey($0, default: wrappedValue) }
         }
 
         var name: SettingName? { binding.setting?.name }
 
-        /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`, `values` and `store`.
+        /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`,
+        /// `values` and `store`.
         public var projectedValue: UserDefault<Value> {
             guard let setting = binding.setting else {
                 preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
@@ -55,7 +58,8 @@ extension StorableConfigBase {
             set { fatalError("unavailable") }
         }
 
-        // Underscored, but what lets the compiler refuse the wrapper in any other type, as `@Published` does.
+        // Underscored, but what lets the compiler refuse the wrapper in any other type, as
+        // `@Published` does.
         public static subscript<Config: StorableConfigBase>(
             _enclosingInstance config: Config, wrapped property: ReferenceWritableKeyPath<Config, Value>,
             storage storage: ReferenceWritableKeyPath<Config, Stored>
@@ -66,8 +70,8 @@ extension StorableConfigBase {
     }
 }
 
-/// Stands for ``StorableConfigBase/Stored`` outside of a config class, where it has a message of its own:
-/// the class would get one without a line number.
+/// Stands for ``StorableConfigBase/Stored`` outside of a config class, where it has a message of
+/// its own: the class would get one without a line number.
 @available(
     *, unavailable,
     message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere use @UserDefault"

@@ -1,9 +1,11 @@
 import SettingsFile
 
 extension SuiteContents {
-    /// The value of a key. Returns the key's default if no value is stored, or none that can be read.
+    /// The value of a key. Returns the key's default if no value is stored, or none that can be
+    /// read.
     ///
-    /// Assigning a value over one that cannot be read keeps a copy of the old one under `<key>.unreadable`.
+    /// Assigning a value over one that cannot be read keeps a copy of the old one under
+    /// `<key>.unreadable`.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { read(key.name, key.declaration) ?? key.defaultValue }
         set { write(newValue, key.name, key.declaration) }

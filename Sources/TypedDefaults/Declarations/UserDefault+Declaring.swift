@@ -1,6 +1,8 @@
-// Each kind of type once for the wrapper and once for `default:`, as with ``DefaultKey``. `Codable` is preferred, because most types are.
+// Each kind of type once for the wrapper and once for `default:`, as with ``DefaultKey``. `Codable`
+// is preferred, because most types are.
 
-// As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial value has the default `nil`.
+// As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial
+// value has the default `nil`.
 extension UserDefault {
     /// Creates the setting of a property of a `Codable` type; its initial value is the default.
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
@@ -8,21 +10,24 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of an optional property of a `Codable` type; the default is `nil` without an initial value.
+    /// Creates the setting of an optional property of a `Codable` type; the default is `nil`
+    /// without an initial value.
     public init<Wrapped: Codable>(
         wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped? {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of a property of a type that converts itself; its initial value is the default.
+    /// Creates the setting of a property of a type that converts itself; its initial value is the
+    /// default.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of an optional property of a type that converts itself; the default is `nil` without an initial value.
+    /// Creates the setting of an optional property of a type that converts itself; the default is
+    /// `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
@@ -30,14 +35,16 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of a property of a type with a raw value; its initial value is the default.
+    /// Creates the setting of a property of a type with a raw value; its initial value is the
+    /// default.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of an optional property of a type with a raw value; the default is `nil` without an initial value.
+    /// Creates the setting of an optional property of a type with a raw value; the default is `nil`
+    /// without an initial value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
         wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
@@ -45,14 +52,16 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of a property of a type that has a raw value and converts itself; its initial value is the default.
+    /// Creates the setting of a property of a type that has a raw value and converts itself; its
+    /// initial value is the default.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
-    /// Creates the setting of an optional property of a type that has a raw value and converts itself; the default is `nil` without an initial value.
+    /// Creates the setting of an optional property of a type that has a raw value and converts
+    /// itself; the default is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
@@ -116,14 +125,16 @@ extension UserDefault {
 }
 
 extension UserDefault {
-    /// Creates the setting of a property of a ``DefaultConfig``: `@UserDefault() var camera: CameraConfig`.
+    /// Creates the setting of a property of a ``DefaultConfig``:
+    /// `@UserDefault() var camera: CameraConfig`.
     ///
     /// The key is the one of the type, and the default a new instance.
     public init(in suite: DefaultsSuite = .standard) where Value: DefaultConfig {
         self.init(DefaultKey(Value.self), in: suite)
     }
 
-    /// The same as `default:`, for a wrapper: `@UserDefault("launchCount", defaultValue: 9) var launchCount: Int`.
+    /// The same as `default:`, for a wrapper:
+    /// `@UserDefault("launchCount", defaultValue: 9) var launchCount: Int`.
     public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard) where Value: Codable {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }

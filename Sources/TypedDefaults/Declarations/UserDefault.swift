@@ -15,11 +15,13 @@
 /// Settings.quality.value = 0.5
 /// ```
 ///
-/// A setting answers what *counts*, so it is never `nil`: the stored value, or the default if none is stored. All settings with one key in
-/// one suite share one value. If reading or assigning fails, the suite's ``DefaultsSuite/onFailure`` receives the error; reading then
-/// returns the default, and assigning leaves the old value.
+/// A setting answers what *counts*, so it is never `nil`: the stored value, or the default if none
+/// is stored. All settings with one key in one suite share one value. If reading or assigning
+/// fails, the suite's ``DefaultsSuite/onFailure`` receives the error; reading then returns the
+/// default, and assigning leaves the old value.
 ///
-/// The value may be of any type that a ``DefaultKey`` takes. Not to be confused with Foundation's `UserDefaults`.
+/// The value may be of any type that a ``DefaultKey`` takes. Not to be confused with Foundation's
+/// `UserDefaults`.
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {
     /// The name and the default value.
@@ -32,9 +34,11 @@ public struct UserDefault<Value: Sendable>: Sendable {
         setting = Setting(suite, key)
     }
 
-    /// The stored value. Returns the default if no value is stored, or none that can be read. Assigning `nil` to an optional resets it.
+    /// The stored value. Returns the default if no value is stored, or none that can be read.
+    /// Assigning `nil` to an optional resets it.
     ///
-    /// `setting.value += 1` is a read and a write, and another writer can come between. ``update(_:)`` is one step.
+    /// `setting.value += 1` is a read and a write, and another writer can come between.
+    /// ``update(_:)`` is one step.
     public var value: Value {
         get { setting.get(or: key.defaultValue) }
         nonmutating set { setting.set(newValue) }
@@ -53,19 +57,22 @@ public struct UserDefault<Value: Sendable>: Sendable {
 }
 
 extension UserDefault {
-    /// Whether a value is stored, readable or not. False if the suite cannot be read, which the failure handler receives.
+    /// Whether a value is stored, readable or not. False if the suite cannot be read, which the
+    /// failure handler receives.
     ///
-    /// False for a value that `UserDefaults` takes from elsewhere: one that was registered, or one of the global domain.
+    /// False for a value that `UserDefaults` takes from elsewhere: one that was registered, or one
+    /// of the global domain.
     public var isSet: Bool { setting.isSet }
 
-    /// Whether an administrator provides the value, by a configuration profile or device management, so that it cannot be changed.
+    /// Whether an administrator provides the value, by a configuration profile or device
+    /// management, so that it cannot be changed.
     ///
     /// ```swift
     /// Toggle("Grid", isOn: $showsGrid.binding).disabled($showsGrid.isManaged)
     /// ```
     ///
-    /// Saving a managed setting throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``. Only settings in `UserDefaults` on Apple
-    /// platforms can be managed.
+    /// Saving a managed setting throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``.
+    /// Only settings in `UserDefaults` on Apple platforms can be managed.
     public var isManaged: Bool { setting.isManaged }
 
     /// Removes the stored value, so that the default counts again.
@@ -77,9 +84,11 @@ extension UserDefault {
     /// try $launchCount.update { $0 += 1 }
     /// ```
     ///
-    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and reported, as when you assign a value.
+    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
+    /// reported, as when you assign a value.
     ///
-    /// - Parameter body: Edits the value, which is the default if none is stored. It runs once, and nothing is written if it throws.
+    /// - Parameter body: Edits the value, which is the default if none is stored. It runs once, and
+    ///   nothing is written if it throws.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
@@ -100,8 +109,9 @@ extension UserDefault {
 extension UserDefault {
     /// Calls the handler after each change until the token is cancelled or deallocated.
     ///
-    /// If no value is stored, or none that can be read, the change holds the default. ``DefaultChange/kind`` tells a reset from an
-    /// assignment. See also ``DefaultStoreType/observe(initial:_:)``.
+    /// If no value is stored, or none that can be read, the change holds the default.
+    /// ``DefaultChange/kind`` tells a reset from an assignment. See also
+    /// ``DefaultStoreType/observe(initial:_:)``.
     ///
     /// - Parameters:
     ///   - initial: Whether the handler is called with the present value first.
@@ -113,7 +123,8 @@ extension UserDefault {
         return setting.observe(initial: initial) { handler($0.filled(with: key.defaultValue)) }
     }
 
-    /// Calls the handler on the main actor after each change. See ``DefaultStoreType/observeOnMainActor(initial:_:)``.
+    /// Calls the handler on the main actor after each change. See
+    /// ``DefaultStoreType/observeOnMainActor(initial:_:)``.
     public func observeOnMainActor(
         initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
@@ -123,7 +134,8 @@ extension UserDefault {
         }
     }
 
-    /// The values from now on, beginning with the present one. A slow consumer misses some, but never the last.
+    /// The values from now on, beginning with the present one. A slow consumer misses some, but
+    /// never the last.
     public var values: DefaultUpdates<Value> {
         let (setting, key) = (setting, key)
         return DefaultUpdates { element in setting.observe(initial: true) { element($0.newValue ?? key.defaultValue) } }

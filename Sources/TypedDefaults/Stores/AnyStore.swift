@@ -11,8 +11,8 @@
 /// let model = CameraModel(config: .inMemory(CameraConfig()))
 /// ```
 ///
-/// Copies share the underlying store. It is not `Equatable`: whether two boxes are equal could mean the same store or the
-/// same value, and both can be asked for by their own names.
+/// Copies share the underlying store. It is not `Equatable`: whether two boxes are equal could mean
+/// the same store or the same value, and both can be asked for by their own names.
 public struct AnyStore<Default: Sendable>: RecoveringStore {
     let base: any DefaultStoreType<Default>
     /// Nil for a base that notifies observers itself.
@@ -49,9 +49,9 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
 
     /// Calls the handler after each change of the value.
     ///
-    /// If the store is your own and has no `observe`, the box reports the changes that go through it and its
-    /// copies. It notices a write to the store itself, or through another box around it, only at its own next
-    /// write or observation.
+    /// If the store is your own and has no `observe`, the box reports the changes that go through
+    /// it and its copies. It notices a write to the store itself, or through another box around it,
+    /// only at its own next write or observation.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {

@@ -1,7 +1,8 @@
 /// A store that adds something to another store, such as encryption or logging.
 ///
-/// Write what differs; everything else is forwarded to ``base``. To change how values are stored, write ``value(from:)`` and
-/// ``stored(from:)``: reading, writing, updating and observing all use them.
+/// Write what differs; everything else is forwarded to ``base``. To change how values are stored,
+/// write ``value(from:)`` and ``stored(from:)``: reading, writing, updating and observing all use
+/// them.
 ///
 /// ```swift
 /// struct EncryptedStore<Default: Codable & Sendable>: DefaultStoreDecorator {
@@ -21,8 +22,9 @@ public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
     /// Returns the value for a stored one.
     ///
     /// - Throws: Any error. The stored value then counts as unreadable: ``DefaultStoreType/get()``
-    ///   returns `nil`, and every update throws, because the base cannot keep a copy of a value that it
-    ///   can read itself. ``DefaultStoreType/set(_:)`` and ``DefaultStoreType/save(_:)`` overwrite it.
+    ///   returns `nil`, and every update throws, because the base cannot keep a copy of a value
+    ///   that it can read itself. ``DefaultStoreType/set(_:)`` and ``DefaultStoreType/save(_:)``
+    ///   overwrite it.
     func value(from stored: Base.Default) throws -> Default
 
     /// Returns what to store for a value.

@@ -1,14 +1,14 @@
 extension DefaultStoreType {
-    /// The stored values from now on, beginning with the present one; `nil` if none is stored, or none
-    /// that can be read.
+    /// The stored values from now on, beginning with the present one; `nil` if none is stored, or
+    /// none that can be read.
     public var values: DefaultUpdates<Default?> {
         DefaultUpdates { element in observe(initial: true) { element($0.newValue) } }
     }
 
     /// The changes of the store from now on.
     ///
-    /// A slow consumer receives several changes as one, from the old value of the first to the new value
-    /// of the last, so each change begins with the value that the previous one ended with.
+    /// A slow consumer receives several changes as one, from the old value of the first to the new
+    /// value of the last, so each change begins with the value that the previous one ended with.
     public var changes: DefaultUpdates<DefaultChange<Default>> {
         DefaultUpdates({ element in observe(initial: false, element) }, merge: { $0.merged(with: $1) })
     }

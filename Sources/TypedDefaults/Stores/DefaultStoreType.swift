@@ -1,28 +1,34 @@
 /// A store of one value: what a view model holds, and what a test replaces.
 ///
-/// ``PersistentStore`` and ``InMemoryStore`` conform, and ``AnyStore`` hides which one it is. A store answers what is *stored*, so its
-/// values are optional. Where the type is a ``DefaultConfig``, ``value`` and ``update(_:)`` answer what *counts*: the stored value or the
+/// ``PersistentStore`` and ``InMemoryStore`` conform, and ``AnyStore`` hides which one it is. A
+/// store answers what is *stored*, so its values are optional. Where the type is a
+/// ``DefaultConfig``, ``value`` and ``update(_:)`` answer what *counts*: the stored value or the
 /// default.
 ///
-/// A store of your own must write ``get()``, ``set(_:)`` and ``remove()``. If several threads write it, write ``updateStored(_:)`` as well,
-/// because its default implementation reads and then writes. To change what another store does, see ``DefaultStoreDecorator``.
+/// A store of your own must write ``get()``, ``set(_:)`` and ``remove()``. If several threads write
+/// it, write ``updateStored(_:)`` as well, because its default implementation reads and then
+/// writes. To change what another store does, see ``DefaultStoreDecorator``.
 ///
 /// The stores of this library keep these laws, and yours should:
 ///
-/// 1. An empty store reads `nil`. The last write wins. Removing twice is harmless. A value reads back equal, or as the type's own decoding
-///    makes it, or it is refused with an error. Over `UserDefaults`, an empty key reads a value that other code registered for it.
-/// 2. Missing, unreadable and unavailable are three answers of ``load()``. An unreadable value is copied before it is overwritten.
-/// 3. The body of an update runs once, alone among the writers of its suite. Reading inside it is safe. Writing the same suite inside it
-///    is an error.
+/// 1. An empty store reads `nil`. The last write wins. Removing twice is harmless. A value reads
+///    back equal, or as the type's own decoding makes it, or it is refused with an error. Over
+///    `UserDefaults`, an empty key reads a value that other code registered for it.
+/// 2. Missing, unreadable and unavailable are three answers of ``load()``. An unreadable value is
+///    copied before it is overwritten.
+/// 3. The body of an update runs once, alone among the writers of its suite. Reading inside it is
+///    safe. Writing the same suite inside it is an error.
 /// 4. No conversion is called under a lock that a read needs, so reading inside one is safe.
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
     associatedtype Default: Sendable
 
-    /// Returns the stored value; `nil` if it is missing, unreadable or unavailable. ``load()`` tells these apart.
+    /// Returns the stored value; `nil` if it is missing, unreadable or unavailable. ``load()``
+    /// tells these apart.
     func get() -> Default?
 
-    /// Stores a value. If that fails, the old value stays and the suite's failure handler receives the error. ``save(_:)`` throws it.
+    /// Stores a value. If that fails, the old value stays and the suite's failure handler receives
+    /// the error. ``save(_:)`` throws it.
     func set(_ value: Default)
 
     /// Removes the stored value, also one that cannot be read. Does nothing if no value is stored.
@@ -30,13 +36,15 @@ public protocol DefaultStoreType<Default>: Sendable {
 
     /// Returns the stored value; `nil` if it is missing.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unreadable`` if the stored value is not of this type, or
-    ///   ``DefaultsError/Kind/unavailable`` if the suite cannot be read now.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unreadable`` if the stored value
+    ///   is not of this type, or ``DefaultsError/Kind/unavailable`` if the suite cannot be read
+    ///   now.
     func load() throws -> Default?
 
     /// Stores a value, or throws and leaves the old one.
     ///
-    /// A suite that saves in the background notices a failing disk later: ``DefaultsSuite/synchronize()`` waits for it.
+    /// A suite that saves in the background notices a failing disk later:
+    /// ``DefaultsSuite/synchronize()`` waits for it.
     ///
     /// - Throws: A ``DefaultsError``.
     func save(_ value: Default) throws
@@ -49,22 +57,27 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///
     /// On Linux, `UserDefaults` can only keep out other threads, not other processes.
     ///
-    /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil` removes it. It runs once, and nothing is
-    ///   written if it throws. Keep it short, because other writers wait.
+    /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil`
+    ///   removes it. It runs once, and nothing is written if it throws. Keep it short, because
+    ///   other writers wait.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``DefaultsError``. If the stored value is unreadable, `body` does not run.
+    /// - Throws: What `body` throws, or a ``DefaultsError``. If the stored value is unreadable,
+    ///   `body` does not run.
     @discardableResult
     func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
 
-    /// Calls the handler after each change of the stored value until the token is cancelled or deallocated.
+    /// Calls the handler after each change of the stored value until the token is cancelled or
+    /// deallocated.
     ///
-    /// Reports changes from any source: this store, other stores for the same key and, within milliseconds, other processes. Each committed
-    /// change is reported once, in the order of the commits. A write that fails, or that stores what is stored already, is not reported.
-    /// The handler runs under no lock, on the thread of a writer or on one that processes external changes. It may read, write, observe
-    /// and cancel. Observers that trigger each other are stopped with an error after 100 rounds; a task that a handler starts begins
-    /// a new count.
+    /// Reports changes from any source: this store, other stores for the same key and, within
+    /// milliseconds, other processes. Each committed change is reported once, in the order of the
+    /// commits. A write that fails, or that stores what is stored already, is not reported. The
+    /// handler runs under no lock, on the thread of a writer or on one that processes external
+    /// changes. It may read, write, observe and cancel. Observers that trigger each other are
+    /// stopped with an error after 100 rounds; a task that a handler starts begins a new count.
     ///
-    /// The default implementation makes the initial call only. In an ``AnyStore``, changes that go through the box are reported.
+    /// The default implementation makes the initial call only. In an ``AnyStore``, changes that go
+    /// through the box are reported.
     ///
     /// - Parameters:
     ///   - initial: Whether the handler is called with the present value first.
@@ -101,7 +114,8 @@ extension DefaultStoreType {
 }
 
 extension DefaultStoreType {
-    /// Calls the handler after each change of the stored value until the token is cancelled or deallocated.
+    /// Calls the handler after each change of the stored value until the token is cancelled or
+    /// deallocated.
     ///
     /// ```swift
     /// let token = store.observe { change in print(change.newValue as Any) }
@@ -116,7 +130,8 @@ extension DefaultStoreType {
     /// token = store.observeOnMainActor { [weak self] change in self?.label.text = change.newValue?.title }
     /// ```
     ///
-    /// The calls come later, in the order of the changes. After the token was cancelled on the main actor, no call begins.
+    /// The calls come later, in the order of the changes. After the token was cancelled on the main
+    /// actor, no call begins.
     ///
     /// - Parameters:
     ///   - initial: Whether the handler is called with the present value first.
@@ -132,17 +147,20 @@ extension DefaultStoreType {
         }
     }
 
-    /// Changes the value in one step that no other writer comes between, beginning with a default if no value is stored.
+    /// Changes the value in one step that no other writer comes between, beginning with a default
+    /// if no value is stored.
     ///
     /// ```swift
     /// try store.update(default: 0) { $0 += 1 }
     /// ```
     ///
-    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and reported, as with ``set(_:)``.
+    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
+    /// reported, as with ``set(_:)``.
     ///
     /// - Parameters:
     ///   - defaultValue: The value that `body` gets if none is stored.
-    ///   - body: Edits the value. It runs once, and nothing is written if it throws. Keep it short, because other writers wait.
+    ///   - body: Edits the value. It runs once, and nothing is written if it throws. Keep it short,
+    ///     because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
@@ -186,21 +204,25 @@ protocol RecoveringStore<Default>: DefaultStoreType {
 extension DefaultStoreType where Default: DefaultConfig {
     /// The stored value. Returns the default if no value is stored, or none that can be read.
     ///
-    /// `store.value.count += 1` is a read and a write, and another writer can come between. ``update(_:)`` is one step.
+    /// `store.value.count += 1` is a read and a write, and another writer can come between.
+    /// ``update(_:)`` is one step.
     public var value: Default {
         get { get() ?? Default.defaultInstance }
         nonmutating set { set(newValue) }
     }
 
-    /// Changes the value in one step that no other writer comes between, beginning with the default if no value is stored.
+    /// Changes the value in one step that no other writer comes between, beginning with the default
+    /// if no value is stored.
     ///
     /// ```swift
     /// try store.update { $0.size = .large }
     /// ```
     ///
-    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and reported, as with ``set(_:)``.
+    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
+    /// reported, as with ``set(_:)``.
     ///
-    /// - Parameter body: Edits the value. It runs once, and nothing is written if it throws. Keep it short, because other writers wait.
+    /// - Parameter body: Edits the value. It runs once, and nothing is written if it throws. Keep
+    ///   it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
@@ -215,12 +237,14 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// size.set(.large)  // the rest of the config stays
     /// ```
     ///
-    /// Each write is an ``update(_:)`` of the whole. The store reads `nil` if no config is stored: `store.value.size` is never `nil`.
+    /// Each write is an ``update(_:)`` of the whole. The store reads `nil` if no config is stored:
+    /// `store.value.size` is never `nil`.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable
     ) -> AnyStore<Part> { map(part, default: Default.defaultInstance) }
 
-    /// The values from now on, beginning with the present one. The default takes the place of a value that is not stored.
+    /// The values from now on, beginning with the present one. The default takes the place of a
+    /// value that is not stored.
     public var values: DefaultUpdates<Default> {
         DefaultUpdates { element in observe(initial: true) { element($0.value) } }
     }

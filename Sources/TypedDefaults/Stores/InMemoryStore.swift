@@ -4,8 +4,9 @@
 /// let model = CameraModel(config: AnyStore(InMemoryStore(CameraConfig())))
 /// ```
 ///
-/// Values take the same way as in a ``PersistentStore``, to a property list and back, so a type that does not survive that
-/// is found out here. Two stores share nothing; copies of one share its value.
+/// Values take the same way as in a ``PersistentStore``, to a property list and back, so a type
+/// that does not survive that is found out here. Two stores share nothing; copies of one share its
+/// value.
 public struct InMemoryStore<Default: Sendable>: RecoveringStore {
     private let setting: Setting<Default>
 
@@ -50,7 +51,8 @@ public struct InMemoryStore<Default: Sendable>: RecoveringStore {
         try setting.update(recovers: true, body)
     }
 
-    /// Calls the handler after each change of the stored value until the token is cancelled or deallocated.
+    /// Calls the handler after each change of the stored value until the token is cancelled or
+    /// deallocated.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken { setting.observe(initial: initial, handler) }

@@ -78,8 +78,8 @@ extension DefaultStoreType {
     ///
     /// - Parameters:
     ///   - part: The part, in a value type.
-    ///   - defaultWhole: The whole to set a part in if none is stored, or none that can be read. `remove`
-    ///     takes the part from it. Without it these writes fail.
+    ///   - defaultWhole: The whole to set a part in if none is stored, or none that can be read.
+    ///     `remove` takes the part from it. Without it these writes fail.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
     ) -> AnyStore<Part> {

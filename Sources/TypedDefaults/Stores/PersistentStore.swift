@@ -5,9 +5,9 @@
 /// store.set(CameraConfig(savesToCameraRoll: false))
 /// ```
 ///
-/// The value is decoded when it is first asked for and kept until it changes; over `UserDefaults`, which anybody may write, the stored
-/// object is read and compared each time. Copies, and other stores for the same key of the
-/// same suite, share what is stored.
+/// The value is decoded when it is first asked for and kept until it changes; over `UserDefaults`,
+/// which anybody may write, the stored object is read and compared each time. Copies, and other
+/// stores for the same key of the same suite, share what is stored.
 public struct PersistentStore<Default: Sendable>: RecoveringStore {
     private let setting: Setting<Default>
 
@@ -15,7 +15,8 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
     ///
     /// - Parameters:
     ///   - suite: The suite of the setting.
-    ///   - key: Another key than the type's own, for a second setting of one type; `nil` for the type's own.
+    ///   - key: Another key than the type's own, for a second setting of one type; `nil` for the
+    ///     type's own.
     public init(in suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
         if let key {
             setting = Setting(suite, key: key, .convertible)
@@ -49,7 +50,8 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
         try setting.update(recovers: true, body)
     }
 
-    /// Calls the handler after each change of the stored value until the token is cancelled or deallocated.
+    /// Calls the handler after each change of the stored value until the token is cancelled or
+    /// deallocated.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken { setting.observe(initial: initial, handler) }

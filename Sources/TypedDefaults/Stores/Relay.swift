@@ -1,6 +1,7 @@
 import SettingsFile
 
-/// Who hears of what goes through a box around a store that tells nothing itself. Copies of the box share it.
+/// Who hears of what goes through a box around a store that tells nothing itself. Copies of the box
+/// share it.
 final class Relay<Default: Sendable>: Sendable {
     private struct Event {
         let change: DefaultChange<Default>
@@ -16,8 +17,9 @@ final class Relay<Default: Sendable>: Sendable {
         var queue = DeliveryQueue<Event>()
     }
     private let state = Locked(State())
-    /// Held by each write through the box and by each start of an observation. So events are in the order of
-    /// the writes, and no write falls between the read of the initial value and the registration.
+    /// Held by each write through the box and by each start of an observation. So events are in the
+    /// order of the writes, and no write falls between the read of the initial value and the
+    /// registration.
     private let turns = RecursionCheckingLock()
     private let stateLock: StateLock
 
@@ -54,7 +56,8 @@ final class Relay<Default: Sendable>: Sendable {
     ) -> ObservationToken {
         let observer = ChangeObserver(handler)
         let hasTurn = (try? turns.acquire(timeout: .seconds(2))) != nil
-        // A failure handler that the read calls may write through the box, so it must run after the turn.
+        // A failure handler that the read calls may write through the box, so it must run after the
+        // turn.
         if hasTurn { AfterUnlock.didLock() }
         let present = announce(store.get(), isWrite: false)
         let old = state.withLock { state in
@@ -90,7 +93,8 @@ final class Relay<Default: Sendable>: Sendable {
     /// Runs a write of the store, and notifies the observers of what it changed.
     func telling<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
         var refusal: RecursionCheckingLock.AcquireError?
-        // After the timeout, and inside an update, the write goes on without a turn: the store is not ours to close.
+        // After the timeout, and inside an update, the write goes on without a turn: the store is
+        // not ours to close.
         do throws(RecursionCheckingLock.AcquireError) { try turns.acquire(timeout: .seconds(2)) } catch {
             refusal = error
         }

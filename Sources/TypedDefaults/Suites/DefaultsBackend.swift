@@ -4,19 +4,22 @@
 /// let suite = DefaultsSuite(backend: DatabaseBackend(connection))
 /// ```
 ///
-/// A suite handles types, caching, failures and the turns of its process's writers, so a backend deals with raw values only. It must
-/// keep these laws:
+/// A suite handles types, caching, failures and the turns of its process's writers, so a backend
+/// deals with raw values only. It must keep these laws:
 ///
-/// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a value reads `nil`.
+/// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a
+///    value reads `nil`.
 /// 2. Keys are compared by their UTF-8 bytes.
 /// 3. Every reader sees all edits of one commit or none of them, also after a crash.
 /// 4. A commit that throws has changed nothing.
-/// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never `nil`, and is never overwritten.
+/// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
+///    `nil`, and is never overwritten.
 ///
-/// Any thread may call a backend at any time. ``commit(_:)`` is called only between ``beginWrite()`` and ``endWrite()``.
+/// Any thread may call a backend at any time. ``commit(_:)`` is called only between
+/// ``beginWrite()`` and ``endWrite()``.
 ///
-/// Only ``value(forKey:)``, ``keys()`` and ``commit(_:)`` must be written. Without ``generation`` each read of a setting reads
-/// the backend.
+/// Only ``value(forKey:)``, ``keys()`` and ``commit(_:)`` must be written. Without ``generation``
+/// each read of a setting reads the backend.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns the stored value, or `nil` if the key has none.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
@@ -24,9 +27,11 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns all stored keys, in any order.
     func keys() throws(DefaultsError) -> [String]
 
-    /// Waits until no other process that shares the place is writing, and makes its changes visible.
+    /// Waits until no other process that shares the place is writing, and makes its changes
+    /// visible.
     ///
-    /// The suite lets one thread of its process write at a time. It calls ``endWrite()`` once if this returns.
+    /// The suite lets one thread of its process write at a time. It calls ``endWrite()`` once if
+    /// this returns.
     ///
     /// - Throws: ``DefaultsError/Kind/timedOut`` if other processes do not finish.
     func beginWrite() throws(DefaultsError)
@@ -39,25 +44,30 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// - Throws: ``DefaultsError/Kind/refused`` for a value that the place cannot store exactly.
     func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError)
 
-    /// A number that changes as soon as a value may have changed other than by ``commit(_:)``; `nil` if that cannot be known.
+    /// A number that changes as soon as a value may have changed other than by ``commit(_:)``;
+    /// `nil` if that cannot be known.
     ///
     /// Each read of a setting asks for it, so it must be cheap.
     var generation: UInt64? { get }
 
-    /// Returns the keys that may have changed after a generation, `nil` for all keys, and the present generation.
+    /// Returns the keys that may have changed after a generation, `nil` for all keys, and the
+    /// present generation.
     ///
     /// - Parameter generation: An earlier ``generation``; 0 for any time.
     func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
 
-    /// Returns once every commit so far is safe from a loss of power, or as safe as the place makes it.
+    /// Returns once every commit so far is safe from a loss of power, or as safe as the place makes
+    /// it.
     func synchronize() throws(DefaultsError)
 
-    /// Begins to call a closure soon after something may have changed other than by ``commit(_:)``; `nil` ends that.
+    /// Begins to call a closure soon after something may have changed other than by ``commit(_:)``;
+    /// `nil` ends that.
     ///
-    /// The suite calls this when the first observer comes and when the last one goes, and reads the changes itself once after this
-    /// returns.
+    /// The suite calls this when the first observer comes and when the last one goes, and reads the
+    /// changes itself once after this returns.
     ///
-    /// - Parameter onChange: Takes the keys that may have changed, or `nil` for all keys. It never waits for a writer.
+    /// - Parameter onChange: Takes the keys that may have changed, or `nil` for all keys. It never
+    ///   waits for a writer.
     func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?)
 
     /// Where the values are stored, for people to read; `nil` for a place without a name.
@@ -88,37 +98,45 @@ package protocol SystemBackend: DefaultsBackend {
     /// Zero means before a write returns, and `nil` means never.
     var synchronizationDelay: Duration? { get }
 
-    /// Returns the launch argument for the key, as in `-volume 7`, if the place puts launch arguments in front of stored values.
+    /// Returns the launch argument for the key, as in `-volume 7`, if the place puts launch
+    /// arguments in front of stored values.
     func launchArgument(forKey key: String) -> PropertyList?
 
-    /// Takes the closure to call with failures that the backend meets on its own, such as repaired damage.
+    /// Takes the closure to call with failures that the backend meets on its own, such as repaired
+    /// damage.
     ///
-    /// The first suite on a backend calls this before anything else but ``DefaultsBackend/location``, under no lock, so a backend may
-    /// create suites here. The call can repeat: after the last suite on the backend was released and a new one is created, or when
-    /// several threads create the first one at the same time. Keep the last closure.
+    /// The first suite on a backend calls this before anything else but
+    /// ``DefaultsBackend/location``, under no lock, so a backend may create suites here. The call
+    /// can repeat: after the last suite on the backend was released and a new one is created, or
+    /// when several threads create the first one at the same time. Keep the last closure.
     func attach(report: @escaping @Sendable (DefaultsError) -> Void)
 
-    /// Whether ``DefaultsBackend/watch(_:)`` reports all changes that the place reports, by key, at least those of keys that
-    /// ``follow(_:_:)`` has named.
+    /// Whether ``DefaultsBackend/watch(_:)`` reports all changes that the place reports, by key, at
+    /// least those of keys that ``follow(_:_:)`` has named.
     ///
-    /// If not, and without a ``DefaultsBackend/generation``, a suite reads everything that is observed again at each of its own writes.
+    /// If not, and without a ``DefaultsBackend/generation``, a suite reads everything that is
+    /// observed again at each of its own writes.
     var followsKeys: Bool { get }
 
-    /// Begins or ends to report changes of a key. Calls with `true` are counted, and as many with `false` end it.
+    /// Begins or ends to report changes of a key. Calls with `true` are counted, and as many with
+    /// `false` end it.
     ///
     /// Called for each key that is observed, or tracked by the Observation framework.
     func follow(_ key: String, _ isFollowed: Bool)
 
-    /// Returns whether an administrator provides the value, so that ``DefaultsBackend/commit(_:)`` throws
-    /// ``DefaultsError/Kind/managed``.
+    /// Returns whether an administrator provides the value, so that ``DefaultsBackend/commit(_:)``
+    /// throws ``DefaultsError/Kind/managed``.
     func isManaged(_ key: String) -> Bool
 
-    /// Whether a key that is not stored may have a value all the same, such as one that was registered with `UserDefaults`.
+    /// Whether a key that is not stored may have a value all the same, such as one that was
+    /// registered with `UserDefaults`.
     ///
-    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and ``isStored(_:)`` tells the two apart.
+    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and ``isStored(_:)`` tells the
+    /// two apart.
     var hasFallbackValues: Bool { get }
 
-    /// Returns whether a value is stored under the key, readable or not. Called only if ``hasFallbackValues`` is true.
+    /// Returns whether a value is stored under the key, readable or not. Called only if
+    /// ``hasFallbackValues`` is true.
     func isStored(_ key: String) throws(DefaultsError) -> Bool
 }
 
@@ -155,12 +173,14 @@ final class ForeignBackend: SystemBackend {
 
 /// A backend on a settings file.
 package protocol SettingsFileBackend: SystemBackend {
-    /// Calls ``DefaultsBackend/beginWrite()`` and returns the generation. Until ``DefaultsBackend/endWrite()``, only this process
-    /// changes it.
+    /// Calls ``DefaultsBackend/beginWrite()`` and returns the generation. Until
+    /// ``DefaultsBackend/endWrite()``, only this process changes it.
     func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64?
 
-    /// Copies what is stored under `key`, as it is, between ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
+    /// Copies what is stored under `key`, as it is, between ``DefaultsBackend/beginWrite()`` and
+    /// ``DefaultsBackend/endWrite()``.
     ///
-    /// - Returns: The key that holds the copy: `first` or, if something else is stored there, `second`.
+    /// - Returns: The key that holds the copy: `first` or, if something else is stored there,
+    ///   `second`.
     func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String
 }

@@ -1,7 +1,8 @@
 import SettingsFile
 
 extension DefaultsSuite {
-    /// Changes several settings as one commit, alone among the writers of the suite in all processes.
+    /// Changes several settings as one commit, alone among the writers of the suite in all
+    /// processes.
     ///
     /// ```swift
     /// try suite.update { contents in
@@ -10,14 +11,17 @@ extension DefaultsSuite {
     /// }
     /// ```
     ///
-    /// Readers in every process see all of the changes or none, and observers of the suite receive one event. Over `UserDefaults`, which
-    /// writes key by key, other processes may see a part of the changes for a moment.
+    /// Readers in every process see all of the changes or none, and observers of the suite receive
+    /// one event. Over `UserDefaults`, which writes key by key, other processes may see a part of
+    /// the changes for a moment.
     ///
-    /// - Parameter body: Edits the contents. It runs once; if it throws, nothing is written. Keep it short, because other writers wait.
-    ///   Reading the suite inside it is safe. Writing the suite inside it is an error.
+    /// - Parameter body: Edits the contents. It runs once; if it throws, nothing is written. Keep
+    ///   it short, because other writers wait. Reading the suite inside it is safe. Writing the
+    ///   suite inside it is an error.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``DefaultsError``. Then none of the edits is written. A copy of a
-    ///   value that this version cannot read, `<key>.unreadable`, may have been made before.
+    /// - Throws: What `body` throws, or a ``DefaultsError``. Then none of the edits is written. A
+    ///   copy of a value that this version cannot read, `<key>.unreadable`, may have been made
+    ///   before.
     @discardableResult
     public func update<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
         try current.updateContents(body)
@@ -64,7 +68,8 @@ extension DefaultsSuite {
         return (result, unreadable)
     }
 
-    /// Runs the body of an update. The contents that it edits are gone when this returns, unless the body keeps a copy.
+    /// Runs the body of an update. The contents that it edits are gone when this returns, unless
+    /// the body keeps a copy.
     private func editsMade<Result>(
         to base: SuiteContents.Base, by body: (inout SuiteContents) throws -> Result
     ) throws -> (Result, [ByteString: PropertyList?]) {
@@ -80,7 +85,8 @@ extension DefaultsSuite {
         if let failure = contents.failure { throw failure }
         var new = contents.edits
         if contents.base !== base {
-            // Other contents were assigned, so every key that they lack is removed. Another update may be editing them.
+            // Other contents were assigned, so every key that they lack is removed. Another update
+            // may be editing them.
             contents.base.complete()
             new = base.values.mapValues { _ in nil }
             for key in base.unknownKeys.subtracting(contents.base.unknownKeys) { new[key] = .some(nil) }
@@ -98,7 +104,8 @@ extension DefaultsSuite {
         return edits
     }
 
-    /// Adds copies of values under former names that the declared type cannot read, and that the edits would remove.
+    /// Adds copies of values under former names that the declared type cannot read, and that the
+    /// edits would remove.
     private func keepUnreadableValues(
         before edits: inout [ByteString: PropertyList?], _ base: SuiteContents.Base
     ) throws(DefaultsError) -> [DefaultsError] {
@@ -154,8 +161,8 @@ extension DefaultsSuite {
 
     /// Makes the stored values exactly those of the contents, as one commit.
     ///
-    /// A value that this version of the library cannot read stays as it is if the contents were read while it was stored. See
-    /// ``SuiteContents/unreadableKeys``.
+    /// A value that this version of the library cannot read stays as it is if the contents were
+    /// read while it was stored. See ``SuiteContents/unreadableKeys``.
     ///
     /// - Throws: A ``DefaultsError``. Then nothing is written.
     public func replaceContents(with contents: SuiteContents) throws { try update { $0 = contents } }
@@ -164,7 +171,8 @@ extension DefaultsSuite {
 extension DefaultsSuite {
     typealias Values = (values: [ByteString: PropertyList], unknownKeys: Set<ByteString>)
 
-    /// Returns all stored values, and the keys of those that the backend cannot read; as of one moment if no other process writes.
+    /// Returns all stored values, and the keys of those that the backend cannot read; as of one
+    /// moment if no other process writes.
     func values() throws(DefaultsError) -> Values {
         var all: Values = ([:], [])
         for key in try keysInScope() {

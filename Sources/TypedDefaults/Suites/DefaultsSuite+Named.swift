@@ -8,7 +8,8 @@ import SettingsFile
         /// The program's own settings: `UserDefaults.standard`.
         public static let standard = DefaultsSuite(userDefaults: .standard)
 
-        /// The identifier of the bundle, which names the program's own settings here. Assigning a name has no effect.
+        /// The identifier of the bundle, which names the program's own settings here. Assigning a
+        /// name has no effect.
         public static var standardName: String {
             get { programIdentifier }
             set { precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name") }
@@ -21,8 +22,8 @@ import SettingsFile
 
         /// The settings of that name: an app group or the like.
         ///
-        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
-        ///   does not begin with a dot.
+        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters,
+        ///   digits, `.`, `_` and `-` of ASCII, and does not begin with a dot.
         public init(name: String) throws {
             self = try .onUserDefaults(name: name)
         }
@@ -31,10 +32,11 @@ import SettingsFile
     extension DefaultsSuite {
         /// The program's own settings.
         ///
-        /// On Apple platforms `UserDefaults.standard`. Elsewhere a settings file, named by ``standardName`` or else by the file name
-        /// of the executable, with bytes that a suite's name may not hold as `%XX`. Programs of one file name share it.
-        // Not by the bundle's identifier, which only all of Foundation knows and programs have none of: linking it would lead to
-        // other settings.
+        /// On Apple platforms `UserDefaults.standard`. Elsewhere a settings file, named by
+        /// ``standardName`` or else by the file name of the executable, with bytes that a suite's
+        /// name may not hold as `%XX`. Programs of one file name share it.
+        // Not by the bundle's identifier, which only all of Foundation knows and programs have none
+        // of: linking it would lead to other settings.
         public static let standard = DefaultsSuite(settingsFile: standardSuiteName.takeName())
 
         /// The name of the program's own settings, by default the file name of the executable.
@@ -43,8 +45,9 @@ import SettingsFile
         /// DefaultsSuite.standardName = "com.example.camera"
         /// ```
         ///
-        /// Assign a name that stays when the executable is renamed, once and before ``standard`` is used: assigning another name later, or one
-        /// that ``init(name:)`` refuses, ends the program. On Apple platforms the bundle names the settings, and assigning has no effect.
+        /// Assign a name that stays when the executable is renamed, once and before ``standard`` is
+        /// used: assigning another name later, or one that ``init(name:)`` refuses, ends the
+        /// program. On Apple platforms the bundle names the settings, and assigning has no effect.
         public static var standardName: String {
             get { standardSuiteName.takeName() }
             set {
@@ -56,11 +59,11 @@ import SettingsFile
         /// What tells this program's settings from those of others.
         static var programIdentifier: String { standardSuiteName.takeName() }
 
-        /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`; on Apple platforms an app group or the
-        /// like.
+        /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`;
+        /// on Apple platforms an app group or the like.
         ///
-        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters, digits, `.`, `_` and `-` of ASCII, and
-        ///   does not begin with a dot.
+        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters,
+        ///   digits, `.`, `_` and `-` of ASCII, and does not begin with a dot.
         public init(name: String) throws {
             try Self.check(name: name)
             self.init(settingsFile: name)

@@ -8,10 +8,12 @@ extension DefaultsSuite {
     /// suite[.quality] = 0.5  // is stored under “user-42/quality”
     /// ```
     ///
-    /// The scope adds the prefix to each key that it is given, and removes it from each key that it returns. Changes and errors name
-    /// the whole key. End the prefix with a separator, because “user-4” is a prefix of “user-42” as well.
+    /// The scope adds the prefix to each key that it is given, and removes it from each key that it
+    /// returns. Changes and errors name the whole key. End the prefix with a separator, because
+    /// “user-4” is a prefix of “user-42” as well.
     ///
-    /// Settings that all scopes share stay in the suite itself. ``onFailure`` and ``synchronize()`` are those of the whole suite.
+    /// Settings that all scopes share stay in the suite itself. ``onFailure`` and ``synchronize()``
+    /// are those of the whole suite.
     public func scoped(_ prefix: String) -> DefaultsSuite {
         let whole = withPrefix(prefix)
         return DefaultsSuite(core: core, scope: whole.isEmpty ? nil : Scope(prefix: whole))

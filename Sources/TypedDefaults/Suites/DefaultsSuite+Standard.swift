@@ -7,9 +7,10 @@ extension DefaultsSuite {
     /// }
     /// ```
     ///
-    /// This redirects the stores, wrappers and settings on the standard suite, those that were made before included, and the scopes
-    /// of it. It applies to the current task and the tasks that the function starts, so tests that run at the same time do not meet. Detached
-    /// tasks and other threads still use the standard suite. An observation stays with the suite in which it began.
+    /// This redirects the stores, wrappers and settings on the standard suite, those that were made
+    /// before included, and the scopes of it. It applies to the current task and the tasks that the
+    /// function starts, so tests that run at the same time do not meet. Detached tasks and other
+    /// threads still use the standard suite. An observation stays with the suite in which it began.
     ///
     /// - Parameters:
     ///   - suite: The suite to use, which is not the standard suite or a scope of it.
@@ -22,7 +23,8 @@ extension DefaultsSuite {
         try StandInSuite.$current.withValue(prepared(suite), operation: operation)
     }
 
-    /// Runs an asynchronous function in which another suite stands in for ``standard``. See ``withStandard(_:operation:)``.
+    /// Runs an asynchronous function in which another suite stands in for ``standard``. See
+    /// ``withStandard(_:operation:)``.
     public static func withStandard<Result>(
         _ suite: DefaultsSuite, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Result
     ) async rethrows -> Result {

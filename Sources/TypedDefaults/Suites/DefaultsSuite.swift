@@ -11,10 +11,12 @@ import SettingsFile
 ///
 /// What a suite or a store of this library throws is a ``DefaultsError``.
 ///
-/// There is no registration of defaults. A default value lives in the declaration of its setting, see ``DefaultKey``, or is a new
-/// instance of a config struct; a registration would be a second place that says what the first one already says.
-// Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a `catch where` can crash the
-// Swift 6.3 compiler, and the same code would compile for one store and warn for another.
+/// There is no registration of defaults. A default value lives in the declaration of its setting,
+/// see ``DefaultKey``, or is a new instance of a config struct; a registration would be a second
+/// place that says what the first one already says.
+// Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a
+// `catch where` can crash the Swift 6.3 compiler, and the same code would compile for one store and
+// warn for another.
 public struct DefaultsSuite: Sendable {
     /// The core of this suite, even while another suite stands in for it.
     let core: SuiteCore
@@ -35,28 +37,33 @@ public struct DefaultsSuite: Sendable {
 
     /// What is called with each failure that no caller can be told of, as those of `get` and `set`.
     ///
-    /// At first a handler that writes to standard error, on Apple platforms to the system's log with all but the kind private, at most
-    /// one line for each kind of failure. Setting it replaces the handler for
-    /// all handles on the suite. It is called on the thread that met the failure, under no lock; for a failure inside
-    /// ``DefaultStoreType/updateStored(_:)``, once the update has ended. So it may write the suite.
+    /// At first a handler that writes to standard error, on Apple platforms to the system's log
+    /// with all but the kind private, at most one line for each kind of failure. Setting it
+    /// replaces the handler for all handles on the suite. It is called on the thread that met the
+    /// failure, under no lock; for a failure inside ``DefaultStoreType/updateStored(_:)``, once the
+    /// update has ended. So it may write the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { current.core.onFailure }
         nonmutating set { current.core.onFailure = newValue }
     }
 
-    /// Where the suite is stored, for people to read; nil where that is no place that one can name, such as memory.
+    /// Where the suite is stored, for people to read; nil where that is no place that one can name,
+    /// such as memory.
     public var location: String? { current.core.backend.location }
 
-    /// Returns once every change so far is where a loss of power does not reach it, or as close to that as the backend comes.
+    /// Returns once every change so far is where a loss of power does not reach it, or as close to
+    /// that as the backend comes.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be written.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be
+    ///   written.
     public func synchronize() throws { try current.core.backend.synchronize() }
 }
 
 extension DefaultsSuite {
     static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
 
-    /// Throws unless the name is one that every platform can store under and no folder can be reached with.
+    /// Throws unless the name is one that every platform can store under and no folder can be
+    /// reached with.
     static func check(name: String) throws(DefaultsError) {
         guard (1...200).contains(name.utf8.count), name.utf8.allSatisfy(nameBytes.contains), !name.hasPrefix(".") else {
             throw DefaultsError(
@@ -89,8 +96,8 @@ extension DefaultsSuite {
 
     /// Removes all that is stored in this suite, as one change.
     ///
-    /// Of `UserDefaults` that is the program's or the suite's own domain only, without managed values. A failure goes to ``onFailure``,
-    /// and then nothing is removed.
+    /// Of `UserDefaults` that is the program's or the suite's own domain only, without managed
+    /// values. A failure goes to ``onFailure``, and then nothing is removed.
     public func removeAll() {
         let suite = current
         suite.core.removing { core throws(DefaultsError) in

@@ -1,6 +1,7 @@
 import SettingsFile
 
-/// What one declaration says of a setting, as an object, so that the same one is known again at the cost of a comparison.
+/// What one declaration says of a setting, as an object, so that the same one is known again at the
+/// cost of a comparison.
 final class Declaration<Value: Sendable>: AnyDeclaration {
     private let defaultValue: Value?
     let conversion: Conversion<Value>
@@ -52,7 +53,8 @@ struct DeclarationContent {
     /// The type of the value; of an optional what it holds.
     let type: Any.Type
     let kind: ConversionKind
-    /// The default as it would be stored, where nil is one as well; nil if there is none, or none that can be stored.
+    /// The default as it would be stored, where nil is one as well; nil if there is none, or none
+    /// that can be stored.
     let defaultValue: PropertyList??
     let site: DeclarationSite?
 
@@ -84,6 +86,7 @@ struct DeclarationSite {
         line == other.line && isOfProgram && "\(fileID)" == "\(other.fileID)"
     }
 
-    /// False for the lines of this library that make keys for wrappers, which says nothing of where those are.
+    /// False for the lines of this library that make keys for wrappers, which says nothing of where
+    /// those are.
     private var isOfProgram: Bool { "\(fileID)".prefix { $0 != "/" } != #fileID.prefix { $0 != "/" } }
 }

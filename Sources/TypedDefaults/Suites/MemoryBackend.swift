@@ -1,6 +1,7 @@
 import SettingsFile
 
-/// Settings in memory, gone with the last reference: for tests, previews, and what should not be kept.
+/// Settings in memory, gone with the last reference: for tests, previews, and what should not be
+/// kept.
 package final class MemoryBackend: SystemBackend {
     private let contents: Locked<[ByteString: PropertyList]>
 

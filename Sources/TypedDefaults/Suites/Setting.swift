@@ -37,14 +37,15 @@ struct Setting<Value: Sendable>: Sendable {
 }
 
 extension Setting {
-    /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the last two, of an unreadable value
-    /// once.
+    /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the
+    /// last two, of an unreadable value once.
     func get() -> Value? {
         if let box = box() { unboxed(box) } else { nil }
     }
 
     /// The same, with a value for none.
-    // Not by way of an optional: to make one of a type that is known at run time only costs as much as the rest.
+    // Not by way of an optional: to make one of a type that is known at run time only costs as much
+    // as the rest.
     func get(or defaultValue: Value) -> Value {
         if let box = box() { unboxed(box) } else { defaultValue }
     }
@@ -88,7 +89,8 @@ extension Setting {
         return try value(of: core.current(slot))
     }
 
-    /// Whether anything is stored, readable or not; false where that cannot be known, which the failure handler hears.
+    /// Whether anything is stored, readable or not; false where that cannot be known, which the
+    /// failure handler hears.
     var isSet: Bool {
         if let replacement { return replacement.isSet }
         noteAccess()
@@ -133,7 +135,8 @@ extension Setting {
         try put(try slot.encode(value))
     }
 
-    /// - Parameter recovers: Whether an unreadable value counts as missing, instead of being an error.
+    /// - Parameter recovers: Whether an unreadable value counts as missing, instead of being an
+    ///   error.
     func update<Result>(
         recovers: Bool = false, _ body: (inout Value?) throws -> Result
     ) throws -> Result {

@@ -3,8 +3,8 @@ import SettingsFile
 
 /// What one suite knows of one key as one type: the stored value and what it was decoded to.
 ///
-/// Not generic, since all but the conversion itself is the same for every type, and generic code that cannot be specialised for
-/// its caller is slow.
+/// Not generic, since all but the conversion itself is the same for every type, and generic code
+/// that cannot be specialised for its caller is slow.
 final class Slot: ForkLock {
     /// What a stored value comes to.
     enum Content: Sendable {
@@ -35,15 +35,18 @@ final class Slot: ForkLock {
         /// Whether `stored` holds at that generation of the backend.
         var isKnown = false
         var generation: UInt64?
-        /// Whether `stored` was written through this slot, by a type that was seen to read what it writes.
+        /// Whether `stored` was written through this slot, by a type that was seen to read what it
+        /// writes.
         private(set) var isOwn = false
-        /// The failure that was reported last, and of which value; nil once another value was read or written.
+        /// The failure that was reported last, and of which value; nil once another value was read
+        /// or written.
         fileprivate(set) var reported: Report?
         /// Grows with each event that makes a look under way stale.
         var version: UInt = 0
         /// Whether a commit of this key is under way.
         var isUnsettled = false
-        /// Whether something else may count than what is stored, so that no kept value is returned at once.
+        /// Whether something else may count than what is stored, so that no kept value is returned
+        /// at once.
         var isBypassed = false
 
         mutating func learn(_ stored: PropertyList?, isUnderFormerKey: Bool = false, isOwn: Bool = false) {
@@ -60,8 +63,8 @@ final class Slot: ForkLock {
     }
 
     let key: String
-    /// The names that the key had before, newest first. A value under one of them counts while there
-    /// is none under the key. The first write moves it.
+    /// The names that the key had before, newest first. A value under one of them counts while
+    /// there is none under the key. The first write moves it.
     let formerKeys: [String]
     /// The type and the conversion that the slot is for.
     let form: ConversionForm
@@ -143,7 +146,8 @@ final class Slot: ForkLock {
         }
     }
 
-    /// Returns what to store for a value of the slot's type, which reads back what it wrote; nil to remove the key.
+    /// Returns what to store for a value of the slot's type, which reads back what it wrote; nil to
+    /// remove the key.
     func encode<Value: Sendable>(_ value: Value) throws(DefaultsError) -> PropertyList? {
         // Safe: a slot is found by its type.
         let encoding = unsafeDowncast(encoding, to: SlotEncoding<Value>.self)
@@ -157,14 +161,16 @@ final class Slot: ForkLock {
 
 /// How values of a slot's type are encoded.
 ///
-/// A function in an object, because generic code would look up the type of a ``Conversion`` at each call.
+/// A function in an object, because generic code would look up the type of a ``Conversion`` at each
+/// call.
 private final class SlotEncoding<Value: Sendable>: Sendable {
     let encode: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
     init(_ conversion: Conversion<Value>) { encode = conversion.encoding }
 }
 
 extension Slot {
-    /// The content that is right at that generation of the backend; not decoded if none is known to be.
+    /// The content that is right at that generation of the backend; not decoded if none is known to
+    /// be.
     @inline(__always)
     func kept(at generation: UInt64?) -> Content {
         guard let generation else { return .notDecoded }
@@ -174,7 +180,8 @@ extension Slot {
         }
     }
 
-    /// What is known, right at that generation if it is known at all: whatever changed until then has been forgotten.
+    /// What is known, right at that generation if it is known at all: whatever changed until then
+    /// has been forgotten.
     func known(at generation: UInt64?) -> Knowledge {
         knowledge.withLock { knowledge in
             if generation == nil { knowledge.isKnown = false }
@@ -183,7 +190,8 @@ extension Slot {
         }
     }
 
-    /// Returns what is known, and begins a commit of this key unless nothing is known or the value stays equal.
+    /// Returns what is known, and begins a commit of this key unless nothing is known or the value
+    /// stays equal.
     ///
     /// Balance a begun commit with ``keepOwn(_:at:)`` or ``settle()``.
     func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Knowledge, hasBegun: Bool) {
@@ -236,8 +244,8 @@ extension Slot {
         }
     }
 
-    /// Releases a replaced value after the slot's lock and, if this thread is writing, after its write: the value may hold an
-    /// object whose deinit uses the suite.
+    /// Releases a replaced value after the slot's lock and, if this thread is writing, after its
+    /// write: the value may hold an object whose deinit uses the suite.
     func release(_ old: Replaced?) {
         guard holdsObjects, case .value(let box)? = old?.content, AfterUnlock.holdsLock else { return }
         AfterUnlock.run { withExtendedLifetime(box) {} }
@@ -287,8 +295,8 @@ extension Slot {
         knowledge.unlock()
     }
 
-    /// Whether a slot that is made again later is no different: one that reported a failure would report it again, and one that is
-    /// tracked would not be found.
+    /// Whether a slot that is made again later is no different: one that reported a failure would
+    /// report it again, and one that is tracked would not be found.
     var canBeMadeAgain: Bool {
         !isTracked && formerKeys.isEmpty && !isArgumentRefused && knowledge.withLock { $0.reported == nil }
     }
@@ -297,7 +305,8 @@ extension Slot {
     ///
     /// - Parameters:
     ///   - stored: What could not be read; nil for what was looked at last.
-    ///   - isValueExact: False over a backend that tells no changes, where the same value may read a little different once it is saved.
+    ///   - isValueExact: False over a backend that tells no changes, where the same value may read
+    ///     a little different once it is saved.
     func takeReport(_ failure: DefaultsError, of stored: PropertyList?, isValueExact: Bool) -> Bool {
         let (isNew, old) = knowledge.withLock { knowledge -> (Bool, Report?) in
             let old = knowledge.reported
@@ -332,9 +341,10 @@ extension Slot: Observable {
 
     /// Whether the Observation framework waits for the next change.
     ///
-    /// The framework has no API that answers this. It keeps the key path of each property that it waits for, and no other code has a
-    /// reference to this one, so the reference count answers it. That is a detail of the framework. Where it does not hold, every slot
-    /// counts as tracked: its key is followed for as long as the slot lives, which costs time but loses no change.
+    /// The framework has no API that answers this. It keeps the key path of each property that it
+    /// waits for, and no other code has a reference to this one, so the reference count answers it.
+    /// That is a detail of the framework. Where it does not hold, every slot counts as tracked: its
+    /// key is followed for as long as the slot lives, which costs time but loses no change.
     var isTracked: Bool { keyPath.isHeldByOthers || isAlwaysTracked }
 
     /// Whether the framework keeps the key path of a property that it waits for.
@@ -379,7 +389,8 @@ private final class TellingReference<Object: AnyObject>: Sendable {
 
     @inline(__always)
     var isHeldByOthers: Bool {
-        // The question counts as a write of the variable that it is asked of. So each thread has its own, which holds no reference.
+        // The question counts as a write of the variable that it is asked of. So each thread has
+        // its own, which holds no reference.
         var copy = unmanaged
         return withUnsafeMutablePointer(to: &copy) { copy in
             copy.withMemoryRebound(to: Object.self, capacity: 1) { !isKnownUniquelyReferenced(&$0.pointee) }

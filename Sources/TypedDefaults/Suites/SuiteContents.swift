@@ -1,6 +1,7 @@
 import SettingsFile
 
-/// The stored values of a suite as one value: what ``DefaultsSuite/update(_:)`` edits, and what a backup or a migration works on.
+/// The stored values of a suite as one value: what ``DefaultsSuite/update(_:)`` edits, and what a
+/// backup or a migration works on.
 ///
 /// ```swift
 /// try suite.update { contents in
@@ -11,10 +12,11 @@ import SettingsFile
 /// let backup = try suite.contents()
 /// ```
 ///
-/// A value of this type is independent of the suite: changing a copy changes nothing else. Keys are compared by their UTF-8 bytes.
+/// A value of this type is independent of the suite: changing a copy changes nothing else. Keys are
+/// compared by their UTF-8 bytes.
 ///
-/// Subscripts cannot throw. The first failure, such as a value that cannot be stored, is kept and thrown by the call that stores the
-/// contents, which then stores nothing.
+/// Subscripts cannot throw. The first failure, such as a value that cannot be stored, is kept and
+/// thrown by the call that stores the contents, which then stores nothing.
 public struct SuiteContents: Sendable {
     var base: Base
     private(set) var edits: [ByteString: PropertyList?] = [:]
@@ -28,7 +30,8 @@ public struct SuiteContents: Sendable {
 }
 
 extension SuiteContents {
-    /// The value that is stored under a key, as it is stored; `nil` if there is none. Assigning `nil` removes the key.
+    /// The value that is stored under a key, as it is stored; `nil` if there is none. Assigning
+    /// `nil` removes the key.
     public subscript(name: String) -> PropertyList? {
         get {
             if let edit = edits[ByteString(name)] { return edit }
@@ -37,13 +40,15 @@ extension SuiteContents {
         set { edits[ByteString(name)] = .some(newValue) }
     }
 
-    /// The value of a config type. Returns the default if no value is stored, or none that can be read.
+    /// The value of a config type. Returns the default if no value is stored, or none that can be
+    /// read.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
         get { self[stored: type] ?? Config.defaultInstance }
         set { self[stored: type] = newValue }
     }
 
-    /// The stored value of a type that names its own key; `nil` if none is stored, or none that can be read.
+    /// The stored value of a type that names its own key; `nil` if none is stored, or none that can
+    /// be read.
     ///
     /// Assigning `nil` removes the key.
     public subscript<Config: DefaultConvertible>(stored type: Config.Type) -> Config? {
@@ -54,9 +59,11 @@ extension SuiteContents {
     /// Removes all values.
     public mutating func removeAll() { self = SuiteContents() }
 
-    /// The keys whose values this version of the library cannot read, because a newer one wrote them.
+    /// The keys whose values this version of the library cannot read, because a newer one wrote
+    /// them.
     ///
-    /// Their values are not part of ``keys`` and of iteration. ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
+    /// Their values are not part of ``keys`` and of iteration.
+    /// ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
     public var unreadableKeys: [String] {
         base.allUnknownKeys.filter { edits[$0] == nil }.map(\.string)
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -130,7 +137,8 @@ extension SuiteContents: Equatable {
 }
 
 extension SuiteContents: ExpressibleByDictionaryLiteral {
-    /// Creates contents from keys and values. If a key occurs more than once, its last value is used.
+    /// Creates contents from keys and values. If a key occurs more than once, its last value is
+    /// used.
     public init(dictionaryLiteral elements: (String, PropertyList)...) {
         base = Base(Dictionary(elements.map { (ByteString($0.0), $0.1) }) { _, last in last })
     }
@@ -150,7 +158,8 @@ extension SuiteContents: DiscreetlyDescribed {
 }
 
 extension SuiteContents {
-    /// The values before the edits: read from the suite on demand during an update, and complete in every other case.
+    /// The values before the edits: read from the suite on demand during an update, and complete in
+    /// every other case.
     final class Base: Sendable {
         private enum Source {
             case suite(DefaultsSuite)
@@ -169,13 +178,14 @@ extension SuiteContents {
 
         init(_ values: [ByteString: PropertyList]) { state = Locked(State(source: .values(values))) }
 
-        /// Creates a base that reads from a suite until ``complete()`` is called. The caller has the turn of the suite's writers.
+        /// Creates a base that reads from a suite until ``complete()`` is called. The caller has
+        /// the turn of the suite's writers.
         init(reading suite: DefaultsSuite) { state = Locked(State(source: .suite(suite))) }
 
         /// Returns the value of a key.
         ///
-        /// - Parameter includesFallback: Whether a value counts that is not stored but that the backend returns, such as one
-        ///   that was registered with `UserDefaults`.
+        /// - Parameter includesFallback: Whether a value counts that is not stored but that the
+        ///   backend returns, such as one that was registered with `UserDefaults`.
         func value(_ name: String, includesFallback: Bool) -> PropertyList? {
             switch state.withLock({ $0.source }) {
             case .values(let values): return values[ByteString(name)]

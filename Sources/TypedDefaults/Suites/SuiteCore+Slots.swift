@@ -55,11 +55,13 @@ extension SuiteCore {
         return look
     }
 
-    /// Returns what is stored under the slot's key or, if there is nothing, under a former name of it.
+    /// Returns what is stored under the slot's key or, if there is nothing, under a former name of
+    /// it.
     func storedValue(of slot: Slot) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
         let value = try backend.value(forKey: slot.key)
         guard value == nil, !slot.formerKeys.isEmpty else { return (value, false) }
-        // Another process may move the value between the reads. The limit ends the loop if it never stops.
+        // Another process may move the value between the reads. The limit ends the loop if it never
+        // stops.
         for _ in 0..<100 {
             let generation = backend.generation
             for key in slot.formerKeys {
@@ -71,7 +73,8 @@ extension SuiteCore {
         return (nil, false)
     }
 
-    /// Returns what is stored under the key or, if there is nothing, under a former name that a declaration gives it.
+    /// Returns what is stored under the key or, if there is nothing, under a former name that a
+    /// declaration gives it.
     func storedValue(of key: String) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
         if let value = try backend.value(forKey: key) { return (value, false) }
         guard let slot = slots(of: [key]).first(where: { $0.key.hasSameBytes(as: key) && !$0.formerKeys.isEmpty })
@@ -79,10 +82,13 @@ extension SuiteCore {
         return try storedValue(of: slot)
     }
 
-    /// Commits a new value, inside write access, together with a copy of the old one if that cannot be read.
+    /// Commits a new value, inside write access, together with a copy of the old one if that cannot
+    /// be read.
     ///
-    /// - Parameter keepsUnreadable: False if the caller asked for just this, that whatever is stored goes.
-    /// - Returns: What to report of the old value once write access has ended: no handler is called while others wait.
+    /// - Parameter keepsUnreadable: False if the caller asked for just this, that whatever is
+    ///   stored goes.
+    /// - Returns: What to report of the old value once write access has ended: no handler is called
+    ///   while others wait.
     func replace(
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
@@ -107,7 +113,8 @@ extension SuiteCore {
         hasBegun: Bool
     ) throws(DefaultsError) -> DefaultsError? {
         var formerEdits: [(key: String, value: PropertyList?)] = []
-        // A removal must not leave a former value that this or another declaration of the key would read.
+        // A removal must not leave a former value that this or another declaration of the key would
+        // read.
         if new == nil || old.isUnderFormerKey {
             for key in formerKeys(of: [slot.key]) where try isStored(key) { formerEdits.append((key, nil)) }
         }
@@ -127,7 +134,8 @@ extension SuiteCore {
         return unreadable
     }
 
-    /// Commits a new value in place of one that the backend itself cannot read, after copying that one as it is.
+    /// Commits a new value in place of one that the backend itself cannot read, after copying that
+    /// one as it is.
     private func replaceUnknown(
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool, _ failure: DefaultsError
     ) throws(DefaultsError) -> DefaultsError? {
@@ -140,8 +148,8 @@ extension SuiteCore {
         return unreadable
     }
 
-    /// Copies a value that the backend itself cannot read, as a commit of its own that comes first: whatever happens then, nothing is
-    /// lost.
+    /// Copies a value that the backend itself cannot read, as a commit of its own that comes first:
+    /// whatever happens then, nothing is lost.
     ///
     /// - Returns: The key of the copy, and the error to report once write access has ended.
     func setAsideUnknownValue(

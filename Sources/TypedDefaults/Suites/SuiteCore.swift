@@ -96,10 +96,11 @@ final class SuiteCore: Sendable {
     @exclusivity(unchecked)
     nonisolated(unsafe) var write = Write()
 
-    /// What is known of one key. An object, because to copy its parts at each use costs more than the rest. Touched only with the
-    /// lock of the state held.
+    /// What is known of one key. An object, because to copy its parts at each use costs more than
+    /// the rest. Touched only with the lock of the state held.
     private final class Key {
-        // Not checked at each access whether another one is under way: no code of others runs under the lock.
+        // Not checked at each access whether another one is under way: no code of others runs under
+        // the lock.
         @exclusivity(unchecked)
         var slots: [Slot] = []
         /// The slots of other keys that were once called this one and still read it.
@@ -143,11 +144,13 @@ final class SuiteCore: Sendable {
         private static let leastSlotLimit = 512
         /// The commit that is under way, and the slots of its keys.
         var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
-        /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by ``Forks/count``.
+        /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by
+        /// ``Forks/count``.
         var synchronizingProcess: Int?
         var onFailure: @Sendable (DefaultsError) -> Void
         var observers = Observers()
-        /// Whether another suite may stand in for this one; see ``DefaultsSuite/withStandard(_:operation:)``.
+        /// Whether another suite may stand in for this one; see
+        /// ``DefaultsSuite/withStandard(_:operation:)``.
         var isBypassed = false
 
         init(onFailure: @escaping @Sendable (DefaultsError) -> Void) { self.onFailure = onFailure }
@@ -171,7 +174,8 @@ final class SuiteCore: Sendable {
 
         /// Records a commit of this process for the observers.
         ///
-        /// - Parameter readable: What readers get by now; `nil` if there were no observers when the commit began.
+        /// - Parameter readable: What readers get by now; `nil` if there were no observers when the
+        ///   commit began.
         mutating func record(
             _ edits: [(key: String, value: PropertyList?)], of slots: [Slot], _ readable: ReadableValues?,
             hasFallbackValues: Bool
@@ -206,7 +210,8 @@ final class SuiteCore: Sendable {
 
         /// Removes unused slots if there are many. They are made again when their key is used.
         ///
-        /// - Returns: What to release after unlocking: values and defaults may hold objects of the program.
+        /// - Returns: What to release after unlocking: values and defaults may hold objects of the
+        ///   program.
         private mutating func removeUnused() -> [any AnyObject & Sendable] {
             guard slotCount > slotLimit else { return [] }
             var unused: [any AnyObject & Sendable] = []
@@ -271,15 +276,16 @@ final class SuiteCore: Sendable {
         locks = Locks(turns: turns, state: state)
         Forks.hold(locks, .suite)
         self.backend.attach { [weak self] error in
-            // The core in use, which is another one if two threads made a core for this backend at the same time.
+            // The core in use, which is another one if two threads made a core for this backend at
+            // the same time.
             let core = id.flatMap(Self.inUse) ?? self
             core?.withObservers { $0.note(error) }
             core?.deliver()
         }
     }
 
-    // Observers retain the suite; Observation tracking does not. The backend and its watch may outlive the suite: another suite may
-    // have begun one meanwhile.
+    // Observers retain the suite; Observation tracking does not. The backend and its watch may
+    // outlive the suite: another suite may have begun one meanwhile.
     deinit {
         Forks.release(locks)
         for slot in withObservers({ $0.allTracked }) { followKeys(of: slot, false) }
@@ -303,7 +309,8 @@ final class SuiteCore: Sendable {
         }
     }
 
-    /// Hands a failure that no caller can be told of to the failure handler; one that the handler itself meets is written.
+    /// Hands a failure that no caller can be told of to the failure handler; one that the handler
+    /// itself meets is written.
     func report(_ error: DefaultsError) {
         guard FailureHandling.isUnderWay?.withLock({ $0 }) != true else { return writeOncePerKind(error) }
         // A handler may write, and other writers do not wait for it.
@@ -315,7 +322,8 @@ final class SuiteCore: Sendable {
         FailureHandling.$isUnderWay.withValue(isUnderWay) { handler(error) }
     }
 
-    /// The default handler: at most one line per suite and kind, so that a setting read in a loop does not flood a log.
+    /// The default handler: at most one line per suite and kind, so that a setting read in a loop
+    /// does not flood a log.
     private static func writingOncePerKind(place: String?) -> @Sendable (DefaultsError) -> Void {
         let written = Locked<Set<DefaultsError.Kind>>([])
         return { error in
@@ -328,7 +336,8 @@ final class SuiteCore: Sendable {
     }
 }
 
-/// Whether a failure handler is running, so that one that fails itself does not call itself for ever.
+/// Whether a failure handler is running, so that one that fails itself does not call itself for
+/// ever.
 private enum FailureHandling {
     @TaskLocal static var isUnderWay: Locked<Bool>?
 }
@@ -372,11 +381,13 @@ extension SuiteCore {
         if isNew { noteDeclaration(of: key) }
     }
 
-    /// Remembers a declaration; of one that contradicts another the failure handler hears, once for each key.
+    /// Remembers a declaration; of one that contradicts another the failure handler hears, once for
+    /// each key.
     func note(_ declaration: any AnyDeclaration, of key: String) {
         // Asked outside the lock: conversions are not called under it.
         let content = declaration.content
-        // The old declaration ends after the lock as well: its default may be an object of somebody's.
+        // The old declaration ends after the lock as well: its default may be an object of
+        // somebody's.
         let (conflict, old) = state.withLock { state -> (DefaultsError?, (any AnyDeclaration)?) in
             let known = state.entry(key)
             let old = known.declaration
@@ -459,12 +470,14 @@ extension SuiteCore {
             guard now != seen else { return seen }
             let (keys, generation) = try backend.changes(since: seen ?? 0)
             let isCaughtUp = state.withLock { state in
-                // Another thread was faster, but may have looked before the change that this one saw: look again.
+                // Another thread was faster, but may have looked before the change that this one
+                // saw: look again.
                 guard state.generation == seen else { return false }
                 state.generation = generation
                 let changed = if let keys { state.slots(of: keys) } else { state.keys.values.flatMap(\.slots) }
                 for slot in changed { slot.forget() }
-                // Under the same lock, so that no thread finds the generation new and the slots undoubted.
+                // Under the same lock, so that no thread finds the generation new and the slots
+                // undoubted.
                 state.observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
                 state.observers.doubt(changed)
                 state.observers.doubt(keys)
@@ -477,7 +490,8 @@ extension SuiteCore {
 }
 
 extension SuiteCore {
-    /// Waits for the caller's turn among the writers of all processes, and processes external changes.
+    /// Waits for the caller's turn among the writers of all processes, and processes external
+    /// changes.
     ///
     /// Balance each call that returns with ``endWrite()``.
     func beginWrite() throws(DefaultsError) {
@@ -556,7 +570,8 @@ extension SuiteCore {
     ) -> ReadableValues {
         var readable = ReadableValues(values: edits)
         if backend.hasFallbackValues {
-            // The value of a key that was removed may be a fallback value. Its readers report why it cannot be read.
+            // The value of a key that was removed may be a fallback value. Its readers report why
+            // it cannot be read.
             for index in edits.indices where edits[index].value == nil {
                 readable.values[index].value = (try? backend.value(forKey: edits[index].key)) ?? nil
             }
@@ -568,7 +583,8 @@ extension SuiteCore {
         return readable
     }
 
-    /// Runs `body` alone among the writers of the suite, then flushes if the suite is immediate, and notifies observers.
+    /// Runs `body` alone among the writers of the suite, then flushes if the suite is immediate,
+    /// and notifies observers.
     func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
         // Even after a failure there may be external changes.
         defer { deliver() }
@@ -595,8 +611,8 @@ extension SuiteCore {
 
     /// Commits edits, between ``beginWrite()`` and ``endWrite()``.
     ///
-    /// The slots of the keys forget before and are settled after: in between every reader asks the backend, for which the commit is
-    /// one event.
+    /// The slots of the keys forget before and are settled after: in between every reader asks the
+    /// backend, for which the commit is one event.
     ///
     /// - Parameters:
     ///   - writer: The slot that the first edit was made through, which keeps the new value.
@@ -640,7 +656,8 @@ extension SuiteCore {
         if let failure { throw failure }
         if isStale { announceNews(hasGeneration: write.generation != nil) }
         if isDue, let delay {
-            // The work holds the suite: what was set is saved even if nobody holds the suite any more.
+            // The work holds the suite: what was set is saved even if nobody holds the suite any
+            // more.
             DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
                 state.withLock { $0.synchronizingProcess = nil }
                 do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
@@ -654,7 +671,8 @@ private let coresInUse = Forks.holding(Locked(CoresInUse()), .suites)
 private struct CoresInUse {
     private struct Entry {
         weak var core: SuiteCore?
-        // Tells entries apart without retaining the core: releasing it again could run its deinit under the lock.
+        // Tells entries apart without retaining the core: releasing it again could run its deinit
+        // under the lock.
         let object: ObjectIdentifier
     }
     private var entries: [CoreID: Entry] = [:]
@@ -681,10 +699,12 @@ private struct CoreID: Hashable, @unchecked Sendable {
 }
 
 extension SuiteCore {
-    /// Returns the core in use under that identity, or a new one on the backend that `makeBackend` returns.
+    /// Returns the core in use under that identity, or a new one on the backend that `makeBackend`
+    /// returns.
     ///
-    /// The backend is made and attached under no lock, so it may create suites. If two threads do so at the same time, both get the
-    /// core of the thread that is done first, and the other core is released unused.
+    /// The backend is made and attached under no lock, so it may create suites. If two threads do
+    /// so at the same time, both get the core of the thread that is done first, and the other core
+    /// is released unused.
     static func shared<Failure: Error>(
         id: some Hashable & Sendable, _ makeBackend: () throws(Failure) -> any DefaultsBackend
     ) throws(Failure) -> SuiteCore {
@@ -736,7 +756,8 @@ extension SuiteCore {
             turns.unlock()
         }
 
-        /// Ends what other threads of the parent were at: commits, deliveries, and the background work.
+        /// Ends what other threads of the parent were at: commits, deliveries, and the background
+        /// work.
         func unlockInChild() {
             forEachSlot { $0.unlockInChild() }
             state.withHeldLock { state in

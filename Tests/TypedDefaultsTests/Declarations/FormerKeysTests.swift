@@ -3,7 +3,8 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Keys that were derived with dots, `app.AppConfig.userName`, are read until the first write moves them.
+/// Keys that were derived with dots, `app.AppConfig.userName`, are read until the first write moves
+/// them.
 struct FormerKeysTests {
     private let dottedName = DefaultKey("app.AppConfig.userName", default: "")
     private let name = DefaultKey("app/AppConfig/userName", default: "")

@@ -2,7 +2,8 @@ import Testing
 import TypedDefaults
 import XCTest
 
-/// The example of 2016, word for word but for `Any` in place of `AnyObject`. In a namespace: `CameraConfig` is today's.
+/// The example of 2016, word for word but for `Any` in place of `AnyObject`. In a namespace:
+/// `CameraConfig` is today's.
 enum Year2016 {
     struct CameraConfig: DefaultConvertible {
         // The names of 2016.

@@ -2,11 +2,12 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Every kind of value in every shape on every backend, read back by a fresh process where the backend outlives one.
+/// Every kind of value in every shape on every backend, read back by a fresh process where the
+/// backend outlives one.
 ///
-/// Cells that the language refuses: a hand-written type, and a type with a raw value that is not `Codable`, inside an array,
-/// dictionary or set. `Codable` cannot be conditional on a protocol of ours, so such a container has no conversion; give the
-/// element `Codable`.
+/// Cells that the language refuses: a hand-written type, and a type with a raw value that is not
+/// `Codable`, inside an array, dictionary or set. `Codable` cannot be conditional on a protocol of
+/// ours, so such a container has no conversion; give the element `Codable`.
 struct GridTests {
     @Test(arguments: Grid.cells)
     func aValueReadsBackFromMemory(cell: Cell) throws {
@@ -134,13 +135,15 @@ enum Grid {
                 refused: false, isEqual: ==),
         ]
 
-    /// The nine shapes, and arrays with nil in them; the second value stands beside the first where there is room.
+    /// The nine shapes, and arrays with nil in them; the second value stands beside the first where
+    /// there is room.
     private static func shapes<Value: Codable & Hashable & Sendable>(
         _ kind: String, _ first: Value, _ second: Value, refusedByFoundation refused: Bool = false
     ) -> [Cell] {
         func cell<Shape: Codable & Hashable & Sendable>(_ shape: String, _ value: Shape, inOrder: Bool = true) -> Cell {
             Cell(kind, shape, DefaultKey("\(kind), \(shape)", default: value), refused: refused) { lhs, rhs in
-                // -0.0 equals 0.0, and é equals é: what they are written as tells, but for a set, which is in any order.
+                // -0.0 equals 0.0, and é equals é: what they are written as tells, but for a set,
+                // which is in any order.
                 lhs == rhs && (!inOrder || (try? PropertyList(encoding: lhs)) == (try? PropertyList(encoding: rhs)))
             }
         }

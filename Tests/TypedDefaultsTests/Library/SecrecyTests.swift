@@ -43,7 +43,8 @@ struct SecrecyTests {
         func serialize() -> Any { ["link": URL(string: "https://\(secret)")!] }
     }
 
-    /// Calls every path that fails, on values that hold the secret; what fails goes to the handlers, and into the list.
+    /// Calls every path that fails, on values that hold the secret; what fails goes to the
+    /// handlers, and into the list.
     static func provokeFailures(handler: (@Sendable (DefaultsError) -> Void)? = nil) -> [any Error] {
         var errors: [any Error] = []
         func trying(_ body: () throws -> Void) {
@@ -155,7 +156,8 @@ struct SecrecyTests {
             let text = String(decoding: result.standardErrorContent, as: UTF8.self)
             #expect(!text.contains(Self.secret))
             let lines = text.split(separator: "\n").filter { $0.hasPrefix("TypedDefaults: ") }
-            // Six suites of one unreadable value, one of several failures of two kinds, one of two unreadable values.
+            // Six suites of one unreadable value, one of several failures of two kinds, one of two
+            // unreadable values.
             #expect(lines.filter { $0.contains("unreadable “") }.count == 8)
             #expect(lines.filter { $0.contains("refused “") }.count == 1)
         }

@@ -7,7 +7,8 @@
     import Testing
     import TypedDefaults
 
-    /// What stands between a program and Foundation's `UserDefaults`; most of it are losses that were measured on Linux.
+    /// What stands between a program and Foundation's `UserDefaults`; most of it are losses that
+    /// were measured on Linux.
     struct UserDefaultsBackendTests {
         private func withUserDefaults(_ body: (UserDefaults, DefaultsSuite) throws -> Void) throws {
             let name = makeSuiteName()
@@ -156,7 +157,8 @@
                 }
             }
 
-            /// Which Foundation leaves behind when it is killed while it writes: there is nothing left to lose.
+            /// Which Foundation leaves behind when it is killed while it writes: there is nothing
+            /// left to lose.
             @Test func anEmptyFileIsAnEmptySuite() throws {
                 let name = makeSuiteName()
                 let path = try #require(DefaultsSuite(userDefaultsNamed: name).location)
@@ -170,7 +172,8 @@
                 try suite.synchronize()
             }
 
-            /// Foundation would look at another file for good. The settings are those of the test runner, and the key is removed.
+            /// Foundation would look at another file for good. The settings are those of the test
+            /// runner, and the key is removed.
             @Test func theProgramsOwnKeysCanBeListedFirst() async throws {
                 await #expect(processExitsWith: .success) {
                     DefaultsSuite(userDefaults: .standard)[DefaultKey("TypedDefaultsTests", default: 0)] = 5

@@ -112,7 +112,8 @@ struct StoreLawsTests {
 
     @Test(arguments: exclusiveStores, Backend.allCases)
     func updatesOfManyThreadsAreExact(form: StoreForm, backend: Backend) throws {
-        // The full number once; the other combinations share its code, and Foundation takes 20 µs for a write.
+        // The full number once; the other combinations share its code, and Foundation takes 20 µs
+        // for a write.
         let rounds = form == .persistent && backend == .memory ? 10_000 : 200
         let bodies = Guarded(0)
         try withStore(form, backend) { store in
@@ -127,7 +128,8 @@ struct StoreLawsTests {
                         }
                         left -= 1
                     } catch let error as DefaultsError where error.kind == .timedOut {
-                        // On a machine that is busy, where a write takes its time; the body has not run.
+                        // On a machine that is busy, where a write takes its time; the body has not
+                        // run.
                         continue
                     } catch {
                         Issue.record(error)

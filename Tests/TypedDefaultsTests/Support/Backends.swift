@@ -7,7 +7,8 @@ import TypedDefaults
     import Foundation
 #endif
 
-/// Every backend of this build: a law that is checked on all of them is checked on the next one too.
+/// Every backend of this build: a law that is checked on all of them is checked on the next one
+/// too.
 enum Backend: String, CaseIterable, Sendable {
     case memory
     case file
@@ -38,7 +39,8 @@ enum Backend: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the backend takes the value; where it refuses one, the table in the documentation says so.
+    /// Whether the backend takes the value; where it refuses one, the table in the documentation
+    /// says so.
     func accepts(_ value: PropertyList, key: String = "") -> Bool {
         switch self {
         case .memory, .file: return true
@@ -77,7 +79,8 @@ enum Backend: String, CaseIterable, Sendable {
 #endif
 
 #if UserDefaults && !canImport(Darwin)
-    /// The table of refusals, written down a second time and in another way: by what an XML property list gives back.
+    /// The table of refusals, written down a second time and in another way: by what an XML
+    /// property list gives back.
     private func isKeptByFoundation(_ value: PropertyList) -> Bool {
         guard
             let data = try? PropertyListSerialization.data(
@@ -114,6 +117,6 @@ func makeFile() throws -> URL {
     return folder.appending(path: "test.defaults")
 }
 
-/// A name that no other test and no program of the user's has. Foundation looks for its folder once, before any test runs, so
-/// the file is in the user's own; it goes when its last key does.
+/// A name that no other test and no program of the user's has. Foundation looks for its folder
+/// once, before any test runs, so the file is in the user's own; it goes when its last key does.
 func makeSuiteName() -> String { "TypedDefaultsTests-\(UUID().uuidString)" }

@@ -36,7 +36,8 @@
 
         /// Runs the program.
         ///
-        /// A suite name becomes the path of its file, because on Apple platforms a named suite is in the user's own preferences.
+        /// A suite name becomes the path of its file, because on Apple platforms a named suite is
+        /// in the user's own preferences.
         @discardableResult
         func callAsFunction(_ arguments: [String], input: Data = Data()) throws -> Outcome {
             var arguments = arguments
@@ -79,7 +80,8 @@
                 errors: try String(contentsOf: urls[2], encoding: .utf8))
         }
 
-        /// Beside the bundle of the tests, which is the program that runs on Linux and an argument of it on macOS.
+        /// Beside the bundle of the tests, which is the program that runs on Linux and an argument
+        /// of it on macOS.
         static let program: URL? = CommandLine.arguments.lazy.compactMap { argument -> URL? in
             let parts = URL(filePath: argument).pathComponents
             guard let bundle = parts.firstIndex(where: { $0.hasSuffix(".xctest") }) else { return nil }

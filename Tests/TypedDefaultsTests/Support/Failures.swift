@@ -26,8 +26,8 @@ final class Guarded<Value: Sendable>: @unchecked Sendable {
 }
 
 extension Guarded {
-    /// Returns when the value is so: on a file the thread of the watch may be the one that tells. After ten seconds all the same, and the
-    /// expectation that follows says what is wrong.
+    /// Returns when the value is so: on a file the thread of the watch may be the one that tells.
+    /// After ten seconds all the same, and the expectation that follows says what is wrong.
     func wait(until isSo: (Value) -> Bool) {
         let end = ContinuousClock.now + .seconds(10)
         while !withLock({ isSo($0) }), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.000_1) }

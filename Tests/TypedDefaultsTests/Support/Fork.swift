@@ -1,7 +1,8 @@
 #if os(macOS) || os(Linux)
     import Foundation
 
-    /// Calls `fork`, which Swift does not import: a child of a process with threads may call few functions.
+    /// Calls `fork`, which Swift does not import: a child of a process with threads may call few
+    /// functions.
     func forkProcess() -> pid_t { systemFork() }
 
     private let systemFork: @convention(c) () -> pid_t = {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs `body` on a thread of its own. A stack of 512 KB is the size of secondary threads on Apple platforms.
+/// Runs `body` on a thread of its own. A stack of 512 KB is the size of secondary threads on Apple
+/// platforms.
 func withSmallStack<Result: Sendable>(
     kilobytes: Int = 512, _ body: @escaping @Sendable () -> Result
 ) -> Result {

@@ -1,6 +1,7 @@
 import TypedDefaults
 
-/// A backend in memory that tells what was asked of it, fails when told to, and can be written behind the suite's back.
+/// A backend in memory that tells what was asked of it, fails when told to, and can be written
+/// behind the suite's back.
 final class SpyBackend: SystemBackend {
     struct State {
         var contents: [String: PropertyList] = [:]
@@ -14,7 +15,8 @@ final class SpyBackend: SystemBackend {
         var generation: UInt64 = 1
         var arguments: [String: PropertyList] = [:]
         var news: (@Sendable ([String]?) -> Void)?
-        /// Called when the suite has been given an answer and before it gets it, or before a commit takes effect.
+        /// Called when the suite has been given an answer and before it gets it, or before a commit
+        /// takes effect.
         var interruption: (@Sendable (Call) -> Void)?
     }
     enum Call { case value, commit, changes }

@@ -292,7 +292,8 @@
                 #expect(lines == "n = 2\ns = \"text\"\n")
                 DefaultsSuite(backend: FileBackend(path: tool.file("a").path)).remove(["n"])
                 #expect(line(output) == "n = (removed)\n")
-                // The signals that end a program are blocked in children of the test runner, but for this one.
+                // The signals that end a program are blocked in children of the test runner, but
+                // for this one.
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             }
@@ -419,7 +420,8 @@
         }
 
         #if !canImport(Darwin)
-            /// A program that runs with the rights of another user does not store where its caller says.
+            /// A program that runs with the rights of another user does not store where its caller
+            /// says.
             @Test(.enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "needs root and setpriv"))
             func aSetuidProgramIgnoresTheVariablesOfItsCaller() throws {
                 try CommandLineTool.run { tool in

@@ -94,7 +94,8 @@ struct CodingErrorTests {
     }
 
     @Test func encodingErrorsSayWhere() {
-        // The base of the base is lost in an absolute string, so such a URL does not read back equal.
+        // The base of the base is lost in an absolute string, so such a URL does not read back
+        // equal.
         let first = URL(string: "https://example.com/a/")!
         let second = URL(string: "b/", relativeTo: first)!
         let third = URL(string: "c", relativeTo: second)!
@@ -174,7 +175,8 @@ extension CodingErrorTests {
         }
     }
 
-    // Never released: the release of ten thousand levels is itself a recursion, and no concern of the coder.
+    // Never released: the release of ten thousand levels is itself a recursion, and no concern of
+    // the coder.
     private static let deepTree = (0..<10_000).reduce(Tree(children: [])) { tree, _ in Tree(children: [tree]) }
     private static let deepLink = (0..<10_000).reduce(Link(next: nil)) { link, _ in Link(next: link) }
     private static let deepOnion = (0..<10_000).reduce(Onion.core) { onion, _ in .layer(onion) }

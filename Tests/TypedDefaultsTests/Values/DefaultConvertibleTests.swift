@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Which conversion a type gets without writing one, and that one that is written is the one that is asked.
+/// Which conversion a type gets without writing one, and that one that is written is the one that
+/// is asked.
 struct DefaultConvertibleTests {
     /// Saves, looks at what is stored, and reads it in another store.
     private func store<Value: DefaultConvertible>(
@@ -300,7 +301,8 @@ extension DefaultConvertibleTests {
         #expect(try store(OnlyReads(a: 5), as: ["a": 5]) == OnlyReads(a: 5))
         #expect(try store(OnlySerializesRaw.one, as: 1.0) == .one)
         #expect(try store(OnlyReadsRaw.one, as: 1) == .one)
-        // More than once: a store that has learnt how a type converts must have learnt the right thing.
+        // More than once: a store that has learnt how a type converts must have learnt the right
+        // thing.
         for stored in [7, ["a": 7], 7] as [PropertyList] {
             let suite = DefaultsSuite.inMemory(["onlyReads": stored])
             #expect(try PersistentStore<OnlyReads>(in: suite).load() == OnlyReads(a: 7))

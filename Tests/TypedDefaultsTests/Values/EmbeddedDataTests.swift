@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// JSON or a property list inside stored data, as older helpers wrote: read when the declared type is not data itself, and only
-/// when its own form was not found.
+/// JSON or a property list inside stored data, as older helpers wrote: read when the declared type
+/// is not data itself, and only when its own form was not found.
 struct EmbeddedDataTests {
     private func read<Value: Codable & Sendable>(_ data: Data, as type: Value.Type = Value.self) throws -> Value? {
         let suite = DefaultsSuite.inMemory(["value": .data(data)])
@@ -123,7 +123,8 @@ extension EmbeddedDataTests {
         func encode(to encoder: any Encoder) throws { try children.encode(to: encoder) }
     }
 
-    /// Property lists of arrays, each with that many references to the next; the last one is empty, or refers to the first.
+    /// Property lists of arrays, each with that many references to the next; the last one is empty,
+    /// or refers to the first.
     private static func binary(levels: Int, cyclic: Bool, references: Int = 1) -> Data {
         func big(_ number: Int, _ count: Int) -> [UInt8] {
             (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }

@@ -3,11 +3,13 @@ import Testing
 import TypedDefaults
 
 /// Values come back as they were stored. Foundation's coders say what can be expected: a value that
-/// `JSONEncoder` and `PropertyListEncoder` give back comes back, any other one comes back or is refused.
+/// `JSONEncoder` and `PropertyListEncoder` give back comes back, any other one comes back or is
+/// refused.
 struct FoundationOracleTests {
     private enum Outcome: Equatable { case same, refused, changed }
 
-    /// What becomes of the value in a store. Not of its kind a first time: each type is checked then.
+    /// What becomes of the value in a store. Not of its kind a first time: each type is checked
+    /// then.
     private static func outcome<Value: Codable & Hashable & Sendable>(of value: Value) -> Outcome {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }

@@ -77,8 +77,8 @@ struct NilFormTests {
 
     @Test func stringsAreDistinct() throws { try expectDistinct(Self.strings) }
     @Test func optionalStringsAreDistinct() throws { try expectDistinct(Self.optionals) }
-    // A type that passes its encoder on to an optional of an optional loses a layer, as in JSON. A store
-    // refuses such a value: see `FoundationOracleTests`.
+    // A type that passes its encoder on to an optional of an optional loses a layer, as in JSON. A
+    // store refuses such a value: see `FoundationOracleTests`.
     @Test func optionalsOfOptionalStringsAreDistinct() throws { try expectDistinct(Self.twice, whenDelegated: false) }
     @Test func threeLayersOfOptionalStringsAreDistinct() throws {
         try expectDistinct(Self.thrice, whenDelegated: false)

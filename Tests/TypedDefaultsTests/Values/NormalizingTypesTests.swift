@@ -2,9 +2,11 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// A type may make something else of what it wrote, as long as a second round trip changes nothing more.
+/// A type may make something else of what it wrote, as long as a second round trip changes nothing
+/// more.
 ///
-/// Each type here is saved with the value that changes first: what was saved before must not matter.
+/// Each type here is saved with the value that changes first: what was saved before must not
+/// matter.
 struct NormalizingTypesTests {
     private typealias Outcome<Value> = Result<Value?, DefaultsError>
 

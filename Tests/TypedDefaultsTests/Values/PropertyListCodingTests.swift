@@ -2,9 +2,11 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// The coder on what it is given: forms, exactness, refusals. Nil is in `NilFormTests`, errors and depth in `CodingErrorTests`.
+/// The coder on what it is given: forms, exactness, refusals. Nil is in `NilFormTests`, errors and
+/// depth in `CodingErrorTests`.
 struct PropertyListCodingTests {
-    /// Encodes, decodes and encodes again; the last catches what `==` passes over, such as the sign of zero.
+    /// Encodes, decodes and encodes again; the last catches what `==` passes over, such as the sign
+    /// of zero.
     private func roundTrip<Value: Codable & Equatable>(
         _ value: Value, as form: PropertyList? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

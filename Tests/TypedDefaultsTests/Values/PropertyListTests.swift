@@ -242,7 +242,8 @@ extension PropertyListTests {
         }
     }
 
-    // By hand: `#expect(throws:)` describes what was not refused, and a thousand levels are too much for that.
+    // By hand: `#expect(throws:)` describes what was not refused, and a thousand levels are too
+    // much for that.
     private static func refusal(of object: Any) -> DefaultsError? {
         do throws(DefaultsError) {
             _ = try PropertyList(object)

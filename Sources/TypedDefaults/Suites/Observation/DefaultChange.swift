@@ -12,8 +12,8 @@ public enum ChangeKind: Hashable, Sendable {
 public enum ChangeOrigin: Hashable, Sendable {
     /// This process, through a suite of this library.
     case local
-    /// Another process, or code of this process that writes the same place without a suite. Several changes that come close together
-    /// are reported as one.
+    /// Another process, or code of this process that writes the same place without a suite. Several
+    /// changes that come close together are reported as one.
     case external
 }
 
@@ -30,7 +30,8 @@ public struct DefaultChange<Value: Sendable>: Sendable {
     /// For descriptions; `nil` if the store has no key.
     let name: SettingName?
 
-    /// Creates a change, for a store of your own that implements ``DefaultStoreType/observe(initial:_:)``.
+    /// Creates a change, for a store of your own that implements
+    /// ``DefaultStoreType/observe(initial:_:)``.
     public init(oldValue: Value?, newValue: Value?, kind: ChangeKind, origin: ChangeOrigin) {
         self.init(oldValue: oldValue, newValue: newValue, kind: kind, origin: origin, name: nil)
     }
@@ -49,6 +50,7 @@ public struct DefaultChange<Value: Sendable>: Sendable {
 }
 
 extension DefaultChange where Value: DefaultConfig {
-    /// The value that counts after the change: the stored one, or the default if none is stored or it cannot be read.
+    /// The value that counts after the change: the stored one, or the default if none is stored or
+    /// it cannot be read.
     public var value: Value { newValue ?? Value.defaultInstance }
 }

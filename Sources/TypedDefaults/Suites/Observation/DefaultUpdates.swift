@@ -6,9 +6,9 @@ import SettingsFile
 /// for await config in store.values { show(config) }
 /// ```
 ///
-/// A slow consumer misses some elements, but never the last. The loop ends with its task. Nothing is
-/// observed before the loop begins or after it has ended. Each of several loops over one sequence
-/// receives everything.
+/// A slow consumer misses some elements, but never the last. The loop ends with its task. Nothing
+/// is observed before the loop begins or after it has ended. Each of several loops over one
+/// sequence receives everything.
 public struct DefaultUpdates<Element: Sendable>: AsyncSequence, Sendable {
     private let observe: @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken
     /// What becomes of two elements that nobody has taken in between.

@@ -1,14 +1,15 @@
 /// One handler, which is called for changes until it is cancelled.
 final class Observer<Change: Sendable>: Sendable {
     let handle: @Sendable (Change) -> Void
-    // Safe: accessed only with the lock of the observers held. A lock of its own would be three more places in memory to read for each
-    // of thousands.
+    // Safe: accessed only with the lock of the observers held. A lock of its own would be three
+    // more places in memory to read for each of thousands.
     nonisolated(unsafe) var isCancelled = false
 
     init(_ handle: @escaping @Sendable (Change) -> Void) { self.handle = handle }
 }
 
-/// Events that wait to be delivered, in the order in which they were recorded. One thread at a time delivers.
+/// Events that wait to be delivered, in the order in which they were recorded. One thread at a time
+/// delivers.
 ///
 /// ```swift
 /// while let events = state.withLock({ $0.queue.begin() }) {
@@ -24,7 +25,8 @@ struct DeliveryQueue<Event> {
 
     mutating func append(_ event: Event) { events.append(event) }
 
-    /// Takes the events; `nil` if there are none, or if another thread is delivering and will take them.
+    /// Takes the events; `nil` if there are none, or if another thread is delivering and will take
+    /// them.
     ///
     /// Balance each call that returns events with ``end()``.
     mutating func begin() -> [Event]? {

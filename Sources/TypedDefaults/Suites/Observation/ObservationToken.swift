@@ -14,9 +14,11 @@ public final class ObservationToken: Sendable {
     /// Whether the token belongs to a store that reports no changes.
     let isInert: Bool
 
-    /// Creates a token, for a store of your own that implements ``DefaultStoreType/observe(initial:_:)``.
+    /// Creates a token, for a store of your own that implements
+    /// ``DefaultStoreType/observe(initial:_:)``.
     ///
-    /// - Parameter onCancel: Ends the observation. It is called once, when the token is cancelled or deallocated.
+    /// - Parameter onCancel: Ends the observation. It is called once, when the token is cancelled
+    ///   or deallocated.
     public init(_ onCancel: @escaping @Sendable () -> Void) {
         end = Locked(onCancel)
         isInert = false
@@ -30,11 +32,13 @@ public final class ObservationToken: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation. Safe from any thread, inside the handler as well; cancelling twice is harmless.
+    /// Ends the observation. Safe from any thread, inside the handler as well; cancelling twice is
+    /// harmless.
     ///
-    /// This never waits for a handler, which could be waiting for the caller. So at most one call can overlap with it: one that
-    /// another thread had already decided to make may still be running, or about to begin, when this returns. No other call
-    /// follows. If the handler is called on the same thread, or on the main actor and this is called there, then none follows.
+    /// This never waits for a handler, which could be waiting for the caller. So at most one call
+    /// can overlap with it: one that another thread had already decided to make may still be
+    /// running, or about to begin, when this returns. No other call follows. If the handler is
+    /// called on the same thread, or on the main actor and this is called there, then none follows.
     public func cancel() {
         let end = end.withLock { end in
             defer { end = nil }

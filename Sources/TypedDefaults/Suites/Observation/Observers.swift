@@ -16,8 +16,8 @@ import SettingsFile
 //
 // Queue. Events wait in one `DeliveryQueue`: changes for observers of a slot or of the suite, slots
 // whose change the Observation framework must be notified of, and failures that no caller can
-// receive. A `Relay`, which serves the observers of a store without events of its own, uses the same
-// queue.
+// receive. A `Relay`, which serves the observers of a store without events of its own, uses the
+// same queue.
 //
 // Delivery. After the write, with no lock held, the thread calls `SuiteCore.deliver`. One thread at
 // a time delivers. It takes all events at once, calls the handlers in order, and repeats this until
@@ -65,9 +65,11 @@ import SettingsFile
 // Locks: `Observers` is part of the suite's state and is protected by its lock. Handlers, reads of
 // the backend, and conversions run outside it. SuiteCore.swift has the table of all locks.
 
-/// How many handlers in a row made this thread's current change, each of them called for the change before.
+/// How many handlers in a row made this thread's current change, each of them called for the change
+/// before.
 ///
-/// A number of the thread and not of the task: a task that a handler starts runs later, so its changes are no circle.
+/// A number of the thread and not of the task: a task that a handler starts runs later, so its
+/// changes are no circle.
 enum ChangeRow {
     private static let number = ThreadNumber()
     static let limit = 100
@@ -128,7 +130,8 @@ struct Observers {
     /// Those that somebody else may have changed since.
     private var doubted: [ObjectIdentifier: Slot] = [:]
     private var suiteObservers: [SuiteObserver] = []
-    /// The keys that somebody else may have changed since, for those who observe the suite; nil for all.
+    /// The keys that somebody else may have changed since, for those who observe the suite; nil for
+    /// all.
     private var doubtedKeys: Set<ByteString>? = []
     var queue = DeliveryQueue<Event>()
     private var isWatching = false
@@ -169,8 +172,9 @@ struct Observers {
 
     /// Forgets those that are tracked no longer.
     ///
-    /// - Parameter changed: What trackers were just told of. With one key they forget all that they have read, so all are looked
-    ///   through as well, but only once in as many deliveries as there are.
+    /// - Parameter changed: What trackers were just told of. With one key they forget all that they
+    ///   have read, so all are looked through as well, but only once in as many deliveries as there
+    ///   are.
     /// - Returns: Those that are not followed any more.
     mutating func endTracking(changed: some Sequence<Slot>) -> [Slot] {
         guard !tracked.isEmpty else { return [] }
@@ -241,7 +245,8 @@ struct Observers {
         return true
     }
 
-    /// Notes slots whose new value anybody can read by now: who begins to track one from here on needs no telling.
+    /// Notes slots whose new value anybody can read by now: who begins to track one from here on
+    /// needs no telling.
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
         for slot in slots where slot.isTracked || !tracked.isEmpty {
             queue.append(.trackedChange(slot, depth: depth))
@@ -256,7 +261,8 @@ struct Observers {
         isSwitching = false
     }
 
-    /// Whether the backend's watch is to be switched on or off by the caller; nil if it is as it should be, or somebody is at it.
+    /// Whether the backend's watch is to be switched on or off by the caller; nil if it is as it
+    /// should be, or somebody is at it.
     mutating func beginSwitch() -> Bool? {
         guard !isSwitching, isWatching == isEmpty else { return nil }
         isSwitching = true
@@ -290,7 +296,8 @@ extension Observers {
         doubtedKeys = keys.flatMap { keys in doubtedKeys?.union(keys.map(ByteString.init)) }
     }
 
-    /// The keys that are to be read again; nil in place of those that were there or are, and of those that are declared.
+    /// The keys that are to be read again; nil in place of those that were there or are, and of
+    /// those that are declared.
     mutating func takeDoubt() -> [String]?? {
         guard hasDoubtOfKeys else { return .none }
         defer { doubtedKeys = [] }
@@ -308,7 +315,8 @@ extension Observers {
         }
     }
 
-    /// Notes what keys come to now; an event for those who observe the suite and do not know it already.
+    /// Notes what keys come to now; an event for those who observe the suite and do not know it
+    /// already.
     mutating func announce(
         _ values: [(key: String, value: PropertyList?)], declared: Set<ByteString>, origin: ChangeOrigin, depth: Int
     ) {

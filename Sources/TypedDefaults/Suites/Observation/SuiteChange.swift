@@ -62,11 +62,12 @@ final class SuiteObserver: Sendable {
 }
 
 extension DefaultsSuite {
-    /// Calls the handler after each commit that changes a declared key, once for all of its keys, until the token is cancelled or
-    /// deallocated.
+    /// Calls the handler after each commit that changes a declared key, once for all of its keys,
+    /// until the token is cancelled or deallocated.
     ///
-    /// A key is declared if this process made a store, a ``UserDefault``, a ``StorableConfig`` or a ``DefaultKey`` for it. Reading or writing
-    /// `suite[key]` with a key for a ``PropertyList`` declares nothing.
+    /// A key is declared if this process made a store, a ``UserDefault``, a ``StorableConfig`` or a
+    /// ``DefaultKey`` for it. Reading or writing `suite[key]` with a key for a ``PropertyList``
+    /// declares nothing.
     ///
     /// Several changes by another process that come close together are reported as one. See also
     /// ``DefaultStoreType/observe(initial:_:)``.
@@ -74,13 +75,15 @@ extension DefaultsSuite {
         current.observe(prefix: "", isForDeclaredKeys: true, handler)
     }
 
-    /// Calls the handler after each commit that changes a key with that prefix, declared or not, once for all of its keys.
+    /// Calls the handler after each commit that changes a key with that prefix, declared or not,
+    /// once for all of its keys.
     ///
     /// ```swift
     /// let token = suite.observeAll(prefix: "com.example.camera.") { change in print(change.keys) }
     /// ```
     ///
-    /// Over `UserDefaults`, to which other code may write, this reports keys that are stored or declared when the observation begins.
+    /// Over `UserDefaults`, to which other code may write, this reports keys that are stored or
+    /// declared when the observation begins.
     ///
     /// - Parameters:
     ///   - prefix: The bytes that a key begins with; `""` for all keys.
@@ -99,12 +102,14 @@ extension DefaultsSuite {
             SuiteObserver(prefix: withPrefix(prefix), isForDeclaredKeys: isForDeclaredKeys, handle))
     }
 
-    /// The changes of declared keys from now on. A slow consumer receives several as one, with all of their keys.
+    /// The changes of declared keys from now on. A slow consumer receives several as one, with all
+    /// of their keys.
     public var changes: DefaultUpdates<SuiteChange> {
         DefaultUpdates({ element in observe(element) }, merge: { $0.merged(with: $1) })
     }
 
-    /// The changes of all keys with that prefix from now on. A slow consumer receives several as one, with all of their keys.
+    /// The changes of all keys with that prefix from now on. A slow consumer receives several as
+    /// one, with all of their keys.
     ///
     /// ```swift
     /// for await change in suite.allChanges(prefix: "com.example.camera.") { upload(change.keys) }

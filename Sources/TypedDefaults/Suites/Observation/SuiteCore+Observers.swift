@@ -5,7 +5,8 @@ extension SuiteCore {
     /// Begins to tell an observer of a slot's changes.
     func observe(_ slot: Slot, _ observer: Observers.SlotObserver, initial: Bool) -> ObservationToken {
         var stored: PropertyList?
-        // Why it cannot be read is told to whoever reads it; what it comes to is told when it can be.
+        // Why it cannot be read is told to whoever reads it; what it comes to is told when it can
+        // be.
         do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
         follow(slot, stored, isTracked: false)
         withObservers {
@@ -28,7 +29,8 @@ extension SuiteCore {
         }
     }
 
-    /// Follows no longer what is tracked no longer, of which there is no news but this: it is looked for when something has changed.
+    /// Follows no longer what is tracked no longer, of which there is no news but this: it is
+    /// looked for when something has changed.
     private func endTracking(_ changed: [Slot]) {
         let ended = withObservers { $0.endTracking(changed: changed) }
         if !ended.isEmpty { unfollow(ended) }
@@ -74,8 +76,8 @@ extension SuiteCore {
         deliver()
     }
 
-    /// Processes external changes. If another thread is writing, that thread does so at the end of its write: it may be waiting for
-    /// this one.
+    /// Processes external changes. If another thread is writing, that thread does so at the end of
+    /// its write: it may be waiting for this one.
     func look() {
         guard turns.acquireOrRequest() else { return }
         AfterUnlock.didLock()
@@ -120,7 +122,8 @@ extension SuiteCore {
         }
     }
 
-    /// Notes what others have changed; inside the turn, so that it comes in its place among this process's own commits.
+    /// Notes what others have changed; inside the turn, so that it comes in its place among this
+    /// process's own commits.
     ///
     /// - Parameter hasGeneration: Whether ``catchUpInTurn()`` returned one.
     func announceNews(hasGeneration: Bool) {
@@ -138,7 +141,8 @@ extension SuiteCore {
                 withObservers { observers in
                     let depth = ChangeRow.depth + 1
                     let isNews = observers.announce(slot, stored, isForeign: true, depth: depth)
-                    // If there is a generation, the Observation framework was notified when it was caught up with.
+                    // If there is a generation, the Observation framework was notified when it was
+                    // caught up with.
                     if isNews, !hasGeneration { observers.noteChange(of: [slot], depth: depth) }
                 }
             } catch {
@@ -149,7 +153,8 @@ extension SuiteCore {
         announceSuiteNews()
     }
 
-    /// Tells everybody what there is to tell; where this thread has a turn, of this suite or another one, when that ends.
+    /// Tells everybody what there is to tell; where this thread has a turn, of this suite or
+    /// another one, when that ends.
     func deliver() {
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
         while let events = withObservers({ $0.queue.begin() }) {
@@ -175,7 +180,8 @@ extension SuiteCore {
         var change: (any AnyObject & Sendable)?
         for observer in event.audience {
             if change == nil || !event.slot.keepsValues {
-                // Class instances are made for each observer, because an observer could change them.
+                // Class instances are made for each observer, because an observer could change
+                // them.
                 change = makeChange(event)
             }
             // Asked just before the call, which so begins before a cancellation that returns later.

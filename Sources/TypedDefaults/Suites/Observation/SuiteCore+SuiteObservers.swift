@@ -57,7 +57,8 @@ extension SuiteCore {
 
     private static let unreadableValue: PropertyList = ["TypedDefaults.unreadable": true]
 
-    /// What is stored under keys, each of them once, as of one moment where the backend tells moments apart.
+    /// What is stored under keys, each of them once, as of one moment where the backend tells
+    /// moments apart.
     private func values(of keys: [String]) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
         let keys = Set(keys.map(ByteString.init)).map(\.string)
         // Somebody who never rests does not keep us for ever.
@@ -66,7 +67,8 @@ extension SuiteCore {
             var values: [(key: String, value: PropertyList?)] = []
             for key in keys {
                 do throws(DefaultsError) { values.append((key, try storedValue(of: key).value)) } catch {
-                    // A value that the backend itself cannot read is some value all the same. It is only compared.
+                    // A value that the backend itself cannot read is some value all the same. It is
+                    // only compared.
                     guard error.kind == .unreadable else { throw error }
                     values.append((key, Self.unreadableValue))
                 }

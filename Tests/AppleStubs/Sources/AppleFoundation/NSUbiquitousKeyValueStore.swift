@@ -106,7 +106,8 @@ public final class NSUbiquitousKeyValueStore: NSObject {
     }
 }
 
-// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestorechangereasonkey, …changedkeyskey
+// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestorechangereasonkey,
+// …changedkeyskey
 public let NSUbiquitousKeyValueStoreChangeReasonKey = "NSUbiquitousKeyValueStoreChangeReasonKey"
 public let NSUbiquitousKeyValueStoreChangedKeysKey = "NSUbiquitousKeyValueStoreChangedKeysKey"
 public let NSUbiquitousKeyValueStoreServerChange = 0

@@ -94,7 +94,8 @@ extension UserDefaults {
         }
     }
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/dictionaryrepresentation(): all domains of the search list.
+    // https://developer.apple.com/documentation/foundation/userdefaults/dictionaryrepresentation():
+    // all domains of the search list.
     public func dictionaryRepresentation() -> [String: Any] {
         var all = volatileDomain(forName: Self.registrationDomain)
         all.merge(Preferences.shared.values(in: Self.globalDomain) ?? [:]) { $1 }

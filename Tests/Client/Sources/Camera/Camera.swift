@@ -36,7 +36,8 @@ public final class Owner: DefaultConvertible, Codable {
     public init(name: String) { self.name = name }
 }
 
-/// Nothing but `Codable`: under main-actor isolation the conformance would belong to the main actor.
+/// Nothing but `Codable`: under main-actor isolation the conformance would belong to the main
+/// actor.
 public nonisolated struct Grid: Codable, Equatable, Sendable {
     public var columns = 3
     public init() {}

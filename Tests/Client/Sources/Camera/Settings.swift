@@ -31,7 +31,8 @@ public actor Worker {
     @UserDefault("count", in: Settings.shared) public static var count = 9
 }
 
-/// For any thread. In a module that is isolated to the main actor, static settings need the `nonisolated`.
+/// For any thread. In a module that is isolated to the main actor, static settings need the
+/// `nonisolated`.
 public nonisolated enum Anywhere {
     public static let count = UserDefault("count", default: 9, in: Settings.shared)
 }
@@ -57,7 +58,8 @@ open class BaseConfig: StorableConfig {
     @Stored public var userName = "nobody"
 }
 
-/// A subclass of a subclass is what needs `nonisolated`, in a module that is isolated to the main actor.
+/// A subclass of a subclass is what needs `nonisolated`, in a module that is isolated to the main
+/// actor.
 public nonisolated final class ChildConfig: BaseConfig {
     @Stored public var isVerified = false
 }
