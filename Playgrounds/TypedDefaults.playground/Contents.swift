@@ -1,7 +1,7 @@
 //: # TypedDefaults
 //:
-//: Run it twice: the second run shows what the first one stored. In Xcode, open the playground from within the package; anywhere,
-//: `swift run Tour`.
+//: Run it twice: the second run shows what the first one stored. In Xcode, open the playground from
+//: within the package. On every platform, call `swift run Tour`.
 
 import TypedDefaults
 
@@ -13,7 +13,8 @@ struct CameraConfig: DefaultConfig {
     var size = Size.medium
 }
 
-//: **Store** it. The settings of a program are in `DefaultsSuite.standard`; the tour has a suite of its own.
+//: **Store** it. The settings of a program are in `DefaultsSuite.standard`; the tour has a suite of
+//: its own.
 let suite = try DefaultsSuite(name: "Tour")
 let store = PersistentStore<CameraConfig>(in: suite)
 if let config = store.get() {
@@ -93,6 +94,7 @@ let watch = suite.observeAll(prefix: "MyUserDefaults") { change in print("Change
 MyUserDefaults.remove(forKey: .userName)
 watch.cancel()
 
-//: What was set survives a kill at once, and a loss of power within a second, at exit, and after `synchronize()`.
+//: A value survives a crash as soon as it is set. Within a second, at exit, and after
+//: `synchronize()` it survives a power failure as well.
 try suite.synchronize()
 print("The settings are in \(suite.location ?? "the system's care").")

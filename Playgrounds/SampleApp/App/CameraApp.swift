@@ -10,7 +10,7 @@ import TypedDefaults
     init() {
         let config = PersistentStore<CameraConfig>()
         tokens = [
-            // One line in the console for each change, whoever makes it.
+            // One line in the console for each change, by this process or another one.
             config.observe { print("\($0.origin): saves to camera roll: \($0.newValue?.savesToCameraRoll as Any)") },
             UserDefault(.showsGrid, in: Settings.group).observe { _ in reloadWidgets() },
         ]

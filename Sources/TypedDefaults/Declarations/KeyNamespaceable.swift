@@ -67,7 +67,7 @@ extension ObjectUserDefaultable {
     }
 
     /// Calls the handler after each change of the value, read as that type, until the token is
-    /// cancelled or let go of.
+    /// cancelled or deallocated.
     public static func observe<Value: Codable & Sendable>(
         _ type: Value.Type, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil,
         _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
@@ -106,7 +106,8 @@ extension BoolUserDefaultable {
         setting(forKey: key, source: source).reset()
     }
 
-    /// Calls the handler after each change of the value, until the token is cancelled or let go of.
+    /// Calls the handler after each change of the value, until the token is cancelled or
+    /// deallocated.
     public static func observe(
         forKey key: BoolDefaultKey, source: DefaultsSuite? = nil,
         _ handler: @escaping @Sendable (DefaultChange<Bool>) -> Void

@@ -36,7 +36,7 @@ package final class MemoryBackend: SystemBackend {
         withExtendedLifetime(released) {}
     }
 
-    /// Always 0: nobody else reaches this memory.
+    /// Always 0, because no other code can change this memory.
     package var generation: UInt64? { 0 }
 
     package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }

@@ -72,7 +72,7 @@ final class Slot: ForkLock {
     let launchArgument: PropertyList?
     /// Whether there is a launch argument that is not of the slot's type, which was reported.
     private let isArgumentRefused: Bool
-    /// Class instances are never kept: whoever was handed one could change it.
+    /// Class instances are never kept, because code that received one could change it.
     let keepsValues: Bool
     /// Whether the end of a value can run code, as of a struct that holds an object.
     private let holdsObjects: Bool
@@ -260,7 +260,7 @@ extension Slot {
         }
     }
 
-    /// Somebody else may have changed the value.
+    /// Notes that other code may have changed the value.
     func forget() {
         knowledge.withLock { $0.forget() }
     }
@@ -325,12 +325,12 @@ extension Slot: Observable {
     private subscript(number: Int) -> Never? { nil }
 
     private static func makeKeyPath() -> KeyPath<Slot, Never?> {
-        // Made anew at each use, since there is an argument in it.
+        // A new object at each call, because of its argument.
         let number = 0
         return \Slot[number]
     }
 
-    /// The value is read: whoever tracks is told of its next change.
+    /// Notes a read of the value, so that the Observation framework reports its next change.
     ///
     /// - Returns: Whether it is tracked.
     @inline(__always)
@@ -361,7 +361,7 @@ private final class TrackingProbe: Observable, Sendable {
     private subscript(number: Int) -> Never? { nil }
 
     private static func makeKeyPath() -> KeyPath<TrackingProbe, Never?> {
-        // Made anew at each use, since there is an argument in it.
+        // A new object at each call, because of its argument.
         let number = 0
         return \TrackingProbe[number]
     }

@@ -336,8 +336,8 @@ final class SuiteCore: Sendable {
     }
 }
 
-/// Whether a failure handler is running, so that one that fails itself does not call itself for
-/// ever.
+/// Whether a failure handler is running, so that a handler that fails does not call itself without
+/// end.
 private enum FailureHandling {
     @TaskLocal static var isUnderWay: Locked<Bool>?
 }
@@ -386,8 +386,7 @@ extension SuiteCore {
     func note(_ declaration: any AnyDeclaration, of key: String) {
         // Asked outside the lock: conversions are not called under it.
         let content = declaration.content
-        // The old declaration ends after the lock as well: its default may be an object of
-        // somebody's.
+        // Release the old declaration after unlocking: its default may be an object of the program.
         let (conflict, old) = state.withLock { state -> (DefaultsError?, (any AnyDeclaration)?) in
             let known = state.entry(key)
             let old = known.declaration
@@ -656,8 +655,7 @@ extension SuiteCore {
         if let failure { throw failure }
         if isStale { announceNews(hasGeneration: write.generation != nil) }
         if isDue, let delay {
-            // The work holds the suite: what was set is saved even if nobody holds the suite any
-            // more.
+            // The work retains the suite, so that the value is flushed even if no other code does.
             DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
                 state.withLock { $0.synchronizingProcess = nil }
                 do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }

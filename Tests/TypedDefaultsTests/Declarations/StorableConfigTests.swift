@@ -16,7 +16,7 @@ final class AppConfig: StorableConfig {
 }
 
 class SocialConfig: StorableConfig {
-    @Stored var userName = "nobody"
+    @Stored var userName = "guest"
 }
 final class TwitterConfig: SocialConfig {
     @Stored var isVerified = false
@@ -94,7 +94,7 @@ struct StorableConfigTests {
         let (twitter, suite, failures) = make(TwitterConfig.init)
         let facebook = FacebookConfig(in: suite, identifier: "app")
         twitter.userName = "t"
-        #expect(facebook.userName == "nobody")
+        #expect(facebook.userName == "guest")
         #expect(twitter.allKeys == ["app/TwitterConfig/userName", "app/TwitterConfig/isVerified"])
         #expect(failures.all == [])
     }
@@ -217,7 +217,7 @@ struct StorableConfigTests {
         config.isVerified = false
         #expect(config.currentValues == ["app/TwitterConfig/userName": "kai", "app/TwitterConfig/isVerified": false])
         #expect(config.changedValues == ["app/TwitterConfig/userName": "kai"])
-        config.userName = "nobody"
+        config.userName = "guest"
         let list = SpecialConfig(in: .inMemory(), identifier: "app")
         list.list = [2, 1]
         #expect(list.changedValues == ["app/SpecialConfig/list": [2, 1]])

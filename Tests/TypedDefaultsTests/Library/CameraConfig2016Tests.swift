@@ -69,7 +69,7 @@ struct CameraConfig2016Tests {
     }
 
     @Test func theStoreOfAViewControllerIsReplacedFromOutside() {
-        // Read and never written: these are the settings of whoever runs the tests.
+        // Read and never written: these are the settings of the user.
         let untouched = DefaultsSuite.standard[DefaultKey<PropertyList?>("CameraConfig")]
 
         let controller = Year2016.CameraViewController()

@@ -363,7 +363,7 @@ struct PersistentStoreTests {
             #expect(value == 3)
             break
         }
-        // What reads stays the same, whoever writes.
+        // Reads return the argument after a write, too.
         number.value = 11
         missing.reset()
         backend.write(12, forKey: "number")

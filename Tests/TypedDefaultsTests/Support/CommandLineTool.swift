@@ -63,7 +63,7 @@
             process.executableURL = program
             process.arguments = arguments
             process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": folder.path]) { $1 }
-            // Files, since a pipe that nobody empties would stop the program.
+            // Files, because a full pipe would stop the program.
             let place = folder.deletingLastPathComponent().appending(
                 path: "\(folder.lastPathComponent)-\(UUID().uuidString)")
             let urls = ["in", "out", "err"].map { place.appendingPathExtension($0) }

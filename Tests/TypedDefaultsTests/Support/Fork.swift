@@ -9,7 +9,8 @@
         #if os(Linux)
             let everyLibrary: UnsafeMutableRawPointer? = nil
         #else
-            let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)  // `RTLD_DEFAULT`, which Swift does not import
+            // `RTLD_DEFAULT`, which Swift does not import.
+            let everyLibrary = UnsafeMutableRawPointer(bitPattern: -2)
         #endif
         return unsafeBitCast(dlsym(everyLibrary, "fork"), to: (@convention(c) () -> pid_t).self)
     }()

@@ -252,7 +252,7 @@
             }
         }
 
-        @Test func nobodyWhoReadsOnIsNoFailure() throws {
+        @Test func aReaderThatStopsIsNoFailure() throws {
             try CommandLineTool.run { tool throws in
                 try fill(tool.file("camera"), [("large", .data(Data(count: 1 << 20)))])
                 let process = Process()
@@ -382,7 +382,7 @@
                     outcome.text.contains(copy) && outcome.text.contains("b = \"two\"")
                         && outcome.text.contains("c = -0.0")
                 )
-                // Of a copy nobody needs to be told that it is not a settings file.
+                // A copy of damage is expected not to be a settings file.
                 #expect(
                     try tool("check", "\(tool.folder.path)/\(copy)").lines[0].hasSuffix(
                         "is a damaged copy that was set aside"))

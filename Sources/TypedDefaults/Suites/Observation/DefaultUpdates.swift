@@ -11,7 +11,7 @@ import SettingsFile
 /// sequence receives everything.
 public struct DefaultUpdates<Element: Sendable>: AsyncSequence, Sendable {
     private let observe: @Sendable (_ element: @escaping @Sendable (Element) -> Void) -> ObservationToken
-    /// What becomes of two elements that nobody has taken in between.
+    /// Combines two elements if the consumer has not taken the first one.
     private let merge: @Sendable (Element, Element) -> Element
 
     init(

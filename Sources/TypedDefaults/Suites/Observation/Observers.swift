@@ -125,13 +125,13 @@ struct Observers {
     }
     private var observed: [ObjectIdentifier: Observed] = [:]
     private var tracked: [ObjectIdentifier: Slot] = [:]
-    /// How many there were since all that are tracked were looked through.
+    /// The number of deliveries since all tracked slots were examined.
     private var deliveries = 0
-    /// Those that somebody else may have changed since.
+    /// The slots that other code may have changed since their observers were notified.
     private var doubted: [ObjectIdentifier: Slot] = [:]
     private var suiteObservers: [SuiteObserver] = []
-    /// The keys that somebody else may have changed since, for those who observe the suite; nil for
-    /// all.
+    /// The keys that other code may have changed since the suite's observers were notified; `nil`
+    /// for all keys.
     private var doubtedKeys: Set<ByteString>? = []
     var queue = DeliveryQueue<Event>()
     private var isWatching = false
@@ -139,7 +139,7 @@ struct Observers {
 
     var isEmpty: Bool { observed.isEmpty && suiteObservers.isEmpty }
 
-    /// Whether others may have changed something of which somebody is to hear.
+    /// Whether other code may have changed something that is observed.
     var hasDoubt: Bool { !doubted.isEmpty || hasDoubtOfKeys }
 
     /// The slots that are doubted; from now on they are not, but for what happens from now on.
@@ -148,7 +148,7 @@ struct Observers {
         return Array(doubted.values)
     }
 
-    /// Begins to follow a slot, before somebody observes it, or for the Observation framework.
+    /// Begins to follow a slot before an observer is added, or for the Observation framework.
     ///
     /// - Returns: Whether it was not followed before.
     mutating func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool = false) -> Bool {
@@ -261,8 +261,8 @@ struct Observers {
         isSwitching = false
     }
 
-    /// Whether the backend's watch is to be switched on or off by the caller; nil if it is as it
-    /// should be, or somebody is at it.
+    /// Whether the caller must switch the backend's watch on or off; `nil` if it is right, or if
+    /// another thread is switching it.
     mutating func beginSwitch() -> Bool? {
         guard !isSwitching, isWatching == isEmpty else { return nil }
         isSwitching = true
@@ -290,7 +290,7 @@ extension Observers {
         suiteObservers.removeAll { $0 === observer }
     }
 
-    /// - Parameter keys: Those that somebody else may have changed; nil for all.
+    /// - Parameter keys: The keys that other code may have changed; `nil` for all keys.
     mutating func doubt(_ keys: [String]?) {
         guard hasSuiteObservers else { return }
         doubtedKeys = keys.flatMap { keys in doubtedKeys?.union(keys.map(ByteString.init)) }

@@ -11,7 +11,7 @@ public struct SuiteChange: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Both as one, for somebody who comes late.
+    /// Returns both changes as one, for a slow consumer.
     func merged(with later: SuiteChange) -> SuiteChange {
         let all = Set((keys + later.keys).map(ByteString.init))
         let isForeign = origin == .external || later.origin == .external

@@ -5,8 +5,7 @@ extension SuiteCore {
     /// Begins to tell an observer of a slot's changes.
     func observe(_ slot: Slot, _ observer: Observers.SlotObserver, initial: Bool) -> ObservationToken {
         var stored: PropertyList?
-        // Why it cannot be read is told to whoever reads it; what it comes to is told when it can
-        // be.
+        // If it cannot be read now, the observer receives its value when it can.
         do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
         follow(slot, stored, isTracked: false)
         withObservers {
@@ -54,7 +53,7 @@ extension SuiteCore {
         look()
     }
 
-    /// Has the backend watch for news while somebody observes, and only then.
+    /// Makes the backend watch for external changes while there are observers, and only then.
     func switchWatch() {
         while let isOn = withObservers({ $0.beginSwitch() }) {
             if isOn {
@@ -129,7 +128,7 @@ extension SuiteCore {
     func announceNews(hasGeneration: Bool) {
         guard withObservers({ $0.hasDoubt }) else { return }
         write.isDeliveryDue = true
-        // Taken before they are read: what changes after that is doubted anew.
+        // Taken before they are read, so that a change after that marks them again.
         for slot in withObservers({ $0.takeDoubtful() }) {
             do throws(DefaultsError) {
                 let stored: PropertyList?
@@ -146,7 +145,7 @@ extension SuiteCore {
                     if isNews, !hasGeneration { observers.noteChange(of: [slot], depth: depth) }
                 }
             } catch {
-                // Back on the list; whoever reads it is told why.
+                // Mark it again. A read of the setting reports the error.
                 withObservers { $0.doubt([slot]) }
             }
         }

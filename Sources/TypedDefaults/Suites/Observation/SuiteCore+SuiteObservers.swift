@@ -50,7 +50,7 @@ extension SuiteCore {
                     stored, declared: Set(declared.map(ByteString.init)), origin: .external, depth: ChangeRow.depth + 1)
             }
         } catch {
-            // It stays in doubt; whoever reads it is told why.
+            // Mark them again. A read of the setting reports the error.
             withObservers { $0.doubt(doubted) }
         }
     }
@@ -61,7 +61,7 @@ extension SuiteCore {
     /// moments apart.
     private func values(of keys: [String]) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
         let keys = Set(keys.map(ByteString.init)).map(\.string)
-        // Somebody who never rests does not keep us for ever.
+        // The limit ends the loop if other processes write all the time.
         for _ in 0..<100 {
             let generation = backend.generation
             var values: [(key: String, value: PropertyList?)] = []

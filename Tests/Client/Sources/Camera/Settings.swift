@@ -55,7 +55,7 @@ public final class AppConfig: StorableConfig {
 }
 
 open class BaseConfig: StorableConfig {
-    @Stored public var userName = "nobody"
+    @Stored public var userName = "guest"
 }
 
 /// A subclass of a subclass is what needs `nonisolated`, in a module that is isolated to the main

@@ -46,7 +46,7 @@ import TypedDefaults
         let child = ChildConfig(in: suite, identifier: "app")
         child.userName = "child"
         #expect(child.allKeys == ["app/ChildConfig/userName", "app/ChildConfig/isVerified"])
-        #expect(BaseConfig(in: suite, identifier: "app").userName == "nobody")
+        #expect(BaseConfig(in: suite, identifier: "app").userName == "guest")
     }
 
     @Test func aNamespaceIsCalledAsTheRecipeSays() {
