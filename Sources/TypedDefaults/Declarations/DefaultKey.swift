@@ -63,17 +63,20 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 // One initialiser for each kind of type. `Codable` is preferred, since most types are, and then
 // lets a type that is also `DefaultConvertible` convert itself.
 extension DefaultKey {
+    /// Creates a key of a `Codable` value.
     public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: Codable {
         self.init(name, value, .codable(fallback: value), DeclarationSite(fileID: fileID, line: line))
     }
 
+    /// Creates a key of a value that converts itself.
     @_disfavoredOverload
     public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: DefaultConvertible {
         self.init(name, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
+    /// Creates a key of an optional value that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -81,12 +84,14 @@ extension DefaultKey {
         self.init(name, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
+    /// Creates a key of a value that is stored as its raw value.
     @_disfavoredOverload
     public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(name, value, .rawValue, DeclarationSite(fileID: fileID, line: line))
     }
 
+    /// Creates a key of an optional value that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
         _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -95,13 +100,14 @@ extension DefaultKey {
         self.init(name, value, Conversion<Wrapped>.rawValue.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
-    // A raw value and `DefaultConvertible` without `Codable`: the type converts itself.
+    /// Creates a key of a value with a raw value that converts itself.
     @_disfavoredOverload
     public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(name, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
+    /// Creates a key of an optional value with a raw value that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line

@@ -24,6 +24,7 @@ public protocol KeyNamespaceable {
 }
 
 extension KeyNamespaceable {
+    /// ``DefaultsSuite/standard``.
     public static var source: DefaultsSuite { .standard }
 
     /// The name under which a key is stored, `<type>_<enum>_<raw value>`, for a ``DefaultKey``.
@@ -41,6 +42,7 @@ extension KeyNamespaceable {
 
 /// A namespace of keys for values of any `Codable` type.
 public protocol ObjectUserDefaultable: KeyNamespaceable {
+    /// The enum of the keys.
     associatedtype ObjectDefaultKey: RawRepresentable<String>
 }
 
@@ -82,6 +84,7 @@ extension ObjectUserDefaultable {
 
 /// A namespace of keys for Booleans, which read false where nothing is stored.
 public protocol BoolUserDefaultable: KeyNamespaceable {
+    /// The enum of the keys.
     associatedtype BoolDefaultKey: RawRepresentable<String>
 }
 

@@ -118,38 +118,45 @@ extension StorableConfigBase.Stored: AnyStored {
 
 // For each other kind of type once, as with ``DefaultKey``.
 extension StorableConfigBase.Stored {
+    /// Creates the property of an optional `Codable` value.
     public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
+    /// Creates the property of a value that converts itself.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil) where Value: DefaultConvertible {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
+    /// Creates the property of an optional value that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
+    /// Creates the property of a value that is stored as its raw value.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
+    /// Creates the property of an optional value that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
+    /// Creates the property of a value with a raw value that converts itself.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
+    /// Creates the property of an optional value with a raw value that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {

@@ -40,6 +40,7 @@ extension DefaultUpdates: DiscreetlyDescribed {
 extension DefaultUpdates.AsyncIterator: CustomStringConvertible, CustomReflectable {
     /// The type, and no value.
     public var description: String { "DefaultUpdates<\(Element.self)>.AsyncIterator" }
+    /// Empty, so that `dump` shows no value.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -120,6 +120,7 @@ extension SuiteCore {
 }
 
 extension DefaultsSuite: CustomStringConvertible, CustomReflectable {
+    /// The location and the prefix of a scope, and no value.
     public var description: String {
         "DefaultsSuite(\(location ?? "in memory")\(scope.map { ", “\($0.prefix)”" } ?? ""))"
     }

@@ -40,12 +40,12 @@ public protocol DefaultConvertible: Sendable {
     /// Returns the value as an object of one of the types that ``init(_:)`` receives.
     func serialize() -> Any
 
+    /// The value that fills in properties which a stored value lacks. `nil` makes such a value
+    /// unreadable.
     @available(
         *, deprecated,
         message: "conform to DefaultConfig, whose init() makes the default and fills in missing properties"
     )
-    /// The value that fills in properties which a stored value lacks. `nil` makes such a value
-    /// unreadable.
     static var fallback: Self? { get }
 }
 

@@ -38,6 +38,7 @@ public struct DefaultUpdates<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
+    /// Begins an observation, which ends with the iterator.
     public func makeAsyncIterator() -> AsyncIterator {
         let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let waiting = Locked<Element?>(nil)

@@ -49,6 +49,8 @@ public final class ObservationToken: Sendable {
 }
 
 extension ObservationToken: Hashable {
+    /// Returns whether both are the same token.
     public static func == (lhs: ObservationToken, rhs: ObservationToken) -> Bool { lhs === rhs }
+    /// Hashes the identity of the token.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

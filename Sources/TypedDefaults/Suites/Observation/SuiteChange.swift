@@ -4,6 +4,7 @@ import SettingsFile
 public struct SuiteChange: Hashable, Sendable {
     /// The keys that were set to another value or removed, sorted.
     public fileprivate(set) var keys: [String]
+    /// Where the change was made.
     public fileprivate(set) var origin: ChangeOrigin
 
     init(keys: [String], origin: ChangeOrigin) {
