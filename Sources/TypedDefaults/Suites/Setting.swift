@@ -19,10 +19,15 @@ struct Setting<Value: Sendable>: Sendable {
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) {
         core = suite.core
-        slot = core.slot(
-            forKey: suite.withPrefix(key), conversion,
-            formerKeys: suite.scope == nil ? formerKeys : formerKeys.map(suite.withPrefix),
-            declaredBy: declaration, isDeclaring: isDeclaring)
+        slot =
+            if suite.scope == nil {
+                core.slot(
+                    forKey: key, conversion, formerKeys: formerKeys, declaredBy: declaration, isDeclaring: isDeclaring)
+            } else {
+                core.slot(
+                    forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix),
+                    declaredBy: declaration, isDeclaring: isDeclaring)
+            }
     }
 
     private init(_ core: SuiteCore, _ slot: Slot) { (self.core, self.slot) = (core, slot) }
