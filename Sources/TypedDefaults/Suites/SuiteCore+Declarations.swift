@@ -1,0 +1,147 @@
+import SettingsFile
+
+extension SuiteCore {
+    /// The one slot for values of that type and conversion under that key.
+    ///
+    /// - Parameters:
+    ///   - formerKeys: The names that the key had before, newest first. See ``Slot/formerKeys``.
+    ///   - declaration: What is said of the key where the slot is asked for; nil if nothing is.
+    ///   - isDeclaring: Whether those who observe what is declared hear of the key from now on.
+    func slot<Value>(
+        forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
+        declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
+    ) -> Slot {
+        let (known, isNews, isNew) = state.withLock { state -> (Slot?, Bool, Bool) in
+            guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring) }
+            let isNews = declaration != nil && declaration !== known.declaration && !known.isInConflict
+            let isNew = isDeclaring && !known.isDeclared
+            let form = conversion.form
+            let slot = known.slots.first { $0.form == form && $0.formerKeys == formerKeys }
+            return (slot, isNews, isNew)
+        }
+        if let declaration, isNews { note(declaration, of: key) }
+        let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
+        if isNew { state.withLock { $0.entry(key).isDeclared = true } }
+        if isNew || (known == nil && !formerKeys.isEmpty) { noteDeclaration(of: key) }
+        return slot
+    }
+
+    /// Declares a key, as a store for it does, but without a slot.
+    func declare(_ declaration: any AnyDeclaration, of key: String) {
+        let (isKnown, isNew) = state.withLock { state -> (Bool, Bool) in
+            let known = state.keys[ByteString(key)]
+            return (known?.declaration === declaration || known?.isInConflict == true, known?.isDeclared != true)
+        }
+        // To look at a stored value as it is declares nothing.
+        guard !isKnown || isNew, declaration.content.kind != .propertyList else { return }
+        if isNew { state.withLock { $0.entry(key).isDeclared = true } }
+        if !isKnown { note(declaration, of: key) }
+        if isNew { noteDeclaration(of: key) }
+    }
+
+    /// Remembers a declaration; of one that contradicts another the failure handler hears, once for
+    /// each key.
+    func note(_ declaration: any AnyDeclaration, of key: String) {
+        // Asked outside the lock: conversions are not called under it.
+        let content = declaration.content
+        // Release the old declaration after unlocking: its default may be an object of the program.
+        let (conflict, old) = state.withLock { state -> (DefaultsError?, (any AnyDeclaration)?) in
+            let known = state.entry(key)
+            let old = known.declaration
+            known.declaration = declaration
+            let conflict = known.declared.flatMap { content.conflict(with: $0, key: key) }
+            guard let conflict, !known.isInConflict else {
+                // The first one may have said nothing of a default.
+                if known.declared.flatMap(\.defaultValue) == nil { known.declared = content }
+                return (nil, old)
+            }
+            known.isInConflict = true
+            return (conflict, old)
+        }
+        withExtendedLifetime(old) {}
+        if let conflict { report(conflict) }
+    }
+
+    private func makeSlot<Value>(
+        forKey key: String, _ conversion: Conversion<Value>, _ formerKeys: [String]
+    ) -> Slot {
+        // Made outside the lock: conversions are not called under it.
+        var argument = ([key] + formerKeys).lazy.compactMap { [backend] in backend.launchArgument(forKey: $0) }.first
+        var unreadable: DefaultsError?
+        if let given = argument {
+            do throws(DefaultsError) {
+                _ = try conversion.decode(given, true)
+            } catch {
+                argument = nil
+                unreadable = DefaultsError(
+                    .unreadable, key: key, type: "\(Value.self)",
+                    reason: "the launch argument is not of this type and is passed over")
+            }
+        }
+        let made = Slot(
+            key, conversion, formerKeys: formerKeys, launchArgument: argument, isArgumentRefused: unreadable != nil,
+            location: backend.location)
+        let (slot, unused) = state.withLock { state in
+            if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return (slot, []) }
+            return (made, state.add(made))
+        }
+        withExtendedLifetime(unused) {}
+        if slot === made, let unreadable { report(unreadable) }
+        return slot
+    }
+
+    /// From now on no slot returns a kept value before it has asked which suite counts.
+    func bypassKeptValues() {
+        state.withLock { state in
+            guard !state.isBypassed else { return }
+            state.isBypassed = true
+            for key in state.keys.values { for slot in key.slots { slot.bypassKeptValues() } }
+        }
+    }
+
+    /// The keys that stores, wrappers and the like were made for.
+    var declaredKeys: [String] { state.withLock { $0.keys.filter(\.value.isDeclared).map(\.key.string) } }
+
+    /// Returns the former names of those keys in all declarations.
+    func formerKeys(of keys: some Sequence<String>) -> [String] {
+        state.withLock { state in
+            keys.flatMap { key in state.keys[ByteString(key)]?.slots.flatMap(\.formerKeys) ?? [] }
+        }
+    }
+
+    /// Returns the keys and those that have one of them as a former name.
+    func withSuccessors(_ keys: [String]) -> [String] {
+        state.withLock { state in
+            keys + keys.flatMap { key in state.keys[ByteString(key)]?.successors.map(\.key) ?? [] }
+        }
+    }
+
+    func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
+
+    /// Makes the slots forget what others changed since the last look.
+    ///
+    /// - Returns: The generation up to which what slots know is right; nil if that cannot be known.
+    func catchUp() throws(DefaultsError) -> UInt64? {
+        while let now = backend.generation {
+            let seen = state.withLock { $0.generation }
+            guard now != seen else { return seen }
+            let (keys, generation) = try backend.changes(since: seen ?? 0)
+            let isCaughtUp = state.withLock { state in
+                // Another thread was faster, but may have looked before the change that this one
+                // saw: look again.
+                guard state.generation == seen else { return false }
+                state.generation = generation
+                let changed = if let keys { state.slots(of: keys) } else { state.keys.values.flatMap(\.slots) }
+                for slot in changed { slot.forget() }
+                // Under the same lock, so that no thread finds the generation new and the slots
+                // undoubted.
+                state.observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
+                state.observers.doubt(changed)
+                state.observers.doubt(keys)
+                return true
+            }
+            if isCaughtUp { return generation }
+        }
+        return nil
+    }
+}

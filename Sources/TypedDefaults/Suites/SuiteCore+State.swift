@@ -1,0 +1,164 @@
+import SettingsFile
+
+extension SuiteCore {
+    /// What is known of one key. An object, because to copy its parts at each use costs more than
+    /// the rest. Touched only with the lock of the state held.
+    final class Key {
+        // Not checked at each access whether another one is under way: no code of others runs under
+        // the lock.
+        @exclusivity(unchecked)
+        var slots: [Slot] = []
+        /// The slots of other keys that were once called this one and still read it.
+        @exclusivity(unchecked)
+        var successors: [Slot] = []
+        /// The last declaration that was met, and what they all say.
+        var declaration: (any AnyDeclaration)?
+        var declared: DeclarationContent?
+        /// Whether a store, a wrapper or the like was made for the key, not just a look at it.
+        var isDeclared = false
+        /// Whether the failure handler has heard that declarations contradict each other.
+        var isInConflict = false
+
+        /// Whether nothing is lost without the entry.
+        var isEmpty: Bool {
+            slots.isEmpty && successors.isEmpty && declared == nil && !isDeclared && !isInConflict
+        }
+
+        /// Removes the slots that only this entry holds, and the last declaration if none is left.
+        func removeUnused() -> [any AnyObject & Sendable] {
+            var unused: [any AnyObject & Sendable] = []
+            for index in slots.indices.reversed()
+            where isKnownUniquelyReferenced(&slots[index]) && slots[index].canBeMadeAgain {
+                unused.append(slots.remove(at: index))
+            }
+            guard slots.isEmpty, let last = declaration else { return unused }
+            declaration = nil
+            unused.append(last)
+            return unused
+        }
+    }
+
+    struct State {
+        /// The generation up to which the slots are right; nil before the first look.
+        var generation: UInt64?
+        var keys: [ByteString: Key] = [:]
+        /// How many slots there are, and with how many the unused ones are removed.
+        var slotCount = 0
+        var slotLimit = Self.leastSlotLimit
+        /// A suite keeps this many slots for keys that are only used through `suite[key]`.
+        private static let leastSlotLimit = 512
+        /// The commit that is under way, and the slots of its keys.
+        var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
+        /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by
+        /// ``Forks/count``.
+        var synchronizingProcess: Int?
+        var onFailure: @Sendable (DefaultsError) -> Void
+        var observers = Observers()
+        /// Whether another suite may stand in for this one; see
+        /// ``DefaultsSuite/withStandard(_:operation:)``.
+        var isBypassed = false
+
+        init(onFailure: @escaping @Sendable (DefaultsError) -> Void) { self.onFailure = onFailure }
+
+        func slot(_ key: String, _ form: ConversionForm, formerKeys: [String]) -> Slot? {
+            keys[ByteString(key)]?.slots.first { $0.form == form && $0.formerKeys == formerKeys }
+        }
+
+        /// Returns the slots whose value can depend on those keys, each of them once.
+        func slots(of names: some Sequence<String>) -> [Slot] {
+            var slots: [Slot] = []
+            for name in names {
+                guard let key = keys[ByteString(name)] else { continue }
+                // Mostly there is one key, whose array is taken as it is.
+                if slots.isEmpty { slots = key.slots } else { slots += key.slots }
+                // A commit that moves a value edits both its key and its former one.
+                for slot in key.successors where !slots.contains(where: { $0 === slot }) { slots.append(slot) }
+            }
+            return slots
+        }
+
+        /// Records a commit of this process for the observers.
+        ///
+        /// - Parameter readable: What readers get by now; `nil` if there were no observers when the
+        ///   commit began.
+        mutating func record(
+            _ edits: [(key: String, value: PropertyList?)], of slots: [Slot], _ readable: ReadableValues?,
+            hasFallbackValues: Bool
+        ) {
+            let depth = ChangeRow.depth + 1
+            observers.noteChange(of: slots, depth: depth)
+            guard !observers.isEmpty else { return }
+            let values = readable?.values ?? edits
+            for slot in slots {
+                // There are few, mostly one.
+                let edit = values.first { $0.key.hasSameBytes(as: slot.key) }
+                let former = readable?.former.first { $0.slot === slot }
+                if former == nil, !slot.formerKeys.isEmpty || (hasFallbackValues && readable == nil) {
+                    // It could not be read, or the first observer came during the commit.
+                    observers.doubt([slot])
+                    observers.doubt([slot.key])
+                }
+                guard let value = former.map(\.value) ?? edit.map(\.value) else { continue }
+                observers.announce(slot, value, isForeign: false, depth: depth)
+            }
+            guard observers.hasSuiteObservers else { return }
+            // A value under a former key is reported under the present one.
+            let former = readable?.former ?? []
+            var reported = values.filter { edit in !former.contains { $0.slot.key.hasSameBytes(as: edit.key) } }
+            for (slot, value) in former where !reported.contains(where: { $0.key.hasSameBytes(as: slot.key) }) {
+                reported.append((slot.key, value))
+            }
+            let names = reported.lazy.map { ByteString($0.key) }
+            let declared = Set(names.filter { [keys] name in keys[name]?.isDeclared == true })
+            observers.announce(reported, declared: declared, origin: .local, depth: depth)
+        }
+
+        /// Removes unused slots if there are many. They are made again when their key is used.
+        ///
+        /// - Returns: What to release after unlocking: values and defaults may hold objects of the
+        ///   program.
+        private mutating func removeUnused() -> [any AnyObject & Sendable] {
+            guard slotCount > slotLimit else { return [] }
+            var unused: [any AnyObject & Sendable] = []
+            var emptied: [ByteString] = []
+            slotCount = 0
+            for (name, key) in keys {
+                unused += key.removeUnused()
+                slotCount += key.slots.count
+                if key.isEmpty { emptied.append(name) }
+            }
+            for key in emptied { keys[key] = nil }
+            // So that the work for each slot stays the same on average, however many there are.
+            slotLimit = max(Self.leastSlotLimit, 2 * slotCount)
+            return unused
+        }
+
+        /// The entry of a key, which is made if there is none.
+        mutating func entry(_ name: String) -> Key {
+            let name = ByteString(name)
+            if let key = keys[name] { return key }
+            let key = Key()
+            keys[name] = key
+            return key
+        }
+
+        /// - Returns: What to release after unlocking.
+        mutating func add(_ slot: Slot) -> [any AnyObject & Sendable] {
+            slotCount += 1
+            addToTable(slot)
+            return removeUnused()
+        }
+
+        private mutating func addToTable(_ slot: Slot) {
+            if isBypassed { slot.bypassKeptValues() }
+            entry(slot.key).slots.append(slot)
+            for key in slot.formerKeys { entry(key).successors.append(slot) }
+            let names = [slot.key] + slot.formerKeys
+            guard commit.edits.contains(where: { edit in names.contains { $0.hasSameBytes(as: edit.key) } }) else {
+                return
+            }
+            slot.unsettle()
+            commit.slots.append(slot)
+        }
+    }
+}

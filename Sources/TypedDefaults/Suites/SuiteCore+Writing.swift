@@ -1,0 +1,177 @@
+import SettingsFile
+
+extension SuiteCore {
+    /// Waits for the caller's turn among the writers of all processes, and processes external
+    /// changes.
+    ///
+    /// Balance each call that returns with ``endWrite()``.
+    func beginWrite() throws(DefaultsError) {
+        try checkDepth()
+        do throws(RecursionCheckingLock.AcquireError) {
+            try turns.acquire(timeout: timeout)
+        } catch {
+            switch error {
+            case .heldByCaller:
+                throw DefaultsError(.nestedWrite, reason: "a suite cannot be written from inside its own update")
+            case .timedOut:
+                throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(timeout)")
+            }
+        }
+        AfterUnlock.didLock()
+        do throws(DefaultsError) {
+            let generation = try beginBackendWrite()
+            // Mostly no other process has written in between.
+            if let generation, generation == write.generation { return }
+            do throws(DefaultsError) {
+                try catchUpInWrite()
+            } catch {
+                backend.endWrite()
+                throw error
+            }
+        } catch {
+            endTurn()
+            throw error
+        }
+    }
+
+    private func beginBackendWrite() throws(DefaultsError) -> UInt64? {
+        if let settingsFile { return try settingsFile.beginWriteReturningGeneration() }
+        try backend.beginWrite()
+        return backend.generation
+    }
+
+    /// Processes external changes, between ``beginWrite()`` and ``endWrite()``.
+    func catchUpInWrite() throws(DefaultsError) {
+        write.generation = try catchUpInTurn()
+        write.isDeliveryDue = true
+        announceNews(hasGeneration: write.generation != nil)
+    }
+
+    /// Processes external changes if there are any, between ``beginWrite()`` and ``endWrite()``.
+    func catchUpIfNeeded() throws(DefaultsError) {
+        guard let generation = backend.generation, generation != write.generation else { return }
+        try catchUpInWrite()
+    }
+
+    /// Ends the caller's turn.
+    ///
+    /// - Returns: Whether the caller must call ``deliver()``.
+    @discardableResult
+    func endWrite() -> Bool {
+        backend.endWrite()
+        return endTurn()
+    }
+
+    /// Flushes what was written if the suite wants each change to survive a power failure.
+    ///
+    /// Called after the turn, so that several writers share one flush.
+    func flushIfImmediate() throws(DefaultsError) {
+        if backend.synchronizationDelay == .zero { try backend.synchronize() }
+    }
+
+    /// What readers get after a commit, where only the backend can tell.
+    struct ReadableValues {
+        var values: [(key: String, value: PropertyList?)]
+        /// The values of slots with former keys, unless they cannot be read.
+        var former: [(slot: Slot, value: PropertyList?)] = []
+    }
+
+    private func readableValues(
+        after edits: [(key: String, value: PropertyList?)], _ slots: [Slot]
+    ) -> ReadableValues {
+        var readable = ReadableValues(values: edits)
+        if backend.hasFallbackValues {
+            // The value of a key that was removed may be a fallback value. Its readers report why
+            // it cannot be read.
+            for index in edits.indices where edits[index].value == nil {
+                readable.values[index].value = (try? backend.value(forKey: edits[index].key)) ?? nil
+            }
+        }
+        for slot in slots where !slot.formerKeys.isEmpty {
+            // If this fails, the slot is read again later.
+            if let value = try? storedValue(of: slot).value { readable.former.append((slot, value)) }
+        }
+        return readable
+    }
+
+    /// Runs `body` alone among the writers of the suite, then flushes if the suite is immediate,
+    /// and notifies observers.
+    func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
+        // Even after a failure there may be external changes.
+        defer { deliver() }
+        try beginWrite()
+        do {
+            defer { endWrite() }
+            try body()
+        }
+        try flushIfImmediate()
+    }
+
+    /// Releases the lock of the writers and does what was requested meanwhile.
+    ///
+    /// - Returns: Whether the caller must call ``deliver()``.
+    @discardableResult
+    func endTurn() -> Bool {
+        let isDeliveryDue = write.isDeliveryDue
+        write.isDeliveryDue = false
+        let isLookDue = turns.release()
+        if isLookDue { look() }
+        AfterUnlock.didUnlock()
+        return isDeliveryDue || isLookDue
+    }
+
+    /// Commits edits, between ``beginWrite()`` and ``endWrite()``.
+    ///
+    /// The slots of the keys forget before and are settled after: in between every reader asks the
+    /// backend, for which the commit is one event.
+    ///
+    /// - Parameters:
+    ///   - writer: The slot that the first edit was made through, which keeps the new value.
+    ///   - hasBegun: Whether the commit has begun for this slot; see ``Slot/beginCommit(of:at:)``.
+    func commit(
+        _ edits: [(key: String, value: PropertyList?)], by writer: Slot? = nil, hasBegun: Bool = false
+    ) throws(DefaultsError) {
+        let observed = state.withLock { state -> [Slot]? in
+            let slots = state.slots(of: edits.lazy.map(\.key))
+            for slot in slots where slot !== writer || !hasBegun { slot.unsettle() }
+            state.commit = (edits, slots)
+            return state.observers.isEmpty ? nil : slots
+        }
+        var failure: DefaultsError?
+        do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
+        let delay = failure == nil ? backend.synchronizationDelay : nil
+        let process = Forks.count
+        if failure == nil, settingsFile == nil { write.generation = backend.generation }
+        // Read outside the lock, and before another thread can write.
+        let readable = failure == nil ? observed.map { readableValues(after: edits, $0) } : nil
+        let (isDue, isStale, old) = state.withLock { state -> (Bool, Bool, Slot.Replaced?) in
+            let slots = state.commit.slots
+            state.commit = ([], [])
+            var old: Slot.Replaced?
+            for slot in slots {
+                if slot === writer, failure == nil {
+                    old = slot.keepOwn(edits[0].value, at: write.generation)
+                } else {
+                    slot.settle()
+                }
+            }
+            guard failure == nil else { return (false, false, old) }
+            if settingsFile == nil { state.generation = write.generation }
+            state.record(edits, of: slots, readable, hasFallbackValues: backend.hasFallbackValues)
+            if !state.observers.queue.isEmpty { write.isDeliveryDue = true }
+            let isDue = state.synchronizingProcess != process && delay ?? .zero > .zero
+            if isDue { state.synchronizingProcess = process }
+            return (isDue, state.observers.hasDoubt, old)
+        }
+        writer?.release(old)
+        if let failure { throw failure }
+        if isStale { announceNews(hasGeneration: write.generation != nil) }
+        if isDue, let delay {
+            // The work retains the suite, so that the value is flushed even if no other code does.
+            DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
+                state.withLock { $0.synchronizingProcess = nil }
+                do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
+            }
+        }
+    }
+}
