@@ -63,7 +63,7 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
 
     private func telling<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard let relay else { return try body() }
-        return try relay.telling(base, body)
+        return try relay.notifying(base, body)
     }
 
     func report(_ error: DefaultsError) { base.fail(with: error) }

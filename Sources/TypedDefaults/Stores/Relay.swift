@@ -13,24 +13,24 @@ final class Relay<Default: Sendable>: Sendable {
     private struct State {
         var observers: [ChangeObserver] = []
         /// The value that the observers know; nil without observers.
-        var announced: Default?
+        var known: Default?
         var queue = DeliveryQueue<Event>()
     }
     private let state = Locked(State())
     /// Held by each write through the box and by each start of an observation. So events are in the
     /// order of the writes, and no write falls between the read of the initial value and the
     /// registration.
-    private let turns = RecursionCheckingLock()
+    private let writerLock = RecursionCheckingLock()
     private let stateLock: StateLock
 
     init() {
         stateLock = StateLock(state: state)
-        Forks.hold(turns, .suite)
+        Forks.hold(writerLock, .suite)
         Forks.hold(stateLock, .leaf)
     }
 
     deinit {
-        Forks.release(turns)
+        Forks.release(writerLock)
         Forks.release(stateLock)
     }
 
@@ -55,25 +55,25 @@ final class Relay<Default: Sendable>: Sendable {
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let observer = ChangeObserver(handler)
-        let hasTurn = (try? turns.acquire(timeout: .seconds(2))) != nil
+        let hasTurn = (try? writerLock.acquire(timeout: .seconds(2))) != nil
         // A failure handler that the read calls may write through the box, so it must run after the
         // turn.
         if hasTurn { AfterUnlock.didLock() }
-        let present = announce(store.get(), isWrite: false)
+        let present = enqueue(store.get(), isWrite: false)
         let old = state.withLock { state in
-            let old = state.announced
-            if state.observers.isEmpty { state.announced = present }
+            let old = state.known
+            if state.observers.isEmpty { state.known = present }
             state.observers.append(observer)
             guard initial else { return old }
             let change = DefaultChange(oldValue: nil, newValue: present, kind: .initial, origin: .local)
-            state.queue.append(Event(change: change, depth: ChangeRow.depth, audience: [observer]))
+            state.queue.append(Event(change: change, depth: NotificationDepth.current, audience: [observer]))
             return old
         }
         withExtendedLifetime(old) {}
         // A write without a turn may have come between the read and the registration.
-        announce(store.get(), isWrite: false)
+        enqueue(store.get(), isWrite: false)
         if hasTurn {
-            turns.release()
+            writerLock.release()
             AfterUnlock.didUnlock()
         }
         deliver()
@@ -81,9 +81,9 @@ final class Relay<Default: Sendable>: Sendable {
             // Release the value after unlocking: its deinit may use the box.
             let old = state.withLock { state in
                 observer.isCancelled = true
-                let old = state.announced
+                let old = state.known
                 state.observers.removeAll { $0 === observer }
-                if state.observers.isEmpty { state.announced = nil }
+                if state.observers.isEmpty { state.known = nil }
                 return old
             }
             withExtendedLifetime(old) {}
@@ -95,16 +95,16 @@ final class Relay<Default: Sendable>: Sendable {
         var refusal: RecursionCheckingLock.AcquireError?
         // After the timeout, and inside an update, the write goes on without a turn: the store is
         // not ours to close.
-        do throws(RecursionCheckingLock.AcquireError) { try turns.acquire(timeout: .seconds(2)) } catch {
+        do throws(RecursionCheckingLock.AcquireError) { try writerLock.acquire(timeout: .seconds(2)) } catch {
             refusal = error
         }
         defer {
-            if refusal == nil { turns.release() }
+            if refusal == nil { writerLock.release() }
             // The outer write delivers after its turn.
             if refusal != .heldByCaller { deliver() }
         }
         let result = try body()
-        if state.withLock({ !$0.observers.isEmpty }) { announce(store.get(), isWrite: true) }
+        if state.withLock({ !$0.observers.isEmpty }) { enqueue(store.get(), isWrite: true) }
         return result
     }
 
@@ -112,10 +112,10 @@ final class Relay<Default: Sendable>: Sendable {
     ///
     /// - Parameter isWrite: Whether the value counts as changed if it cannot be compared.
     @discardableResult
-    private func announce(_ new: Default?, isWrite: Bool) -> Default? {
-        let (isObserved, old) = state.withLock { (!$0.observers.isEmpty, $0.announced) }
+    private func enqueue(_ new: Default?, isWrite: Bool) -> Default? {
+        let (isObserved, old) = state.withLock { (!$0.observers.isEmpty, $0.known) }
         guard isObserved, !(areEqual(old, new) ?? !isWrite) else { return new }
-        guard ChangeRow.depth < ChangeRow.limit else {
+        guard NotificationDepth.current < NotificationDepth.limit else {
             // A foreign store has no failure handler.
             writeToLog(
                 DefaultsError.Kind.nestedWrite.description,
@@ -126,8 +126,8 @@ final class Relay<Default: Sendable>: Sendable {
             oldValue: old, newValue: new, kind: new == nil ? .removed : .set, origin: .local)
         state.withLock { state in
             guard !state.observers.isEmpty else { return }
-            state.announced = new
-            state.queue.append(Event(change: change, depth: ChangeRow.depth + 1, audience: state.observers))
+            state.known = new
+            state.queue.append(Event(change: change, depth: NotificationDepth.current + 1, audience: state.observers))
         }
         return new
     }
@@ -144,7 +144,7 @@ final class Relay<Default: Sendable>: Sendable {
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
         while let events = state.withLock({ $0.queue.begin() }) {
             for event in events {
-                ChangeRow.calling(at: event.depth) {
+                NotificationDepth.calling(at: event.depth) {
                     for observer in event.audience where !state.withLock({ _ in observer.isCancelled }) {
                         observer.handle(event.change)
                     }

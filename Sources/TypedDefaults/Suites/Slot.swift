@@ -26,7 +26,7 @@ final class Slot: ForkLock {
         }
     }
 
-    struct Knowledge {
+    struct Cache {
         /// What is stored, or was when last looked at.
         private(set) var stored: PropertyList?
         /// Whether `stored` is under a former name of the key.
@@ -37,22 +37,22 @@ final class Slot: ForkLock {
         var generation: UInt64?
         /// Whether `stored` was written through this slot, by a type that was seen to read what it
         /// writes.
-        private(set) var isOwn = false
+        private(set) var isRoundTripChecked = false
         /// The failure that was reported last, and of which value; nil once another value was read
         /// or written.
         fileprivate(set) var reported: Report?
         /// Grows with each event that makes a look under way stale.
         var version: UInt = 0
         /// Whether a commit of this key is under way.
-        var isUnsettled = false
+        var isCommitting = false
         /// Whether something else may count than what is stored, so that no kept value is returned
         /// at once.
         var isBypassed = false
 
-        mutating func learn(_ stored: PropertyList?, isUnderFormerKey: Bool = false, isOwn: Bool = false) {
+        mutating func learn(_ stored: PropertyList?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false) {
             self.stored = stored
             self.isUnderFormerKey = isUnderFormerKey
-            self.isOwn = isOwn
+            self.isRoundTripChecked = isRoundTripChecked
             content = stored == nil ? .missing : .notDecoded
         }
 
@@ -86,7 +86,7 @@ final class Slot: ForkLock {
         )
     /// Returns the slot of the same key and type in another suite.
     let makeSlot: @Sendable (DefaultsSuite) -> Slot
-    private let knowledge: Locked<Knowledge>
+    private let cache: Locked<Cache>
     private let registrar = ObservationRegistrar()
     /// What the registrar knows the value by, an object of this slot's own.
     private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
@@ -114,9 +114,9 @@ final class Slot: ForkLock {
             suite.core.slot(
                 forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix))
         }
-        var knowledge = Knowledge()
-        knowledge.isBypassed = launchArgument != nil
-        self.knowledge = Locked(knowledge)
+        var cache = Cache()
+        cache.isBypassed = launchArgument != nil
+        self.cache = Locked(cache)
         makeChange = { old, new, origin, isInitial in
             // What `get` returns: while there is a launch argument, that one.
             let isArgument = launchArgument != nil
@@ -174,52 +174,52 @@ extension Slot {
     @inline(__always)
     func kept(at generation: UInt64?) -> Content {
         guard let generation else { return .notDecoded }
-        return knowledge.withLock { knowledge in
-            knowledge.isKnown && knowledge.generation == generation && !knowledge.isBypassed
-                ? knowledge.content : .notDecoded
+        return cache.withLock { cache in
+            cache.isKnown && cache.generation == generation && !cache.isBypassed
+                ? cache.content : .notDecoded
         }
     }
 
     /// What is known, right at that generation if it is known at all: whatever changed until then
     /// has been forgotten.
-    func known(at generation: UInt64?) -> Knowledge {
-        knowledge.withLock { knowledge in
-            if generation == nil { knowledge.isKnown = false }
-            knowledge.generation = generation
-            return knowledge
+    func known(at generation: UInt64?) -> Cache {
+        cache.withLock { cache in
+            if generation == nil { cache.isKnown = false }
+            cache.generation = generation
+            return cache
         }
     }
 
     /// Returns what is known, and begins a commit of this key unless nothing is known or the value
     /// stays equal.
     ///
-    /// Balance a begun commit with ``keepOwn(_:at:)`` or ``settle()``.
-    func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Knowledge, hasBegun: Bool) {
-        knowledge.withLock { knowledge in
-            if generation == nil { knowledge.isKnown = false }
-            knowledge.generation = generation
-            let old = knowledge
-            guard knowledge.isKnown, knowledge.stored != new else { return (old, false) }
-            knowledge.forget()
-            knowledge.isUnsettled = true
+    /// Balance a begun commit with ``keepOwn(_:at:)`` or ``endCommit()``.
+    func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Cache, hasBegun: Bool) {
+        cache.withLock { cache in
+            if generation == nil { cache.isKnown = false }
+            cache.generation = generation
+            let old = cache
+            guard cache.isKnown, cache.stored != new else { return (old, false) }
+            cache.forget()
+            cache.isCommitting = true
             return (old, true)
         }
     }
 
     /// Takes over what a look found, unless something happened since it began.
-    func keep(_ look: Knowledge) {
-        let old = knowledge.withLock { knowledge -> Replaced? in
-            guard knowledge.version == look.version, !knowledge.isUnsettled else { return nil }
-            let old = (knowledge.stored, knowledge.content)
+    func keep(_ read: Cache) {
+        let old = cache.withLock { cache -> Replaced? in
+            guard cache.version == read.version, !cache.isCommitting else { return nil }
+            let old = (cache.stored, cache.content)
             // The failure may have been reported while this look was under way.
-            let reported = knowledge.reported
-            knowledge = look
-            knowledge.isKnown = true
-            switch look.content {
-            case .value, .missing: knowledge.reported = nil
-            case .notDecoded, .failure: knowledge.reported = reported
+            let reported = cache.reported
+            cache = read
+            cache.isKnown = true
+            switch read.content {
+            case .value, .missing: cache.reported = nil
+            case .notDecoded, .failure: cache.reported = reported
             }
-            if !keepsValues, case .value = look.content { knowledge.content = .notDecoded }
+            if !keepsValues, case .value = read.content { cache.content = .notDecoded }
             return old
         }
         release(old)
@@ -232,14 +232,14 @@ extension Slot {
     ///
     /// - Returns: What to pass to ``release(_:)`` when no lock is held.
     func keepOwn(_ stored: PropertyList?, at generation: UInt64?) -> Replaced {
-        knowledge.withLock { knowledge in
-            let old = (knowledge.stored, knowledge.content)
-            knowledge.version &+= 1
-            knowledge.learn(stored, isOwn: true)
-            knowledge.reported = nil
-            knowledge.isKnown = true
-            knowledge.isUnsettled = false
-            knowledge.generation = generation
+        cache.withLock { cache in
+            let old = (cache.stored, cache.content)
+            cache.version &+= 1
+            cache.learn(stored, isRoundTripChecked: true)
+            cache.reported = nil
+            cache.isKnown = true
+            cache.isCommitting = false
+            cache.generation = generation
             return old
         }
     }
@@ -253,52 +253,52 @@ extension Slot {
 
     /// From now on every read asks the suite.
     func bypassKeptValues() {
-        knowledge.withLock { knowledge in
+        cache.withLock { cache in
             // A read that is under way does not keep its result, which lacks the mark.
-            knowledge.forget()
-            knowledge.isBypassed = true
+            cache.forget()
+            cache.isBypassed = true
         }
     }
 
     /// Notes that other code may have changed the value.
     func forget() {
-        knowledge.withLock { $0.forget() }
+        cache.withLock { $0.forget() }
     }
 
     /// A commit of this key begins: nothing that is read until it ends is kept.
-    func unsettle() {
-        knowledge.withLock { knowledge in
-            knowledge.forget()
-            knowledge.isUnsettled = true
+    func markCommitting() {
+        cache.withLock { cache in
+            cache.forget()
+            cache.isCommitting = true
         }
     }
 
     /// The commit has ended.
-    func settle() {
-        knowledge.withLock { knowledge in
-            knowledge.forget()
-            knowledge.isUnsettled = false
+    func endCommit() {
+        cache.withLock { cache in
+            cache.forget()
+            cache.isCommitting = false
         }
     }
 
     /// What is known stays whole while the process is forked.
-    func lock() { knowledge.lock() }
-    func unlock() { knowledge.unlock() }
+    func lock() { cache.lock() }
+    func unlock() { cache.unlock() }
 
     /// Ends a commit that another thread of the parent was making.
     func unlockInChild() {
-        knowledge.withHeldLock { knowledge in
-            guard knowledge.isUnsettled else { return }
-            knowledge.forget()
-            knowledge.isUnsettled = false
+        cache.withHeldLock { cache in
+            guard cache.isCommitting else { return }
+            cache.forget()
+            cache.isCommitting = false
         }
-        knowledge.unlock()
+        cache.unlock()
     }
 
     /// Whether a slot that is made again later is no different: one that reported a failure would
     /// report it again, and one that is tracked would not be found.
     var canBeMadeAgain: Bool {
-        !isTracked && formerKeys.isEmpty && !isArgumentRefused && knowledge.withLock { $0.reported == nil }
+        !isTracked && formerKeys.isEmpty && !isArgumentRefused && cache.withLock { $0.reported == nil }
     }
 
     /// Whether a failure to read was not reported yet; from now on it was.
@@ -308,11 +308,11 @@ extension Slot {
     ///   - isValueExact: False over a backend that tells no changes, where the same value may read
     ///     a little different once it is saved.
     func takeReport(_ failure: DefaultsError, of stored: PropertyList?, isValueExact: Bool) -> Bool {
-        let (isNew, old) = knowledge.withLock { knowledge -> (Bool, Report?) in
-            let old = knowledge.reported
-            let new = Report(failure, of: stored ?? knowledge.stored)
+        let (isNew, old) = cache.withLock { cache -> (Bool, Report?) in
+            let old = cache.reported
+            let new = Report(failure, of: stored ?? cache.stored)
             if let old, old.stored == new.stored || (!isValueExact && old.failure == failure) { return (false, old) }
-            knowledge.reported = new
+            cache.reported = new
             return (true, old)
         }
         withExtendedLifetime(old) {}

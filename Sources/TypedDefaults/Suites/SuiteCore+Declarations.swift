@@ -135,9 +135,9 @@ extension SuiteCore {
                 for slot in changed { slot.forget() }
                 // Under the same lock, so that no thread finds the generation new and the slots
                 // undoubted.
-                state.observers.noteChange(of: changed, depth: ChangeRow.depth + 1)
-                state.observers.doubt(changed)
-                state.observers.doubt(keys)
+                state.observers.noteChange(of: changed, depth: NotificationDepth.current + 1)
+                state.observers.markStale(changed)
+                state.observers.markStale(keys)
                 return true
             }
             if isCaughtUp { return generation }

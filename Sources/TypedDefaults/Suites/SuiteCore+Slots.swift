@@ -12,17 +12,17 @@ extension SuiteCore {
 
     /// What is stored, decoded unless it is what was decoded last.
     func stored(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
-        var look = try look(at: slot)
-        guard case .notDecoded = look.content else { return look.content }
-        look.content = slot.decode(look.stored)
-        slot.keep(look)
-        return look.content
+        var read = try readCache(of: slot)
+        guard case .notDecoded = read.content else { return read.content }
+        read.content = slot.decode(read.stored)
+        slot.keep(read)
+        return read.content
     }
 
     /// Whether anything is stored, readable or not.
     func isStored(_ slot: Slot) throws(DefaultsError) -> Bool {
         guard backend.hasFallbackValues else {
-            do throws(DefaultsError) { return try look(at: slot).stored != nil } catch {
+            do throws(DefaultsError) { return try readCache(of: slot).stored != nil } catch {
                 // A value that the backend itself cannot read.
                 guard error.kind == .unreadable else { throw error }
                 return true
@@ -44,15 +44,15 @@ extension SuiteCore {
     }
 
     /// What is stored, and what is known of it.
-    private func look(at slot: Slot) throws(DefaultsError) -> Slot.Knowledge {
-        var look = slot.known(at: try catchUp())
-        guard !look.isKnown else { return look }
+    private func readCache(of slot: Slot) throws(DefaultsError) -> Slot.Cache {
+        var read = slot.known(at: try catchUp())
+        guard !read.isKnown else { return read }
         let (stored, isUnderFormerKey) = try storedValue(of: slot)
-        if stored != look.stored || isUnderFormerKey != look.isUnderFormerKey {
-            look.learn(stored, isUnderFormerKey: isUnderFormerKey)
+        if stored != read.stored || isUnderFormerKey != read.isUnderFormerKey {
+            read.learn(stored, isUnderFormerKey: isUnderFormerKey)
         }
-        slot.keep(look)
-        return look
+        slot.keep(read)
+        return read
     }
 
     /// Returns what is stored under the slot's key or, if there is nothing, under a former name of
@@ -95,7 +95,7 @@ extension SuiteCore {
         var (old, hasBegun) = slot.beginCommit(of: new, at: write.generation)
         var isEqual = !hasBegun
         if !old.isKnown {
-            do throws(DefaultsError) { old = try look(at: slot) } catch {
+            do throws(DefaultsError) { old = try readCache(of: slot) } catch {
                 return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
             }
             isEqual = old.stored == new
@@ -103,13 +103,13 @@ extension SuiteCore {
         do throws(DefaultsError) {
             return try replace(slot, old, isEqual, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
         } catch {
-            if hasBegun { slot.settle() }
+            if hasBegun { slot.endCommit() }
             throw error
         }
     }
 
     private func replace(
-        _ slot: Slot, _ old: Slot.Knowledge, _ isEqual: Bool, with new: PropertyList?, keepsUnreadable: Bool,
+        _ slot: Slot, _ old: Slot.Cache, _ isEqual: Bool, with new: PropertyList?, keepsUnreadable: Bool,
         hasBegun: Bool
     ) throws(DefaultsError) -> DefaultsError? {
         var formerEdits: [(key: String, value: PropertyList?)] = []
@@ -168,9 +168,9 @@ extension SuiteCore {
     }
 
     /// What would be lost. One's own value is taken for readable until a read has failed.
-    private func content(of slot: Slot, _ look: Slot.Knowledge) -> Slot.Content {
-        guard case .notDecoded = look.content, !look.isOwn else { return look.content }
-        return slot.decode(look.stored)
+    private func content(of slot: Slot, _ read: Slot.Cache) -> Slot.Content {
+        guard case .notDecoded = read.content, !read.isRoundTripChecked else { return read.content }
+        return slot.decode(read.stored)
     }
 
     /// Reports a failure to read, of an unreadable value only once.

@@ -85,7 +85,7 @@ extension SuiteCore {
             _ edits: [(key: String, value: PropertyList?)], of slots: [Slot], _ readable: ReadableValues?,
             hasFallbackValues: Bool
         ) {
-            let depth = ChangeRow.depth + 1
+            let depth = NotificationDepth.current + 1
             observers.noteChange(of: slots, depth: depth)
             guard !observers.isEmpty else { return }
             let values = readable?.values ?? edits
@@ -95,11 +95,11 @@ extension SuiteCore {
                 let former = readable?.former.first { $0.slot === slot }
                 if former == nil, !slot.formerKeys.isEmpty || (hasFallbackValues && readable == nil) {
                     // It could not be read, or the first observer came during the commit.
-                    observers.doubt([slot])
-                    observers.doubt([slot.key])
+                    observers.markStale([slot])
+                    observers.markStale([slot.key])
                 }
                 guard let value = former.map(\.value) ?? edit.map(\.value) else { continue }
-                observers.announce(slot, value, isForeign: false, depth: depth)
+                observers.enqueue(slot, value, isForeign: false, depth: depth)
             }
             guard observers.hasSuiteObservers else { return }
             // A value under a former key is reported under the present one.
@@ -110,7 +110,7 @@ extension SuiteCore {
             }
             let names = reported.lazy.map { ByteString($0.key) }
             let declared = Set(names.filter { [keys] name in keys[name]?.isDeclared == true })
-            observers.announce(reported, declared: declared, origin: .local, depth: depth)
+            observers.enqueue(reported, declared: declared, origin: .local, depth: depth)
         }
 
         /// Removes unused slots if there are many. They are made again when their key is used.
@@ -157,7 +157,7 @@ extension SuiteCore {
             guard commit.edits.contains(where: { edit in names.contains { $0.hasSameBytes(as: edit.key) } }) else {
                 return
             }
-            slot.unsettle()
+            slot.markCommitting()
             commit.slots.append(slot)
         }
     }

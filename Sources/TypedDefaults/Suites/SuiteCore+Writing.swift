@@ -8,7 +8,7 @@ extension SuiteCore {
     func beginWrite() throws(DefaultsError) {
         try checkDepth()
         do throws(RecursionCheckingLock.AcquireError) {
-            try turns.acquire(timeout: timeout)
+            try writerLock.acquire(timeout: timeout)
         } catch {
             switch error {
             case .heldByCaller:
@@ -44,7 +44,7 @@ extension SuiteCore {
     func catchUpInWrite() throws(DefaultsError) {
         write.generation = try catchUpInTurn()
         write.isDeliveryDue = true
-        announceNews(hasGeneration: write.generation != nil)
+        enqueueExternalChanges(hasGeneration: write.generation != nil)
     }
 
     /// Processes external changes if there are any, between ``beginWrite()`` and ``endWrite()``.
@@ -114,8 +114,8 @@ extension SuiteCore {
     func endTurn() -> Bool {
         let isDeliveryDue = write.isDeliveryDue
         write.isDeliveryDue = false
-        let isLookDue = turns.release()
-        if isLookDue { look() }
+        let isLookDue = writerLock.release()
+        if isLookDue { processExternalChanges() }
         AfterUnlock.didUnlock()
         return isDeliveryDue || isLookDue
     }
@@ -133,7 +133,7 @@ extension SuiteCore {
     ) throws(DefaultsError) {
         let observed = state.withLock { state -> [Slot]? in
             let slots = state.slots(of: edits.lazy.map(\.key))
-            for slot in slots where slot !== writer || !hasBegun { slot.unsettle() }
+            for slot in slots where slot !== writer || !hasBegun { slot.markCommitting() }
             state.commit = (edits, slots)
             return state.observers.isEmpty ? nil : slots
         }
@@ -152,7 +152,7 @@ extension SuiteCore {
                 if slot === writer, failure == nil {
                     old = slot.keepOwn(edits[0].value, at: write.generation)
                 } else {
-                    slot.settle()
+                    slot.endCommit()
                 }
             }
             guard failure == nil else { return (false, false, old) }
@@ -161,11 +161,11 @@ extension SuiteCore {
             if !state.observers.queue.isEmpty { write.isDeliveryDue = true }
             let isDue = state.synchronizingProcess != process && delay ?? .zero > .zero
             if isDue { state.synchronizingProcess = process }
-            return (isDue, state.observers.hasDoubt, old)
+            return (isDue, state.observers.hasStaleSlotsOrKeys, old)
         }
         writer?.release(old)
         if let failure { throw failure }
-        if isStale { announceNews(hasGeneration: write.generation != nil) }
+        if isStale { enqueueExternalChanges(hasGeneration: write.generation != nil) }
         if isDue, let delay {
             // The work retains the suite, so that the value is flushed even if no other code does.
             DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in

@@ -10,7 +10,7 @@ import SettingsFile
 // -------
 // `Setting.put` encodes the value first, under no lock. Then:
 //
-// 1. `beginWrite` acquires `turns`, the lock of the writers of this process, and calls the
+// 1. `beginWrite` acquires `writerLock`, the lock of the writers of this process, and calls the
 //    backend's `beginWrite`, which waits for other processes. If the generation of the backend is
 //    not the one of the last write, the core catches up with external changes and records them for
 //    observers.
@@ -53,12 +53,12 @@ import SettingsFile
 // | lock                    | protects                             | acquired while it is held    |
 // |-------------------------|--------------------------------------|------------------------------|
 // | `DeferredWork.runLock`  | background flushes, until exit       | everything below             |
-// | `Relay.turns`           | writes through a box of a store      | everything below             |
-// | `SuiteCore.turns`       | writes of a suite, `SuiteCore.write` | all below, and other suites  |
+// | `Relay.writerLock`           | writes through a box of a store      | everything below             |
+// | `SuiteCore.writerLock`       | writes of a suite, `SuiteCore.write` | all below, and other suites  |
 // | file lock (`flock`)     | the settings file among processes    | everything below             |
 // | `coresInUse`            | the suites in use                    | none                         |
-// | `SuiteCore.state`       | keys, declarations, observers        | `Slot.knowledge`             |
-// | `Slot.knowledge`        | what is known of one key as one type | none                         |
+// | `SuiteCore.state`       | keys, declarations, observers        | `Slot.cache`             |
+// | `Slot.cache`        | what is known of one key as one type | none                         |
 // | `SettingsFile.flushing` | callers that wait for a flush        | none                         |
 // | `SettingsFile.state`    | the log and what changed             | `snapshot`, `Descriptors.*`  |
 // | `SettingsFile.snapshot` | what `generation` reads              | none                         |
@@ -70,15 +70,15 @@ import SettingsFile
 // `DefaultImplementation.known` and the default failure handler are only acquired if they are free.
 //
 // A fork acquires `ForkOrder`'s groups in order: the table of suites, the locks of each suite
-// (`turns`, `state`, its slots), the locks of each backend (`flushing`, `state`, `snapshot`), the
-// leaves, and at last the registry and the descriptors. In the child each lock first ends what
+// (`writerLock`, `state`, its slots), the locks of each backend (`flushing`, `state`, `snapshot`),
+// the leaves, and at last the registry and the descriptors. In the child each lock first ends what
 // other threads of the parent had begun: `unlockInChild`.
 
 /// What all handles on one suite share: the backend, the lock of its writers, what is known of
 /// stored values, and the observers.
 final class SuiteCore: Sendable {
     let backend: any SystemBackend
-    let turns = RecursionCheckingLock()
+    let writerLock = RecursionCheckingLock()
     private let id: CoreID?
     /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
     let timeout: Duration
@@ -92,7 +92,7 @@ final class SuiteCore: Sendable {
         /// Whether there is anything to deliver.
         var isDeliveryDue = false
     }
-    // Safe: touched only by the thread that holds `turns`.
+    // Safe: touched only by the thread that holds `writerLock`.
     @exclusivity(unchecked)
     nonisolated(unsafe) var write = Write()
 
@@ -113,7 +113,7 @@ final class SuiteCore: Sendable {
         self.timeout = timeout
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(onFailure: writeOncePerKind))
-        locks = Locks(turns: turns, state: state)
+        locks = Locks(writerLock: writerLock, state: state)
         Forks.hold(locks, .suite)
         self.backend.attach { [weak self] error in
             // The core in use, which is another one if two threads made a core for this backend at
@@ -190,10 +190,12 @@ extension SuiteCore: CustomReflectable {
 extension SuiteCore {
     /// The suite's locks while the process is forked, in the order in which they are taken.
     private final class Locks: ForkLock {
-        let turns: RecursionCheckingLock
+        let writerLock: RecursionCheckingLock
         let state: Locked<State>
 
-        init(turns: RecursionCheckingLock, state: Locked<State>) { (self.turns, self.state) = (turns, state) }
+        init(writerLock: RecursionCheckingLock, state: Locked<State>) {
+            (self.writerLock, self.state) = (writerLock, state)
+        }
 
         /// No slot is added or removed while the state is locked.
         private func forEachSlot(_ body: (Slot) -> Void) {
@@ -203,7 +205,7 @@ extension SuiteCore {
         }
 
         func lock() {
-            turns.lock()
+            writerLock.lock()
             state.lock()
             forEachSlot { $0.lock() }
         }
@@ -211,7 +213,7 @@ extension SuiteCore {
         func unlock() {
             forEachSlot { $0.unlock() }
             state.unlock()
-            turns.unlock()
+            writerLock.unlock()
         }
 
         /// Ends what other threads of the parent were at: commits, deliveries, and the background
@@ -224,7 +226,7 @@ extension SuiteCore {
                 state.synchronizingProcess = nil
             }
             state.unlock()
-            turns.unlockInChild()
+            writerLock.unlockInChild()
         }
     }
 }

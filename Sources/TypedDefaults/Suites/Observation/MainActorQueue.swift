@@ -9,14 +9,14 @@ final class MainActorQueue<Value: Sendable>: Sendable {
 
     func append(_ change: DefaultChange<Value>) {
         let isFirst = waiting.withLock { waiting in
-            waiting?.append((change, ChangeRow.depth))
+            waiting?.append((change, NotificationDepth.current))
             return waiting?.count == 1
         }
         guard isFirst else { return }
         Task { @MainActor in
             // The first change stays until it is delivered, so that no second task starts.
             while let (change, depth) = waiting.withLock({ $0?.first }) {
-                ChangeRow.calling(at: depth) { handler(change) }
+                NotificationDepth.calling(at: depth) { handler(change) }
                 waiting.withLock { waiting in
                     if waiting?.isEmpty == false { waiting?.removeFirst() }
                 }

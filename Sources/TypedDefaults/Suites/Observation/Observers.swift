@@ -36,21 +36,18 @@ import SettingsFile
 //   event.
 // - The process is forked. The child has the queues, and `leaveParent` ends the parent's delivery.
 //
-// Cycles
-// ------
-// A handler that writes a value which makes another handler write, and so on, would never end. Each
-// event has a depth: one more than that of the event whose handler made the change. `ChangeRow`
-// keeps it for the thread. A write at depth 100 throws an error.
+// Cycles ------ A handler that writes a value which makes another handler write, and so on, would
+// never end. Each event has a depth: one more than that of the event whose handler made the change.
+// `NotificationDepth` keeps it for the thread. A write at depth 100 throws an error.
 //
-// External changes
-// ----------------
-// While there are observers, the backend watches for changes by other processes (`switchWatch`).
-// Its callback marks slots stale, or all of them. `look` then acquires the lock of the writers,
-// catches up, reads the stale keys, and records what differs from the value that the observers
-// know. If another thread is writing, the callback does not wait: it leaves a request, and the
-// writer does the work at the end of its write. A slot that cannot be read stays stale until the
-// next time. Each write that finds a new generation processes external changes before its own, so
-// that observers get them in the order in which they were committed.
+// External changes ---------------- While there are observers, the backend watches for changes by
+// other processes (`switchWatch`). Its callback marks slots stale, or all of them.
+// `processExternalChanges` then acquires the lock of the writers, catches up, reads the stale keys,
+// and records what differs from the value that the observers know. If another thread is writing,
+// the callback does not wait: it leaves a request, and the writer does the work at the end of its
+// write. A slot that cannot be read stays stale until the next time. Each write that finds a new
+// generation processes external changes before its own, so that observers get them in the order in
+// which they were committed.
 //
 // Several external commits between two reads of a key arrive as one change.
 //
@@ -70,11 +67,11 @@ import SettingsFile
 ///
 /// A number of the thread and not of the task: a task that a handler starts runs later, so its
 /// changes are no circle.
-enum ChangeRow {
+enum NotificationDepth {
     private static let number = ThreadNumber()
     static let limit = 100
 
-    static var depth: Int { number.value }
+    static var current: Int { number.value }
 
     /// Calls a handler for a change of that depth.
     static func calling(at depth: Int, _ body: () -> Void) {
@@ -115,7 +112,7 @@ struct Observers {
         let slot: Slot
         var observers: [SlotObserver] = []
         /// What they were told last.
-        var announced: PropertyList?
+        var known: PropertyList?
         /// How many are about to observe.
         var pending = 0
         /// Whether the Observation framework tracked it when that was asked last.
@@ -128,11 +125,11 @@ struct Observers {
     /// The number of deliveries since all tracked slots were examined.
     private var deliveries = 0
     /// The slots that other code may have changed since their observers were notified.
-    private var doubted: [ObjectIdentifier: Slot] = [:]
+    private var stale: [ObjectIdentifier: Slot] = [:]
     private var suiteObservers: [SuiteObserver] = []
     /// The keys that other code may have changed since the suite's observers were notified; `nil`
     /// for all keys.
-    private var doubtedKeys: Set<ByteString>? = []
+    private var staleKeys: Set<ByteString>? = []
     var queue = DeliveryQueue<Event>()
     private var isWatching = false
     private var isSwitching = false
@@ -140,12 +137,12 @@ struct Observers {
     var isEmpty: Bool { observed.isEmpty && suiteObservers.isEmpty }
 
     /// Whether other code may have changed something that is observed.
-    var hasDoubt: Bool { !doubted.isEmpty || hasDoubtOfKeys }
+    var hasStaleSlotsOrKeys: Bool { !stale.isEmpty || hasStaleKeys }
 
-    /// The slots that are doubted; from now on they are not, but for what happens from now on.
-    mutating func takeDoubtful() -> [Slot] {
-        defer { doubted = [:] }
-        return Array(doubted.values)
+    /// The slots that are stale; from now on they are not, but for what happens from now on.
+    mutating func takeStaleSlots() -> [Slot] {
+        defer { stale = [:] }
+        return Array(stale.values)
     }
 
     /// Begins to follow a slot before an observer is added, or for the Observation framework.
@@ -154,7 +151,7 @@ struct Observers {
     mutating func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool = false) -> Bool {
         let id = ObjectIdentifier(slot)
         let isNew = observed[id] == nil
-        if isNew { observed[id] = Observed(slot: slot, announced: stored) }
+        if isNew { observed[id] = Observed(slot: slot, known: stored) }
         if isTracked {
             observed[id]?.isTracked = true
             tracked[id] = slot
@@ -162,7 +159,7 @@ struct Observers {
             observed[id]?.pending += 1
         }
         // Something may have happened since it was read.
-        doubted[id] = slot
+        stale[id] = slot
         return isNew
     }
 
@@ -196,19 +193,19 @@ struct Observers {
     private mutating func endIfIdle(_ slot: Slot) -> Bool {
         let id = ObjectIdentifier(slot)
         guard observed[id]?.isIdle == true else { return false }
-        (observed[id], doubted[id]) = (nil, nil)
+        (observed[id], stale[id]) = (nil, nil)
         return true
     }
 
-    /// Adds an observer of a slot that is followed; what was announced before it does not hear.
-    mutating func add(_ observer: SlotObserver, to slot: Slot, tellsInitial: Bool, depth: Int) {
+    /// Adds an observer of a slot that is followed; what was known before it does not hear.
+    mutating func add(_ observer: SlotObserver, to slot: Slot, includesInitial: Bool, depth: Int) {
         let id = ObjectIdentifier(slot)
         // In place: taken out, thousands of them would be copied to add one.
         observed[id]?.pending -= 1
         observed[id]?.observers.append(observer)
-        guard tellsInitial else { return }
+        guard includesInitial else { return }
         let change = Change(
-            slot: slot, old: nil, new: observed[id]?.announced, isForeign: false, isInitial: true,
+            slot: slot, old: nil, new: observed[id]?.known, isForeign: false, isInitial: true,
             audience: [observer])
         queue.append(.change(change, depth: depth))
     }
@@ -222,25 +219,25 @@ struct Observers {
         return endIfIdle(slot)
     }
 
-    mutating func doubt(_ slots: some Sequence<Slot>) {
-        for slot in slots where observed[ObjectIdentifier(slot)] != nil { doubted[ObjectIdentifier(slot)] = slot }
+    mutating func markStale(_ slots: some Sequence<Slot>) {
+        for slot in slots where observed[ObjectIdentifier(slot)] != nil { stale[ObjectIdentifier(slot)] = slot }
     }
 
-    mutating func doubtAll() { doubted = observed.mapValues(\.slot) }
+    mutating func markAllStale() { stale = observed.mapValues(\.slot) }
 
     /// Notes what a slot comes to now; an event, unless its observers know that already.
     ///
-    /// - Returns: Whether it is not what was announced last.
+    /// - Returns: Whether it is not what was known last.
     @discardableResult
-    mutating func announce(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) -> Bool {
+    mutating func enqueue(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) -> Bool {
         let id = ObjectIdentifier(slot)
         guard let entry = observed[id] else { return false }
-        guard entry.announced != stored else { return false }
-        observed[id]?.announced = stored
+        guard entry.known != stored else { return false }
+        observed[id]?.known = stored
         // With a launch argument the same value reads as before.
         guard !entry.observers.isEmpty, slot.launchArgument == nil else { return true }
         let change = Change(
-            slot: slot, old: entry.announced, new: stored, isForeign: isForeign, audience: entry.observers)
+            slot: slot, old: entry.known, new: stored, isForeign: isForeign, audience: entry.observers)
         queue.append(.change(change, depth: depth))
         return true
     }
@@ -276,13 +273,13 @@ struct Observers {
 extension Observers {
     var hasSuiteObservers: Bool { !suiteObservers.isEmpty }
 
-    private var hasDoubtOfKeys: Bool { hasSuiteObservers && doubtedKeys?.isEmpty != true }
+    private var hasStaleKeys: Bool { hasSuiteObservers && staleKeys?.isEmpty != true }
 
     mutating func add(_ observer: SuiteObserver, _ stored: [(key: String, value: PropertyList?)]) {
-        for (key, value) in stored { observer.state.announced[ByteString(key)] = value }
+        for (key, value) in stored { observer.state.known[ByteString(key)] = value }
         suiteObservers.append(observer)
         // Something may have happened since it was read.
-        doubtedKeys = nil
+        staleKeys = nil
     }
 
     mutating func remove(_ observer: SuiteObserver) {
@@ -291,38 +288,38 @@ extension Observers {
     }
 
     /// - Parameter keys: The keys that other code may have changed; `nil` for all keys.
-    mutating func doubt(_ keys: [String]?) {
+    mutating func markStale(_ keys: [String]?) {
         guard hasSuiteObservers else { return }
-        doubtedKeys = keys.flatMap { keys in doubtedKeys?.union(keys.map(ByteString.init)) }
+        staleKeys = keys.flatMap { keys in staleKeys?.union(keys.map(ByteString.init)) }
     }
 
     /// The keys that are to be read again; nil in place of those that were there or are, and of
     /// those that are declared.
-    mutating func takeDoubt() -> [String]?? {
-        guard hasDoubtOfKeys else { return .none }
-        defer { doubtedKeys = [] }
-        return .some(doubtedKeys?.map(\.string))
+    mutating func takeStaleKeys() -> [String]?? {
+        guard hasStaleKeys else { return .none }
+        defer { staleKeys = [] }
+        return .some(staleKeys?.map(\.string))
     }
 
     /// The keys of which those who observe the suite have heard.
-    var announcedKeys: Set<ByteString> { suiteObservers.reduce(into: []) { $0.formUnion($1.state.announced.keys) } }
+    var knownKeys: Set<ByteString> { suiteObservers.reduce(into: []) { $0.formUnion($1.state.known.keys) } }
 
     /// Notes what was there already when its key was declared.
     mutating func noteDeclaration(of key: String, _ stored: PropertyList?, isUnderFormerKey: Bool) {
         for observer in suiteObservers
         where (observer.isForDeclaredKeys || isUnderFormerKey) && observer.isAbout(key, isDeclared: true) {
-            observer.state.announced[ByteString(key)] = observer.state.announced[ByteString(key)] ?? stored
+            observer.state.known[ByteString(key)] = observer.state.known[ByteString(key)] ?? stored
         }
     }
 
     /// Notes what keys come to now; an event for those who observe the suite and do not know it
     /// already.
-    mutating func announce(
+    mutating func enqueue(
         _ values: [(key: String, value: PropertyList?)], declared: Set<ByteString>, origin: ChangeOrigin, depth: Int
     ) {
         for observer in suiteObservers {
             let own = values.filter { observer.isAbout($0.key, isDeclared: declared.contains(ByteString($0.key))) }
-            guard let change = observer.announce(own, origin: origin) else { continue }
+            guard let change = observer.enqueue(own, origin: origin) else { continue }
             queue.append(.suiteChange(change, observer, depth: depth))
         }
     }

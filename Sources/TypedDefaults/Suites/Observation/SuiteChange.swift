@@ -30,7 +30,7 @@ final class SuiteObserver: Sendable {
 
     struct State {
         /// The values that it was told of last, or that were there when it began.
-        var announced: [ByteString: PropertyList] = [:]
+        var known: [ByteString: PropertyList] = [:]
         /// Whether it has not begun yet.
         var isPending = true
         var isCancelled = false
@@ -52,10 +52,10 @@ final class SuiteObserver: Sendable {
     /// Takes over what is stored now.
     ///
     /// - Returns: The change; nil if there is none, or it is not to hear of it yet.
-    func announce(_ values: [(key: String, value: PropertyList?)], origin: ChangeOrigin) -> SuiteChange? {
+    func enqueue(_ values: [(key: String, value: PropertyList?)], origin: ChangeOrigin) -> SuiteChange? {
         var keys: [String] = []
-        for (key, value) in values where state.announced[ByteString(key)] != value {
-            state.announced[ByteString(key)] = value
+        for (key, value) in values where state.known[ByteString(key)] != value {
+            state.known[ByteString(key)] = value
             keys.append(key)
         }
         return keys.isEmpty || state.isPending ? nil : SuiteChange(keys: keys, origin: origin)

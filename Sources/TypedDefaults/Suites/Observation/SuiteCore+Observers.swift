@@ -9,7 +9,7 @@ extension SuiteCore {
         do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
         follow(slot, stored, isTracked: false)
         withObservers {
-            $0.add(observer, to: slot, tellsInitial: initial, depth: ChangeRow.depth)
+            $0.add(observer, to: slot, includesInitial: initial, depth: NotificationDepth.current)
         }
         deliver()
         return ObservationToken { [self] in
@@ -50,14 +50,14 @@ extension SuiteCore {
         if withObservers({ $0.follow(slot, stored, isTracked: isTracked) }) { followKeys(of: slot, true) }
         switchWatch()
         // Once more, since something may have happened before it was followed.
-        look()
+        processExternalChanges()
     }
 
     /// Makes the backend watch for external changes while there are observers, and only then.
     func switchWatch() {
         while let isOn = withObservers({ $0.beginSwitch() }) {
             if isOn {
-                backend.watch { [weak self] keys in self?.hear(of: keys) }
+                backend.watch { [weak self] keys in self?.externalChange(keys: keys) }
             } else {
                 backend.watch(nil)
             }
@@ -65,35 +65,35 @@ extension SuiteCore {
         }
     }
 
-    private func hear(of keys: [String]?) {
+    private func externalChange(keys: [String]?) {
         let slots = keys.map(slots(of:))
         withObservers { observers in
-            if let slots { observers.doubt(slots) } else { observers.doubtAll() }
-            observers.doubt(keys)
+            if let slots { observers.markStale(slots) } else { observers.markAllStale() }
+            observers.markStale(keys)
         }
-        look()
+        processExternalChanges()
         deliver()
     }
 
     /// Processes external changes. If another thread is writing, that thread does so at the end of
     /// its write: it may be waiting for this one.
-    func look() {
-        guard turns.acquireOrRequest() else { return }
+    func processExternalChanges() {
+        guard writerLock.acquireOrRequest() else { return }
         AfterUnlock.didLock()
         var isRequested = true
         while isRequested {
-            lookInTurn()
-            isRequested = turns.release() && turns.acquireOrRequest()
+            processExternalChangesLocked()
+            isRequested = writerLock.release() && writerLock.acquireOrRequest()
         }
         AfterUnlock.didUnlock()
     }
 
-    private func lookInTurn() {
+    private func processExternalChangesLocked() {
         var hasGeneration = true
         do throws(DefaultsError) { hasGeneration = try catchUpInTurn() != nil } catch {
             withObservers { $0.note(error) }
         }
-        announceNews(hasGeneration: hasGeneration)
+        enqueueExternalChanges(hasGeneration: hasGeneration)
     }
 
     /// Catches up; a backend that cannot tell whether anything has changed may have changed all.
@@ -103,8 +103,8 @@ extension SuiteCore {
         if let generation = try catchUp() { return generation }
         if !backend.followsKeys {
             withObservers { observers in
-                observers.doubtAll()
-                observers.doubt(nil)
+                observers.markAllStale()
+                observers.markStale(nil)
             }
         }
         return nil
@@ -112,11 +112,11 @@ extension SuiteCore {
 
     /// Throws where observers write in a circle.
     func checkDepth() throws(DefaultsError) {
-        guard ChangeRow.depth < ChangeRow.limit else {
+        guard NotificationDepth.current < NotificationDepth.limit else {
             throw DefaultsError(
                 .nestedWrite,
                 reason:
-                    "observers write in a circle: of \(ChangeRow.limit) changes each was made while the one before was told"
+                    "observers write in a circle: of \(NotificationDepth.limit) changes each was made while the one before was told"
             )
         }
     }
@@ -125,11 +125,11 @@ extension SuiteCore {
     /// process's own commits.
     ///
     /// - Parameter hasGeneration: Whether ``catchUpInTurn()`` returned one.
-    func announceNews(hasGeneration: Bool) {
-        guard withObservers({ $0.hasDoubt }) else { return }
+    func enqueueExternalChanges(hasGeneration: Bool) {
+        guard withObservers({ $0.hasStaleSlotsOrKeys }) else { return }
         write.isDeliveryDue = true
         // Taken before they are read, so that a change after that marks them again.
-        for slot in withObservers({ $0.takeDoubtful() }) {
+        for slot in withObservers({ $0.takeStaleSlots() }) {
             do throws(DefaultsError) {
                 let stored: PropertyList?
                 do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch {
@@ -138,18 +138,18 @@ extension SuiteCore {
                     stored = nil
                 }
                 withObservers { observers in
-                    let depth = ChangeRow.depth + 1
-                    let isNews = observers.announce(slot, stored, isForeign: true, depth: depth)
+                    let depth = NotificationDepth.current + 1
+                    let isNews = observers.enqueue(slot, stored, isForeign: true, depth: depth)
                     // If there is a generation, the Observation framework was notified when it was
                     // caught up with.
                     if isNews, !hasGeneration { observers.noteChange(of: [slot], depth: depth) }
                 }
             } catch {
                 // Mark it again. A read of the setting reports the error.
-                withObservers { $0.doubt([slot]) }
+                withObservers { $0.markStale([slot]) }
             }
         }
-        announceSuiteNews()
+        enqueueExternalSuiteChanges()
     }
 
     /// Tells everybody what there is to tell; where this thread has a turn, of this suite or
@@ -162,12 +162,12 @@ extension SuiteCore {
                 switch event {
                 case .failure(let failure): report(failure)
                 case .trackedChange(let slot, let depth):
-                    ChangeRow.calling(at: depth) { slot.noteChange() }
+                    NotificationDepth.calling(at: depth) { slot.noteChange() }
                     changed.append(slot)
-                case .change(let change, let depth): ChangeRow.calling(at: depth) { tell(change) }
+                case .change(let change, let depth): NotificationDepth.calling(at: depth) { notify(change) }
                 case .suiteChange(let change, let observer, let depth):
                     if withObservers({ _ in observer.state.isCancelled }) { continue }
-                    ChangeRow.calling(at: depth) { observer.handle(change) }
+                    NotificationDepth.calling(at: depth) { observer.handle(change) }
                 }
             }
             endTracking(changed)
@@ -175,7 +175,7 @@ extension SuiteCore {
         }
     }
 
-    private func tell(_ event: Observers.Change) {
+    private func notify(_ event: Observers.Change) {
         var change: (any AnyObject & Sendable)?
         for observer in event.audience {
             if change == nil || !event.slot.keepsValues {

@@ -16,7 +16,7 @@ extension SuiteCore {
         for key in keys { backend.follow(key, true) }
         switchWatch()
         // Once more, since something may have happened before it was added.
-        look()
+        processExternalChanges()
         withObservers { _ in observer.state.isPending = false }
         deliver()
         return ObservationToken { [self, keys] in
@@ -35,23 +35,24 @@ extension SuiteCore {
     }
 
     /// Notes what others have changed; inside the turn.
-    func announceSuiteNews() {
-        guard let doubted = withObservers({ $0.takeDoubt() }) else { return }
+    func enqueueExternalSuiteChanges() {
+        guard let stale = withObservers({ $0.takeStaleKeys() }) else { return }
         do throws(DefaultsError) {
             let declared = declaredKeys
-            var keys = doubted.map(withSuccessors)
+            var keys = stale.map(withSuccessors)
             if keys == nil {
-                let known = withObservers { $0.announcedKeys }.map(\.string)
+                let known = withObservers { $0.knownKeys }.map(\.string)
                 keys = known + declared + withSuccessors(try backend.keys())
             }
             let stored = try values(of: keys ?? [])
             withObservers {
-                $0.announce(
-                    stored, declared: Set(declared.map(ByteString.init)), origin: .external, depth: ChangeRow.depth + 1)
+                $0.enqueue(
+                    stored, declared: Set(declared.map(ByteString.init)), origin: .external,
+                    depth: NotificationDepth.current + 1)
             }
         } catch {
             // Mark them again. A read of the setting reports the error.
-            withObservers { $0.doubt(doubted) }
+            withObservers { $0.markStale(stale) }
         }
     }
 
