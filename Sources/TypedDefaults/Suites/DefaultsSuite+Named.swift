@@ -15,7 +15,7 @@ import SettingsFile
             set { precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name") }
         }
 
-        /// What tells this program's settings from those of others.
+        /// The name that distinguishes this program's settings from those of others.
         static var programIdentifier: String {
             Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         }
@@ -56,7 +56,7 @@ import SettingsFile
             }
         }
 
-        /// What tells this program's settings from those of others.
+        /// The name that distinguishes this program's settings from those of others.
         static var programIdentifier: String { standardSuiteName.takeName() }
 
         /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`;
@@ -70,7 +70,7 @@ import SettingsFile
         }
 
         private init(settingsFile name: String) {
-            // Programs whose name the system does not tell must not share a file.
+            // Programs without a name must not share a file.
             let path = name.isEmpty ? nil : SettingsFolder.path.map { "\($0)/\(name).defaults" }
             let id = ByteString(path ?? "no folder: \(name)")
             self.init(core: SuiteCore.shared(id: id) { FileBackend(namedPath: path) })

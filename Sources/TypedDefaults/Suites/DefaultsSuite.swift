@@ -1,19 +1,18 @@
 import SettingsFile
 
-/// One place where settings live.
+/// A set of settings in one place: a file, a domain of `UserDefaults`, or memory.
 ///
 /// ```swift
 /// let suite = try DefaultsSuite(name: "com.example.shared")
 /// let store = PersistentStore<CameraConfig>(in: suite)
 /// ```
 ///
-/// A suite is a handle: copies, and suites made of the same name or backend, share everything.
+/// A suite is a handle. Copies, and suites with the same name or backend, share everything.
 ///
-/// What a suite or a store of this library throws is a ``DefaultsError``.
+/// Suites and stores of this library throw a ``DefaultsError``.
 ///
-/// There is no registration of defaults. A default value lives in the declaration of its setting,
-/// see ``DefaultKey``, or is a new instance of a config struct; a registration would be a second
-/// place that says what the first one already says.
+/// Defaults are not registered. The declaration of a setting has its default value: a
+/// ``DefaultKey``, or the initial values of a config struct.
 // Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a
 // `catch where` can crash the Swift 6.3 compiler, and the same code would compile for one store and
 // warn for another.
@@ -35,24 +34,24 @@ public struct DefaultsSuite: Sendable {
         DefaultsSuite(core: SuiteCore(MemoryBackend(contents)))
     }
 
-    /// What is called with each failure that no caller can be told of, as those of `get` and `set`.
+    /// Receives failures that cannot be thrown to the caller, such as those in
+    /// ``DefaultStoreType/get()`` and ``DefaultStoreType/set(_:)``.
     ///
-    /// At first a handler that writes to standard error, on Apple platforms to the system's log
-    /// with all but the kind private, at most one line for each kind of failure. Setting it
-    /// replaces the handler for all handles on the suite. It is called on the thread that met the
-    /// failure, under no lock; for a failure inside ``DefaultStoreType/updateStored(_:)``, once the
-    /// update has ended. So it may write the suite.
+    /// The default handler logs the first failure of each kind: to standard error, or on Apple
+    /// platforms to the system's log, where everything but the kind is private. Assigning a handler
+    /// replaces it for all handles on the suite. The handler runs on the thread that met the
+    /// failure, under no lock, and after the end of an update. It may write the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { current.core.onFailure }
         nonmutating set { current.core.onFailure = newValue }
     }
 
-    /// Where the suite is stored, for people to read; nil where that is no place that one can name,
-    /// such as memory.
+    /// Where the suite is stored, for people to read; `nil` for a place without a name, such as
+    /// memory.
     public var location: String? { current.core.backend.location }
 
-    /// Returns once every change so far is where a loss of power does not reach it, or as close to
-    /// that as the backend comes.
+    /// Returns once every change so far is safe from a power failure, or as safe as the backend
+    /// makes it.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be
     ///   written.
@@ -62,8 +61,7 @@ public struct DefaultsSuite: Sendable {
 extension DefaultsSuite {
     static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-".utf8)
 
-    /// Throws unless the name is one that every platform can store under and no folder can be
-    /// reached with.
+    /// Throws unless the name is valid on every platform and cannot lead to another folder.
     static func check(name: String) throws(DefaultsError) {
         guard (1...200).contains(name.utf8.count), name.utf8.allSatisfy(nameBytes.contains), !name.hasPrefix(".") else {
             throw DefaultsError(

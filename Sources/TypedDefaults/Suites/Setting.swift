@@ -1,9 +1,9 @@
-/// One key of one suite as one type: all that a native store is.
+/// One key of one suite as one type. The stores of this library are made of one.
 struct Setting<Value: Sendable>: Sendable {
     private let core: SuiteCore
     private let slot: Slot
 
-    /// The setting that a declaration speaks of, under that key.
+    /// Creates the setting of a declaration.
     init(
         _ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>, isDeclaring: Bool = true
     ) {
@@ -42,8 +42,8 @@ struct Setting<Value: Sendable>: Sendable {
 }
 
 extension Setting {
-    /// The value; nil if it is missing, unreadable or unavailable. The failure handler hears of the
-    /// last two, of an unreadable value once.
+    /// Returns the value; `nil` if it is missing, unreadable or unavailable. The failure handler
+    /// receives the last two, and an unreadable value once.
     func get() -> Value? {
         if let box = box() { unboxed(box) } else { nil }
     }
@@ -68,7 +68,7 @@ extension Setting {
     private func readBox() -> (any AnyObject & Sendable)? {
         if let replacement { return replacement.box() }
         do throws(DefaultsError) {
-            // There may have been news.
+            // There may have been external changes.
             defer { core.deliver() }
             return try box(of: core.current(slot))
         } catch {
@@ -94,8 +94,8 @@ extension Setting {
         return try value(of: core.current(slot))
     }
 
-    /// Whether anything is stored, readable or not; false where that cannot be known, which the
-    /// failure handler hears.
+    /// Whether a value is stored, readable or not. False if the suite cannot be read, which the
+    /// failure handler receives.
     var isSet: Bool {
         if let replacement { return replacement.isSet }
         noteAccess()

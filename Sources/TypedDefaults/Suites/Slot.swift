@@ -1,12 +1,12 @@
 import Observation
 import SettingsFile
 
-/// What one suite knows of one key as one type: the stored value and what it was decoded to.
+/// The cache of one key as one type in one suite: the stored value and its decoded value.
 ///
 /// Not generic, since all but the conversion itself is the same for every type, and generic code
 /// that cannot be specialised for its caller is slow.
 final class Slot: ForkLock {
-    /// What a stored value comes to.
+    /// The result of decoding a stored value.
     enum Content: Sendable {
         case notDecoded
         case missing
@@ -27,7 +27,7 @@ final class Slot: ForkLock {
     }
 
     struct Cache {
-        /// What is stored, or was when last looked at.
+        /// The stored value when it was last read.
         private(set) var stored: PropertyList?
         /// Whether `stored` is under a former name of the key.
         private(set) var isUnderFormerKey = false
@@ -41,7 +41,7 @@ final class Slot: ForkLock {
         /// The failure that was reported last, and of which value; nil once another value was read
         /// or written.
         fileprivate(set) var reported: Report?
-        /// Grows with each event that makes a look under way stale.
+        /// Grows with each event that makes a read in progress stale.
         var version: UInt = 0
         /// Whether a commit of this key is under way.
         var isCommitting = false
@@ -206,12 +206,12 @@ extension Slot {
         }
     }
 
-    /// Takes over what a look found, unless something happened since it began.
+    /// Keeps the result of a read, unless something happened since it began.
     func keep(_ read: Cache) {
         let old = cache.withLock { cache -> Replaced? in
             guard cache.version == read.version, !cache.isCommitting else { return nil }
             let old = (cache.stored, cache.content)
-            // The failure may have been reported while this look was under way.
+            // The failure may have been reported during this read.
             let reported = cache.reported
             cache = read
             cache.isKnown = true
@@ -281,7 +281,7 @@ extension Slot {
         }
     }
 
-    /// What is known stays whole while the process is forked.
+    /// The cache stays consistent while the process is forked.
     func lock() { cache.lock() }
     func unlock() { cache.unlock() }
 
@@ -376,7 +376,7 @@ private final class TrackingProbe: Observable, Sendable {
     }
 }
 
-/// Holds an object, and tells whether anybody else does.
+/// Retains an object, and knows whether other code does.
 private final class TellingReference<Object: AnyObject>: Sendable {
     // Safe: released by `deinit` only. To use the object costs no reference so.
     private nonisolated(unsafe) let unmanaged: Unmanaged<Object>

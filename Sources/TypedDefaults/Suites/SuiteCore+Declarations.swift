@@ -32,15 +32,15 @@ extension SuiteCore {
             let known = state.keys[ByteString(key)]
             return (known?.declaration === declaration || known?.isInConflict == true, known?.isDeclared != true)
         }
-        // To look at a stored value as it is declares nothing.
+        // Reading a stored value as it is declares nothing.
         guard !isKnown || isNew, declaration.content.kind != .propertyList else { return }
         if isNew { state.withLock { $0.entry(key).isDeclared = true } }
         if !isKnown { note(declaration, of: key) }
         if isNew { noteDeclaration(of: key) }
     }
 
-    /// Remembers a declaration; of one that contradicts another the failure handler hears, once for
-    /// each key.
+    /// Records a declaration. If it contradicts another one, the failure handler receives an error,
+    /// once for each key.
     func note(_ declaration: any AnyDeclaration, of key: String) {
         // Asked outside the lock: conversions are not called under it.
         let content = declaration.content
@@ -118,7 +118,7 @@ extension SuiteCore {
 
     func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
 
-    /// Makes the slots forget what others changed since the last look.
+    /// Makes the slots forget what external changes have made stale.
     ///
     /// - Returns: The generation up to which what slots know is right; nil if that cannot be known.
     func catchUp() throws(DefaultsError) -> UInt64? {
@@ -127,8 +127,7 @@ extension SuiteCore {
             guard now != seen else { return seen }
             let (keys, generation) = try backend.changes(since: seen ?? 0)
             let isCaughtUp = state.withLock { state in
-                // Another thread was faster, but may have looked before the change that this one
-                // saw: look again.
+                // Another thread was faster, but may have read before the change that this one saw.
                 guard state.generation == seen else { return false }
                 state.generation = generation
                 let changed = if let keys { state.slots(of: keys) } else { state.keys.values.flatMap(\.slots) }

@@ -14,9 +14,9 @@ extension SuiteCore {
         /// The last declaration that was met, and what they all say.
         var declaration: (any AnyDeclaration)?
         var declared: DeclarationContent?
-        /// Whether a store, a wrapper or the like was made for the key, not just a look at it.
+        /// Whether a store or a wrapper was made for the key.
         var isDeclared = false
-        /// Whether the failure handler has heard that declarations contradict each other.
+        /// Whether a conflict of declarations was reported.
         var isInConflict = false
 
         /// Whether nothing is lost without the entry.
@@ -39,7 +39,7 @@ extension SuiteCore {
     }
 
     struct State {
-        /// The generation up to which the slots are right; nil before the first look.
+        /// The generation of the slots' caches; `nil` before the first read.
         var generation: UInt64?
         var keys: [ByteString: Key] = [:]
         /// How many slots there are, and with how many the unused ones are removed.

@@ -149,8 +149,7 @@ final class SuiteCore: Sendable {
         }
     }
 
-    /// Hands a failure that no caller can be told of to the failure handler; one that the handler
-    /// itself meets is written.
+    /// Calls the failure handler. A failure inside the handler is logged.
     func report(_ error: DefaultsError) {
         guard FailureHandling.isUnderWay?.withLock({ $0 }) != true else { return writeOncePerKind(error) }
         // A handler may write, and other writers do not wait for it.

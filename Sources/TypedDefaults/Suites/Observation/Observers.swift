@@ -3,7 +3,7 @@ import SettingsFile
 // Observation
 // ===========
 //
-// Three kinds of observers hear of changes: an `Observer` of one slot, a `SuiteObserver` of all
+// Three kinds of observers receive changes: an `Observer` of one slot, a `SuiteObserver` of all
 // declared keys or of a prefix, and the Observation framework, which tracks a slot after a `get`.
 //
 // The life of one change
@@ -82,7 +82,7 @@ enum NotificationDepth {
     }
 }
 
-/// Who observes the slots of a suite, and what is to be told.
+/// The observers of a suite and its slots, and the events that wait for them.
 struct Observers {
     /// Takes a `Box` of a ``DefaultChange`` of the slot's type.
     typealias SlotObserver = Observer<any AnyObject & Sendable>
@@ -111,11 +111,11 @@ struct Observers {
     private struct Observed {
         let slot: Slot
         var observers: [SlotObserver] = []
-        /// What they were told last.
+        /// The value that the observers know.
         var known: PropertyList?
-        /// How many are about to observe.
+        /// The number of observers that are about to be added.
         var pending = 0
-        /// Whether the Observation framework tracked it when that was asked last.
+        /// Whether the Observation framework tracked the slot when it was last asked.
         var isTracked = false
 
         var isIdle: Bool { observers.isEmpty && pending == 0 && !isTracked }
@@ -139,7 +139,7 @@ struct Observers {
     /// Whether other code may have changed something that is observed.
     var hasStaleSlotsOrKeys: Bool { !stale.isEmpty || hasStaleKeys }
 
-    /// The slots that are stale; from now on they are not, but for what happens from now on.
+    /// Returns the stale slots, and marks none as stale.
     mutating func takeStaleSlots() -> [Slot] {
         defer { stale = [:] }
         return Array(stale.values)
@@ -158,7 +158,7 @@ struct Observers {
         } else {
             observed[id]?.pending += 1
         }
-        // Something may have happened since it was read.
+        // The value may have changed since it was read.
         stale[id] = slot
         return isNew
     }
@@ -167,12 +167,12 @@ struct Observers {
 
     func isTracked(_ slot: Slot) -> Bool { tracked[ObjectIdentifier(slot)] != nil }
 
-    /// Forgets those that are tracked no longer.
+    /// Removes slots that are no longer tracked.
     ///
     /// - Parameter changed: What trackers were just told of. With one key they forget all that they
     ///   have read, so all are looked through as well, but only once in as many deliveries as there
     ///   are.
-    /// - Returns: Those that are not followed any more.
+    /// - Returns: The slots that are no longer followed.
     mutating func endTracking(changed: some Sequence<Slot>) -> [Slot] {
         guard !tracked.isEmpty else { return [] }
         deliveries += 1
@@ -189,7 +189,7 @@ struct Observers {
         return ended
     }
 
-    /// - Returns: Whether the slot is followed no longer.
+    /// - Returns: Whether the slot is no longer followed.
     private mutating func endIfIdle(_ slot: Slot) -> Bool {
         let id = ObjectIdentifier(slot)
         guard observed[id]?.isIdle == true else { return false }
@@ -197,10 +197,10 @@ struct Observers {
         return true
     }
 
-    /// Adds an observer of a slot that is followed; what was known before it does not hear.
+    /// Adds an observer of a slot that is followed. It receives no earlier event.
     mutating func add(_ observer: SlotObserver, to slot: Slot, includesInitial: Bool, depth: Int) {
         let id = ObjectIdentifier(slot)
-        // In place: taken out, thousands of them would be copied to add one.
+        // Changed in place, because a copy of the array would have thousands of elements.
         observed[id]?.pending -= 1
         observed[id]?.observers.append(observer)
         guard includesInitial else { return }
@@ -225,9 +225,9 @@ struct Observers {
 
     mutating func markAllStale() { stale = observed.mapValues(\.slot) }
 
-    /// Notes what a slot comes to now; an event, unless its observers know that already.
+    /// Appends an event with the present value of a slot, unless its observers know it.
     ///
-    /// - Returns: Whether it is not what was known last.
+    /// - Returns: Whether the value differs from the one that the observers knew.
     @discardableResult
     mutating func enqueue(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) -> Bool {
         let id = ObjectIdentifier(slot)
@@ -242,8 +242,8 @@ struct Observers {
         return true
     }
 
-    /// Notes slots whose new value anybody can read by now: who begins to track one from here on
-    /// needs no telling.
+    /// Appends slots that the Observation framework must be notified of. Their new values can be
+    /// read by now, so code that begins to track one from here on needs no event.
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
         for slot in slots where slot.isTracked || !tracked.isEmpty {
             queue.append(.trackedChange(slot, depth: depth))
@@ -252,7 +252,7 @@ struct Observers {
 
     mutating func note(_ failure: DefaultsError) { queue.append(.failure(failure)) }
 
-    /// In a process that was forked: ends what threads of the parent were at.
+    /// In a forked process, ends what other threads of the parent were doing.
     mutating func leaveParent() {
         queue.leaveParent()
         isSwitching = false
@@ -269,7 +269,7 @@ struct Observers {
     mutating func endSwitch(to isWatching: Bool) { (self.isWatching, isSwitching) = (isWatching, false) }
 }
 
-// Those who observe the suite as a whole.
+// Observers of the suite as a whole.
 extension Observers {
     var hasSuiteObservers: Bool { !suiteObservers.isEmpty }
 
@@ -278,7 +278,7 @@ extension Observers {
     mutating func add(_ observer: SuiteObserver, _ stored: [(key: String, value: PropertyList?)]) {
         for (key, value) in stored { observer.state.known[ByteString(key)] = value }
         suiteObservers.append(observer)
-        // Something may have happened since it was read.
+        // The values may have changed since they were read.
         staleKeys = nil
     }
 
@@ -293,18 +293,18 @@ extension Observers {
         staleKeys = keys.flatMap { keys in staleKeys?.union(keys.map(ByteString.init)) }
     }
 
-    /// The keys that are to be read again; nil in place of those that were there or are, and of
-    /// those that are declared.
+    /// Returns the stale keys, and marks none as stale. The inner `nil` means all keys: those that
+    /// were stored, those that are, and those that are declared.
     mutating func takeStaleKeys() -> [String]?? {
         guard hasStaleKeys else { return .none }
         defer { staleKeys = [] }
         return .some(staleKeys?.map(\.string))
     }
 
-    /// The keys of which those who observe the suite have heard.
+    /// The keys whose values the suite's observers know.
     var knownKeys: Set<ByteString> { suiteObservers.reduce(into: []) { $0.formUnion($1.state.known.keys) } }
 
-    /// Notes what was there already when its key was declared.
+    /// Records the value that a key had when it was declared.
     mutating func noteDeclaration(of key: String, _ stored: PropertyList?, isUnderFormerKey: Bool) {
         for observer in suiteObservers
         where (observer.isForDeclaredKeys || isUnderFormerKey) && observer.isAbout(key, isDeclared: true) {
@@ -312,8 +312,8 @@ extension Observers {
         }
     }
 
-    /// Notes what keys come to now; an event for those who observe the suite and do not know it
-    /// already.
+    /// Appends events with the present values of keys, for the suite's observers that do not know
+    /// them.
     mutating func enqueue(
         _ values: [(key: String, value: PropertyList?)], declared: Set<ByteString>, origin: ChangeOrigin, depth: Int
     ) {

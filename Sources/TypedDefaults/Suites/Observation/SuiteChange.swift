@@ -1,6 +1,6 @@
 import SettingsFile
 
-/// What one commit has changed in a suite.
+/// The change of a suite's keys by one commit.
 public struct SuiteChange: Hashable, Sendable {
     /// The keys that were set to another value or removed, sorted.
     public fileprivate(set) var keys: [String]
@@ -20,18 +20,18 @@ public struct SuiteChange: Hashable, Sendable {
     }
 }
 
-/// One handler that hears of a suite's changes until it is cancelled.
+/// One handler that receives a suite's changes until it is cancelled.
 final class SuiteObserver: Sendable {
-    /// The prefix of the keys that it hears of.
+    /// The prefix of the keys to observe.
     let prefix: String
-    /// Whether it hears of declared keys only.
+    /// Whether only declared keys are observed.
     let isForDeclaredKeys: Bool
     let handle: @Sendable (SuiteChange) -> Void
 
     struct State {
-        /// The values that it was told of last, or that were there when it began.
+        /// The values that the observer knows.
         var known: [ByteString: PropertyList] = [:]
-        /// Whether it has not begun yet.
+        /// Whether the observation has not begun.
         var isPending = true
         var isCancelled = false
     }
@@ -44,14 +44,14 @@ final class SuiteObserver: Sendable {
         self.handle = handle
     }
 
-    /// Whether it is to hear of the key.
+    /// Returns whether the key is observed.
     func isAbout(_ key: String, isDeclared: Bool) -> Bool {
         (isDeclared || !isForDeclaredKeys) && key.utf8.starts(with: prefix.utf8)
     }
 
-    /// Takes over what is stored now.
+    /// Takes over the present values.
     ///
-    /// - Returns: The change; nil if there is none, or it is not to hear of it yet.
+    /// - Returns: The change; `nil` if there is none, or if the observation has not begun.
     func enqueue(_ values: [(key: String, value: PropertyList?)], origin: ChangeOrigin) -> SuiteChange? {
         var keys: [String] = []
         for (key, value) in values where state.known[ByteString(key)] != value {

@@ -1,8 +1,8 @@
 import SettingsFile
 
-// Telling those who observe: in the order of the commits, under no lock, and outside every turn.
+// Notifies observers in the order of the commits, under no lock and outside of every write.
 extension SuiteCore {
-    /// Begins to tell an observer of a slot's changes.
+    /// Adds an observer of a slot.
     func observe(_ slot: Slot, _ observer: Observers.SlotObserver, initial: Bool) -> ObservationToken {
         var stored: PropertyList?
         // If it cannot be read now, the observer receives its value when it can.
@@ -18,18 +18,18 @@ extension SuiteCore {
         }
     }
 
-    /// Has the Observation framework hear of what others change in a slot that is tracked.
+    /// Follows a slot that the Observation framework tracks, so that it reports external changes.
     func track(_ slot: Slot) {
         guard !withObservers({ $0.isTracked(slot) }) else { return }
         do throws(DefaultsError) {
             follow(slot, try storedValue(of: slot).value, isTracked: true)
         } catch {
-            // The read itself says why; the next one tries again.
+            // The read itself reports the error. The next one tries again.
         }
     }
 
-    /// Follows no longer what is tracked no longer, of which there is no news but this: it is
-    /// looked for when something has changed.
+    /// Stops following slots that are no longer tracked. The Observation framework does not report
+    /// that, so they are examined after a change.
     private func endTracking(_ changed: [Slot]) {
         let ended = withObservers { $0.endTracking(changed: changed) }
         if !ended.isEmpty { unfollow(ended) }
@@ -40,7 +40,7 @@ extension SuiteCore {
         switchWatch()
     }
 
-    /// Has the backend report changes of the slot's key and its former names, or no longer.
+    /// Makes the backend report changes of the slot's key and its former names, or ends that.
     func followKeys(of slot: Slot, _ isFollowed: Bool) {
         backend.follow(slot.key, isFollowed)
         for key in slot.formerKeys { backend.follow(key, isFollowed) }
@@ -49,7 +49,7 @@ extension SuiteCore {
     private func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool) {
         if withObservers({ $0.follow(slot, stored, isTracked: isTracked) }) { followKeys(of: slot, true) }
         switchWatch()
-        // Once more, since something may have happened before it was followed.
+        // Once more, because the value may have changed before the slot was followed.
         processExternalChanges()
     }
 
@@ -96,7 +96,7 @@ extension SuiteCore {
         enqueueExternalChanges(hasGeneration: hasGeneration)
     }
 
-    /// Catches up; a backend that cannot tell whether anything has changed may have changed all.
+    /// Reads external changes. If the backend has no generation, any key may have changed.
     ///
     /// - Returns: The generation of the backend. A file has none while it does not exist.
     func catchUpInTurn() throws(DefaultsError) -> UInt64? {
@@ -110,7 +110,7 @@ extension SuiteCore {
         return nil
     }
 
-    /// Throws where observers write in a circle.
+    /// Throws if observers trigger each other without end.
     func checkDepth() throws(DefaultsError) {
         guard NotificationDepth.current < NotificationDepth.limit else {
             throw DefaultsError(
@@ -152,8 +152,8 @@ extension SuiteCore {
         enqueueExternalSuiteChanges()
     }
 
-    /// Tells everybody what there is to tell; where this thread has a turn, of this suite or
-    /// another one, when that ends.
+    /// Notifies all observers of the waiting events. If this thread is inside a write of any suite,
+    /// that happens after the write.
     func deliver() {
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
         while let events = withObservers({ $0.queue.begin() }) {

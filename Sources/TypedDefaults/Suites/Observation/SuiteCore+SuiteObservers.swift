@@ -1,6 +1,6 @@
 import SettingsFile
 
-// Telling those who observe the suite as a whole.
+// Observers of the suite as a whole.
 extension SuiteCore {
     func observe(_ observer: SuiteObserver) -> ObservationToken {
         var stored: [(key: String, value: PropertyList?)] = []
@@ -15,7 +15,7 @@ extension SuiteCore {
         withObservers { $0.add(observer, stored) }
         for key in keys { backend.follow(key, true) }
         switchWatch()
-        // Once more, since something may have happened before it was added.
+        // Once more, because the suite may have changed before the observer was added.
         processExternalChanges()
         withObservers { _ in observer.state.isPending = false }
         deliver()
@@ -26,15 +26,15 @@ extension SuiteCore {
         }
     }
 
-    /// Notes what is there already, for those who observe what is declared.
+    /// Records the present value of a newly declared key for observers of declared keys.
     func noteDeclaration(of key: String) {
         guard withObservers({ $0.hasSuiteObservers }) else { return }
-        // What cannot be read now is news when it can be.
+        // A value that cannot be read now is a change when it can.
         guard let (stored, isUnderFormerKey) = try? storedValue(of: key) else { return }
         withObservers { $0.noteDeclaration(of: key, stored, isUnderFormerKey: isUnderFormerKey) }
     }
 
-    /// Notes what others have changed; inside the turn.
+    /// Appends events for external changes, inside a write.
     func enqueueExternalSuiteChanges() {
         guard let stale = withObservers({ $0.takeStaleKeys() }) else { return }
         do throws(DefaultsError) {
@@ -58,8 +58,8 @@ extension SuiteCore {
 
     private static let unreadableValue: PropertyList = ["TypedDefaults.unreadable": true]
 
-    /// What is stored under keys, each of them once, as of one moment where the backend tells
-    /// moments apart.
+    /// Returns the stored values of keys, each key once, as of one moment if the backend has
+    /// generations.
     private func values(of keys: [String]) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
         let keys = Set(keys.map(ByteString.init)).map(\.string)
         // The limit ends the loop if other processes write all the time.
@@ -68,8 +68,8 @@ extension SuiteCore {
             var values: [(key: String, value: PropertyList?)] = []
             for key in keys {
                 do throws(DefaultsError) { values.append((key, try storedValue(of: key).value)) } catch {
-                    // A value that the backend itself cannot read is some value all the same. It is
-                    // only compared.
+                    // A value that the backend itself cannot read is only compared, so any value
+                    // will do.
                     guard error.kind == .unreadable else { throw error }
                     values.append((key, Self.unreadableValue))
                 }
