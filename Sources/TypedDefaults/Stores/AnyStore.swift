@@ -29,22 +29,22 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { base.get() }
     /// Stores a value. The failure handler of the store's suite receives an error.
-    public func set(_ value: Default) { telling { base.set(value) } }
+    public func set(_ value: Default) { notifying { base.set(value) } }
     /// Removes the stored value.
-    public func remove() { telling { base.remove() } }
+    public func remove() { notifying { base.remove() } }
     /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try base.load() }
     /// Stores a value, or throws and leaves the old one.
-    public func save(_ value: Default) throws { try telling { try base.save(value) } }
+    public func save(_ value: Default) throws { try notifying { try base.save(value) } }
 
     /// Changes the stored value in one step that no other writer comes between.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try telling { try base.updateStored(body) }
+        try notifying { try base.updateStored(body) }
     }
 
     func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try telling { try base.updateRecovering(body) }
+        try notifying { try base.updateRecovering(body) }
     }
 
     /// Calls the handler after each change of the value.
@@ -61,7 +61,7 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
         return relay.observe(initial: initial, of: base, handler)
     }
 
-    private func telling<Result>(_ body: () throws -> Result) rethrows -> Result {
+    private func notifying<Result>(_ body: () throws -> Result) rethrows -> Result {
         guard let relay else { return try body() }
         return try relay.notifying(base, body)
     }

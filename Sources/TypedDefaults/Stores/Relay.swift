@@ -91,7 +91,7 @@ final class Relay<Default: Sendable>: Sendable {
     }
 
     /// Runs a write of the store, and notifies the observers of what it changed.
-    func telling<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
+    func notifying<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
         var refusal: RecursionCheckingLock.AcquireError?
         // After the timeout, and inside an update, the write goes on without a turn: the store is
         // not ours to close.
