@@ -84,7 +84,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
 
     @Test func aWrapperReadsAndWritesTheSuiteOfTheEnvironment() {
         let suite = DefaultsSuite.inMemory(["showsGrid": false])
-        let drawn = drawCounting(Wrapped().environment(\.defaultsSuite, suite))
+        let drawn = drawCountingUpdates(Wrapped().environment(\.defaultsSuite, suite))
         #expect(drawn.lines == ["Grid: off", "Camera roll: on", "Grid false, camera roll true"])
         suite[DefaultKey(Config.self)].savesToCameraRoll = false
         #expect(drawn.count.now == 1)
