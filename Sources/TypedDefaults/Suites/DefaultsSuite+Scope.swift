@@ -9,8 +9,9 @@ extension DefaultsSuite {
     /// ```
     ///
     /// The scope adds the prefix to each key that it is given, and removes it from each key that it
-    /// returns. Changes and errors name the whole key. End the prefix with a separator, because
-    /// “user-4” is a prefix of “user-42” as well.
+    /// returns. Only errors name the whole key. End the prefix with a separator, because “user-4” is
+    /// a prefix of “user-42” as well. ``replaceContents(with:)`` and ``removeAll()`` of the whole
+    /// suite include its scopes.
     ///
     /// Settings that all scopes share stay in the suite itself. ``onFailure`` and ``synchronize()``
     /// are those of the whole suite.
