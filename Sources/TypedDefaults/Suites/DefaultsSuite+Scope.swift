@@ -9,7 +9,7 @@ extension DefaultsSuite {
     /// ```
     ///
     /// The scope adds the prefix to each key that it is given, and removes it from each key that it
-    /// returns. Only errors name the whole key. End the prefix with a separator, because “user-4” is
+    /// returns. Errors name the whole key. End the prefix with a separator, because “user-4” is
     /// a prefix of “user-42” as well. ``replaceContents(with:)`` and ``removeAll()`` of the whole
     /// suite include its scopes.
     ///
