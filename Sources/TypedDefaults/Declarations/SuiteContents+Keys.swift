@@ -12,13 +12,15 @@ extension SuiteContents {
     }
 
     /// Removes the values of one or more keys.
+    ///
+    /// If you have read a key here and its value could not be read, a copy of it is kept under
+    /// `<key>.unreadable`, because you got the default in its place.
     // The first one apart: a pack may be empty, and `remove()` would do nothing.
     public mutating func remove<First, each Other>(
         _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) {
-        var names = [key.name] + key.declaration.formerNames
-        repeat names.append(contentsOf: [(each others).name] + (each others).declaration.formerNames)
-        for name in names { self[name] = nil }
+        remove(key.name, key.declaration)
+        repeat remove((each others).name, (each others).declaration)
     }
 
     /// Returns whether a value is stored under the key, readable or not.

@@ -28,7 +28,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
     ) throws -> Result {
         var value = stored?[keyPath: part]
         let result = try body(&value)
-        // Nothing becomes of a part that is missing already.
+        // A part that is missing already stays missing.
         if value == nil, stored == nil { return result }
         guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
             throw DefaultsError(

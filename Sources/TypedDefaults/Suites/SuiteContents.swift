@@ -98,7 +98,7 @@ extension SuiteContents {
         do throws(DefaultsError) {
             let new = try declaration.conversion.encode(value)
             let old = storedValue(name, declaration)
-            if let old, old != new { try keep(old, of: name, unlessReadableAs: declaration) }
+            if let old, old != new { keep(old, of: name, unlessReadableAs: declaration) }
             for name in declaration.formerNames where self[name] != nil { self[name] = nil }
             self[name] = new
         } catch {
@@ -106,10 +106,17 @@ extension SuiteContents {
         }
     }
 
+    mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
+        if base.wasUnreadable(name), let old = storedValue(name, declaration) {
+            keep(old, of: name, unlessReadableAs: declaration)
+        }
+        for name in [name] + declaration.formerNames { self[name] = nil }
+    }
+
     /// Copies a value that cannot be read before it is overwritten.
     private mutating func keep<Value>(
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
-    ) throws(DefaultsError) {
+    ) {
         do throws(DefaultsError) {
             _ = try declaration.conversion.decode(old, false)
         } catch {
@@ -249,14 +256,17 @@ extension SuiteContents {
             state.withLock { $0.source = .values(values) }
         }
 
-        /// Notes that a value could not be decoded, once for each key.
+        /// Notes that a value could not be decoded. The last error for a key and type counts.
         func note(_ error: DefaultsError) {
             state.withLock { state in
-                guard !state.unreadable.contains(where: { $0.key == error.key && $0.type == error.type }) else {
-                    return
-                }
+                state.unreadable.removeAll { $0.key == error.key && $0.type == error.type }
                 state.unreadable.append(error)
             }
+        }
+
+        /// Returns whether the value of a key could not be decoded when it was read.
+        func wasUnreadable(_ name: String) -> Bool {
+            state.withLock { $0.unreadable.contains { $0.key?.hasSameBytes(as: name) == true } }
         }
 
         private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }

@@ -220,6 +220,26 @@ struct SuiteContentsTests {
         #expect(try suite.contents() == ["one": 1_600, "two": 1_600])
     }
 
+    /// A migration reads an old key, gets its default, and removes it.
+    @Test(arguments: Backend.allCases) func aKeyThatCouldNotBeReadIsNotRemovedWithoutACopy(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let (old, new) = (DefaultKey("old", default: 20), DefaultKey("new", default: 0))
+            try suite.update { $0["old"] = "wide" }
+            let failures = Failures(of: suite)
+            try suite.update { contents in
+                contents[new] = contents[old]
+                contents.remove(old)
+            }
+            #expect(try suite.contents() == ["new": 20, "old.unreadable": "wide"])
+            #expect(failures.kinds == [.unreadable])
+            #expect(failures.all.first?.reason.contains("old.unreadable") == true)
+            // A key that was not read is removed as it is.
+            try suite.update { $0["old"] = "wide" }
+            try suite.update { $0.remove(old) }
+            #expect(try suite.keys() == ["new", "old.unreadable"])
+        }
+    }
+
     @Test func contentsAreEqualByTheirBytesAndPrintNoValue() {
         let composed: SuiteContents = ["\u{E9}": 1]
         let decomposed: SuiteContents = ["e\u{301}": 1]
