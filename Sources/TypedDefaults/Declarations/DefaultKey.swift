@@ -24,7 +24,7 @@
 ///
 /// Two declarations of one name with different types find each other's values *unreadable*, and
 /// move them aside when they write. Where both are used with one suite in one process, the failure
-/// handler hears of it once, as of two with different defaults. A computed property may return a
+/// handler receives one error, as for two with different defaults. A computed property may return a
 /// key whose default differs each time, as one with `UUID()` does: that is one declaration.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// How a value is stored.

@@ -1,7 +1,7 @@
 import SettingsFile
 
-/// Who hears of what goes through a box around a store that tells nothing itself. Copies of the box
-/// share it.
+/// The observers of a store that reports no changes itself. They receive the changes that go through
+/// an ``AnyStore`` around it. Copies of the box share one relay.
 final class Relay<Default: Sendable>: Sendable {
     private struct Event {
         let change: DefaultChange<Default>
