@@ -1,7 +1,7 @@
 import SettingsFile
 
-/// The observers of a store that reports no changes itself. They receive the changes that go through
-/// an ``AnyStore`` around it. Copies of the box share one relay.
+/// The observers of a store that reports no changes itself. They receive the changes that go
+/// through an ``AnyStore`` around it. Copies of the box share one relay.
 final class Relay<Default: Sendable>: Sendable {
     private struct Event {
         let change: DefaultChange<Default>
