@@ -37,12 +37,12 @@ extension DefaultsSuite {
     /// let (quality, mode) = try suite.read(.quality, .mode)
     /// ```
     ///
-    /// - Throws: A ``DefaultsError`` if the suite cannot be read.
+    /// - Throws: A ``DefaultsError`` if the suite or one of the values cannot be read.
     public func read<First, each Other>(
         _ first: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) throws -> (First, repeat each Other) {
         let contents = try contents()
-        return (contents[first], repeat contents[each others])
+        return (try contents.read(first), repeat try contents.read(each others))
     }
 
     /// Returns whether a value is stored under the key, readable or not.

@@ -11,6 +11,13 @@ extension SuiteContents {
         set { write(newValue, key.name, key.declaration) }
     }
 
+    /// Returns the value of a key, or the key's default if no value is stored.
+    ///
+    /// - Throws: A ``DefaultsError`` if the value cannot be read.
+    public func read<Value>(_ key: DefaultKey<Value>) throws -> Value {
+        try load(key.name, key.declaration) ?? key.defaultValue
+    }
+
     /// Removes the values of one or more keys.
     ///
     /// If you have read a key here and its value could not be read, a copy of it is kept under

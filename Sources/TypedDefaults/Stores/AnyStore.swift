@@ -67,6 +67,7 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     }
 
     func report(_ error: DefaultsError) { base.fail(with: error) }
+    var storedKey: String? { base.key }
 }
 
 extension AnyStore where Default: DefaultConvertible {

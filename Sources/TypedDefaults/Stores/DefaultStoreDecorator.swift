@@ -11,6 +11,9 @@
 ///     func value(from stored: Data) throws -> Default { try JSONDecoder().decode(Default.self, from: cipher.open(stored)) }
 ///     func stored(from value: Default) throws -> Data { try cipher.seal(JSONEncoder().encode(value)) }
 /// }
+///
+/// let data = UserDefault("secrets", default: Data()).store
+/// let store = EncryptedStore<Secrets>(base: data, cipher: cipher)
 /// ```
 public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
     /// The type of the store that is decorated.
@@ -75,15 +78,17 @@ extension DefaultStoreDecorator {
         }
     }
 
-    /// Observes the base.
+    /// Observes the base. The failure handler of the base receives an error for a new value that
+    /// cannot be read; the change then has no new value.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         base.observe(initial: initial) { change in
-            func value(_ stored: Base.Default?) -> Default? { stored.flatMap { try? self.value(from: $0) } }
+            var new: Default?
+            do { new = try change.newValue.map(readable) } catch { base.fail(with: error) }
             handler(
                 DefaultChange(
-                    oldValue: value(change.oldValue), newValue: value(change.newValue), kind: change.kind,
+                    oldValue: change.oldValue.flatMap { try? readable($0) }, newValue: new, kind: change.kind,
                     origin: change.origin, name: change.name))
         }
     }
@@ -93,7 +98,10 @@ extension DefaultStoreDecorator {
     }
 
     private func unreadable(_ error: any Error) -> DefaultsError {
-        error as? DefaultsError
+        var error =
+            error as? DefaultsError
             ?? DefaultsError(.unreadable, type: "\(Default.self)", reason: "the store threw \(type(of: error))")
+        if let key = base.key { error = error.about(key: key) }
+        return error
     }
 }

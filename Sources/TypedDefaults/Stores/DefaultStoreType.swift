@@ -243,6 +243,36 @@ extension DefaultStoreType where Default: DefaultConfig {
         _ part: any WritableKeyPath<Default, Part> & Sendable
     ) -> AnyStore<Part> { map(part, default: Default.defaultInstance) }
 
+    /// Calls the handler after each change of one property, until the token is cancelled or
+    /// deallocated.
+    ///
+    /// ```swift
+    /// let token = store.observe(\.size) { change in print(change.newValue as Any) }
+    /// ```
+    ///
+    /// The change holds what counts: the property of the default if no config is stored, or none
+    /// that can be read. Other changes of the config are not reported. See also
+    /// ``observe(initial:_:)``.
+    ///
+    /// - Parameters:
+    ///   - property: The property to observe.
+    ///   - initial: Whether the handler is called with the present value first.
+    ///   - handler: Receives each change.
+    public func observe<Property: Equatable & Sendable>(
+        _ property: any KeyPath<Default, Property> & Sendable, initial: Bool = false,
+        _ handler: @escaping @Sendable (DefaultChange<Property>) -> Void
+    ) -> ObservationToken {
+        observe(initial: initial) { change in
+            let isInitial = change.kind == .initial
+            let old = isInitial ? nil : (change.oldValue ?? Default.defaultInstance)[keyPath: property]
+            let new = change.value[keyPath: property]
+            guard isInitial || !areSame(old, new) else { return }
+            handler(
+                DefaultChange(
+                    oldValue: old, newValue: new, kind: change.kind, origin: change.origin, name: change.name))
+        }
+    }
+
     /// The values from now on, beginning with the present one. The default takes the place of a
     /// value that is not stored.
     public var values: DefaultUpdates<Default> {

@@ -14,9 +14,20 @@ extension DefaultStoreType {
     }
 }
 
+extension DefaultStoreType {
+    /// The key under which the value is stored; `nil` if the store has none, or is not one of this
+    /// library's.
+    var key: String? {
+        if let decorator = self as? any DefaultStoreDecorator { return decorator.base.key }
+        return (self as? any FailureReporting)?.storedKey
+    }
+}
+
 /// A store whose suite has a failure handler.
 protocol FailureReporting {
     func report(_ error: DefaultsError)
+    /// See ``DefaultStoreType/key``.
+    var storedKey: String? { get }
     /// Whether `observe` needs no help of a box around the store.
     var notifiesObservers: Bool { get }
 }
@@ -27,6 +38,7 @@ extension FailureReporting {
 
 extension MappedStore: FailureReporting {
     func report(_ error: DefaultsError) { base.fail(with: error) }
+    var storedKey: String? { base.key }
     var notifiesObservers: Bool { (base as? any FailureReporting)?.notifiesObservers ?? false }
 }
 extension PersistentStore: FailureReporting {}

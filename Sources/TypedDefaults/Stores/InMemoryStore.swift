@@ -58,4 +58,5 @@ public struct InMemoryStore<Default: Sendable>: RecoveringStore {
     ) -> ObservationToken { setting.observe(initial: initial, handler) }
 
     func report(_ error: DefaultsError) { setting.report(error) }
+    var storedKey: String? { nil }
 }

@@ -57,4 +57,5 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
     ) -> ObservationToken { setting.observe(initial: initial, handler) }
 
     func report(_ error: DefaultsError) { setting.report(error) }
+    var storedKey: String? { name.key }
 }

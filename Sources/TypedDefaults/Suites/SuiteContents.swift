@@ -69,6 +69,9 @@ extension SuiteContents {
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    /// Whether there is no value.
+    public var isEmpty: Bool { values.isEmpty }
+
     /// The stored keys, sorted by their UTF-8 bytes.
     public var keys: [String] { map(\.key) }
 
@@ -80,16 +83,36 @@ extension SuiteContents {
         return nil
     }
 
+    /// Returns the value of a key; `nil` if none is stored, or none that can be read.
     func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
+        do throws(DefaultsError) { return try decoded(name, declaration) } catch {
+            base.note(error)
+            return nil
+        }
+    }
+
+    /// Returns the value of a key; `nil` if none is stored.
+    func load<Value>(_ name: String, _ declaration: Declaration<Value>) throws(DefaultsError) -> Value? {
+        if let value = try decoded(name, declaration) { return value }
+        if let failure = base.failure { throw failure }
+        guard edits[ByteString(name)] == nil else { return nil }
+        for name in [name] + declaration.formerNames where base.isUnknown(name) {
+            throw DefaultsError(
+                .unreadable, key: name, type: "\(Value.self)",
+                reason: "the stored bytes are not a value that this version can read")
+        }
+        return nil
+    }
+
+    private func decoded<Value>(
+        _ name: String, _ declaration: Declaration<Value>
+    ) throws(DefaultsError) -> Value? {
         base.declare(name, declaration)
         var stored = storedValue(name, declaration)
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
-        do throws(DefaultsError) {
-            return try declaration.conversion.decode(stored, false)
-        } catch {
-            base.note(error.about(key: name))
-            return nil
+        do throws(DefaultsError) { return try declaration.conversion.decode(stored, false) } catch {
+            throw error.about(key: name)
         }
     }
 

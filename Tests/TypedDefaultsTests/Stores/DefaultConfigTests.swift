@@ -142,6 +142,21 @@ struct DefaultConfigTests {
         #expect(store.value.name == nil)
     }
 
+    @Test func observersOfAPropertyReceiveWhatCounts() throws {
+        let store = AnyStore<Config>.inMemory()
+        let heard = Guarded<[[Int?]]>([])
+        let token = store.observe(\.size, initial: true) { change in
+            heard.withLock { $0.append([change.oldValue, change.newValue]) }
+        }
+        defer { token.cancel() }
+        try store.update { _ in }
+        try store.update { $0.size = 4 }
+        store.set(store.value)
+        store.remove()
+        store.remove()
+        #expect(heard.withLock { $0 } == [[nil, 3], [3, 4], [4, 3]])
+    }
+
     @Test func contentsHoldConfigs() throws {
         let suite = DefaultsSuite.inMemory()
         try suite.update { $0[Config.self].size = 6 }
@@ -176,6 +191,26 @@ struct KeyVerbsTests {
         suite.remove(count, name)
         #expect(changes.withLock { $0 } == [["count", "name"]])
         #expect(suite[count] == 1)
+    }
+
+    @Test func readThrowsForAValueThatItCannotRead() throws {
+        let suite = DefaultsSuite.inMemory(["count": "many", "name": "Ada"])
+        suite.onFailure = { _ in }
+        #expect(suite[count] == 1)
+        #expect(fails(with: .unreadable) { _ = try suite.read(count) })
+        #expect(fails(with: .unreadable) { _ = try suite.read(name, count) })
+        let text = try suite.read(name)
+        #expect(text == "Ada")
+        try suite.update { contents in
+            #expect(fails(with: .unreadable) { _ = try contents.read(count) })
+            contents[count] = 4
+            let changed = try contents.read(count)
+            contents.removeAll()
+            let removed = try contents.read(count)
+            #expect((changed, removed) == (4, 1))
+            #expect(contents.isEmpty)
+        }
+        #expect(try suite.contents().isEmpty)
     }
 
     @Test func keysAreEqualByTheirNames() {
@@ -243,6 +278,23 @@ struct DecoratorTests {
         let store = EncryptedStore<String>(base: base, secret: 9)
         #expect(store.get() == nil)
         #expect(fails(with: .unreadable) { _ = try store.load() })
+    }
+
+    @Test func errorsOfADecoratorNameTheKeyOfItsBase() throws {
+        let suite = DefaultsSuite.inMemory()
+        let keys = Guarded<[String?]>([])
+        suite.onFailure = { error in keys.withLock { $0.append(error.key) } }
+        let base = UserDefault("secret", default: Data(), in: suite).store
+        let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
+        let heard = Guarded<[String?]>([])
+        let token = store.observe { change in heard.withLock { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        base.set(Data([1, 2, 3]))
+        #expect(heard.withLock { $0 } == [nil])
+        #expect(keys.withLock { $0 } == ["secret"])
+        #expect(store.get() == nil)
+        #expect(keys.withLock { $0 } == ["secret", "secret"])
+        #expect { _ = try store.load() } throws: { ($0 as? DefaultsError)?.key == "secret" }
     }
 
     /// The base can read it, so it would be lost.

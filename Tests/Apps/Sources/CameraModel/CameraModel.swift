@@ -21,7 +21,6 @@ struct CameraConfig: DefaultConfig, Equatable {
 
     init(config: AnyStore<CameraConfig> = .persistent()) {
         self.config = config
-        // Not `map(\.size)`: it reports `nil` in place of the default.
         token = config.observeOnMainActor { [weak self] change in
             let old = change.oldValue ?? CameraConfig()
             if change.value.size != old.size { self?.chosenSizes.append(change.value.size) }

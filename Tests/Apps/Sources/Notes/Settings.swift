@@ -61,12 +61,8 @@ struct Setting: Sendable {
             try PersistentStore<EditorConfig>(in: suite).update { $0[keyPath: path] = value }
         }
         observe = { suite, body in
-            // Not `map(path).observe`: it reports each property when the config is stored for the
-            // first time, and `nil` when it is removed.
-            PersistentStore<EditorConfig>(in: suite).observe { change in
-                let old = (change.oldValue ?? EditorConfig())[keyPath: path]
-                let new = change.value[keyPath: path]
-                if old != new { body("\(new)") }
+            PersistentStore<EditorConfig>(in: suite).observe(path) { change in
+                if let value = change.newValue { body("\(value)") }
             }
         }
     }
