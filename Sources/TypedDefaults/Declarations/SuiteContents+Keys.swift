@@ -33,6 +33,6 @@ extension SuiteContents {
     /// Returns whether a value is stored under the key, readable or not.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
         if let edit = edits[ByteString(key.name)] { return edit != nil }
-        return ([key.name] + key.declaration.formerNames).contains { self[$0] != nil || base.isUnknown($0) }
+        return ([key.name] + key.declaration.formerNames).contains { stored($0) != nil || base.isUnknown($0) }
     }
 }

@@ -61,9 +61,15 @@ extension DefaultsSuite {
             if let removal = edits[key], removal == nil { edits[key] = nil }
         }
         if !edits.isEmpty {
+            // For a place that stores key by key and may be interrupted: no value is removed before
+            // the one that replaces it is stored, and a migration is recorded when all is stored.
+            let record = ByteString(DefaultsMigrator.recordKey)
             try core.commit(
-                edits.map { (key: withPrefix($0.key.string), value: $0.value) }
-                    .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+                edits.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
+                    .sorted { one, other in
+                        (one.order, one.edit.key.string) < (other.order, other.edit.key.string)
+                    }
+                    .map { (key: withPrefix($0.edit.key.string), value: $0.edit.value) })
         }
         return (result, unreadable)
     }

@@ -71,10 +71,11 @@ extension DefaultsSuite {
         }
     }
 
-    /// The keys that are stored, sorted.
+    /// The keys that are stored, sorted, without the record of a ``DefaultsMigrator``.
     public func keys() throws -> [String] {
         let suite = current
-        return try suite.keysInScope().map(suite.withoutPrefix).sorted()
+        return try suite.keysInScope().map(suite.withoutPrefix)
+            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sorted()
     }
 
     /// Removes what is stored under those keys, and under former names of them, as one change.

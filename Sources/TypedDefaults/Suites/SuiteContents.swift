@@ -22,6 +22,9 @@ public struct SuiteContents: Sendable {
     private(set) var edits: [ByteString: PropertyList?] = [:]
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
+    /// Whether a step of a migration edits the contents. A key that it reads or writes does not
+    /// count as declared with that type, and a value that it has read needs no copy.
+    var isMigrating = false
 
     init(base: Base) { self.base = base }
 
@@ -34,8 +37,9 @@ extension SuiteContents {
     /// `nil` removes the key.
     public subscript(name: String) -> PropertyList? {
         get {
-            if let edit = edits[ByteString(name)] { return edit }
-            return base.value(name, includesFallback: false)
+            let value = stored(name)
+            if isMigrating, value != nil { base.noteRead(of: name) }
+            return value
         }
         set { edits[ByteString(name)] = .some(newValue) }
     }
@@ -75,10 +79,15 @@ extension SuiteContents {
     /// The stored keys, sorted by their UTF-8 bytes.
     public var keys: [String] { map(\.key) }
 
+    func stored(_ name: String) -> PropertyList? {
+        if let edit = edits[ByteString(name)] { return edit }
+        return base.value(name, includesFallback: false)
+    }
+
     private func storedValue<Value>(_ name: String, _ declaration: Declaration<Value>) -> PropertyList? {
         if let edit = edits[ByteString(name)] { return edit }
         for name in [name] + declaration.formerNames {
-            if let value = self[name] { return value }
+            if let value = stored(name) { return value }
         }
         return nil
     }
@@ -107,22 +116,26 @@ extension SuiteContents {
     private func decoded<Value>(
         _ name: String, _ declaration: Declaration<Value>
     ) throws(DefaultsError) -> Value? {
-        base.declare(name, declaration)
+        if !isMigrating { base.declare(name, declaration) }
         var stored = storedValue(name, declaration)
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
-        do throws(DefaultsError) { return try declaration.conversion.decode(stored, false) } catch {
+        do throws(DefaultsError) {
+            let value = try declaration.conversion.decode(stored, false)
+            if isMigrating { base.noteRead(of: name) }
+            return value
+        } catch {
             throw error.about(key: name)
         }
     }
 
     mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
-        base.declare(name, declaration)
+        if !isMigrating { base.declare(name, declaration) }
         do throws(DefaultsError) {
             let new = try declaration.conversion.encode(value)
             let old = storedValue(name, declaration)
             if let old, old != new { keep(old, of: name, unlessReadableAs: declaration) }
-            for name in declaration.formerNames where self[name] != nil { self[name] = nil }
+            for name in declaration.formerNames where stored(name) != nil { self[name] = nil }
             self[name] = new
         } catch {
             failure = failure ?? error.about(key: name)
@@ -140,12 +153,13 @@ extension SuiteContents {
     private mutating func keep<Value>(
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
     ) {
+        if isMigrating, base.wasRead(name) { return }
         do throws(DefaultsError) {
             _ = try declaration.conversion.decode(old, false)
         } catch {
             let first = "\(name).unreadable"
-            let isFree = self[first] == nil && !base.isUnknown(first)
-            let copy = isFree || self[first] == old ? first : "\(name).unreadable-2"
+            let isFree = stored(first) == nil && !base.isUnknown(first)
+            let copy = isFree || stored(first) == old ? first : "\(name).unreadable-2"
             self[copy] = old
             var error = error.about(key: name)
             error.reason += "; it is kept under “\(copy)”"
@@ -201,6 +215,8 @@ extension SuiteContents {
             var failure: DefaultsError?
             /// Values that could not be decoded.
             var unreadable: [DefaultsError] = []
+            /// Keys whose values a step of a migration has read.
+            var read: Set<ByteString> = []
             /// Keys whose values the backend itself cannot read.
             var unknownKeys: Set<ByteString> = []
         }
@@ -278,6 +294,9 @@ extension SuiteContents {
             let values = values
             state.withLock { $0.source = .values(values) }
         }
+
+        func noteRead(of name: String) { state.withLock { _ = $0.read.insert(ByteString(name)) } }
+        func wasRead(_ name: String) -> Bool { state.withLock { $0.read.contains(ByteString(name)) } }
 
         /// Notes that a value could not be decoded. The last error for a key and type counts.
         func note(_ error: DefaultsError) {

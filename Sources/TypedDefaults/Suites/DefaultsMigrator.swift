@@ -1,0 +1,180 @@
+import SettingsFile
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The changes that the settings of an app have gone through, as named steps in their order.
+///
+/// ```swift
+/// var migrator = DefaultsMigrator()
+/// migrator.register("2.0: one quality for all pictures") { contents in
+///     contents[.quality] = try contents.read(.pictureQuality)
+///     contents.remove(.pictureQuality)
+/// }
+/// try DefaultsSuite.standard.migrate(migrator)
+/// ```
+///
+/// Call ``DefaultsSuite/migrate(_:)`` at launch, before the first use of the settings. The suite
+/// records the names of the steps that it has made under the key `TypedDefaults-migrations`, so
+/// each step runs once. Never rename, remove or reorder a step that was released; add a new one.
+///
+/// A step works on a ``SuiteContents`` value, so a test needs no suite:
+///
+/// ```swift
+/// var contents: SuiteContents = ["pictureQuality": 0.5]
+/// try migrator.migrate(&contents)
+/// #expect(contents[.quality] == 0.5)
+/// ```
+///
+/// A step may find that a value is missing, because it was never stored or was removed. It may read
+/// one key as two types. A value that it has read, and one that it removes, needs no copy; one that
+/// it overwrites unread and that the new type cannot read is set aside as always.
+public struct DefaultsMigrator: Sendable {
+    private struct Step: Sendable {
+        let name: String
+        let body: @Sendable (inout SuiteContents) throws -> Void
+    }
+    private var steps: [Step] = []
+
+    /// The key of the names of the steps that a suite has made.
+    static let recordKey = "TypedDefaults-migrations"
+
+    /// Creates a migrator without steps.
+    public init() {}
+
+    /// Adds a step after all others.
+    ///
+    /// - Parameters:
+    ///   - name: The name, which must be unique and must never change.
+    ///   - body: Edits the settings. If it throws, no step that is due with it is stored. Over
+    ///     `UserDefaults` and iCloud a step can run again after a crash, so write it in such a way
+    ///     that a second run changes nothing more.
+    public mutating func register(
+        _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
+    ) {
+        precondition(!names.contains { $0.hasSameBytes(as: name) }, "two migrations have the name “\(name)”")
+        steps.append(Step(name: name, body: body))
+    }
+
+    /// The names of the steps, in their order.
+    public var names: [String] { steps.map(\.name) }
+
+    /// Makes the steps that the contents have not gone through, and records them.
+    ///
+    /// This is the test of a migration, and on a copy of ``DefaultsSuite/contents()`` its dry run:
+    /// ``SuiteContents/difference(from:)`` then says what would change.
+    ///
+    /// - Returns: The names of the steps that were made.
+    /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the record cannot be
+    ///   read. Then the contents stay as they were.
+    @discardableResult
+    public func migrate(_ contents: inout SuiteContents) throws -> [String] {
+        let made = try contents.recordedMigrations()
+        let due = due(after: made)
+        guard !due.isEmpty else { return [] }
+        var migrated = contents
+        migrated.isMigrating = true
+        for step in due {
+            do {
+                try step.body(&migrated)
+                if let failure = migrated.failure { throw failure }
+            } catch {
+                throw Failure(migration: step.name, error: error)
+            }
+        }
+        migrated.isMigrating = contents.isMigrating
+        migrated[Self.recordKey] = .array((made + due.map(\.name)).map(PropertyList.string))
+        contents = migrated
+        return due.map(\.name)
+    }
+
+    /// Returns whether a newer version of the program has migrated the contents, by a step that
+    /// this version does not have.
+    ///
+    /// The settings then work as usual. Values of the newer version that this one cannot read count
+    /// as unreadable, so they are set aside before they are overwritten.
+    public func isSuperseded(by contents: SuiteContents) -> Bool {
+        contents.appliedMigrations.contains { made in !names.contains { $0.hasSameBytes(as: made) } }
+    }
+
+    private func due(after made: [String]) -> [Step] {
+        steps.filter { step in !made.contains { $0.hasSameBytes(as: step.name) } }
+    }
+
+    /// Returns whether the suite has made all steps, which is one read.
+    func hasRun(in suite: DefaultsSuite) throws(DefaultsError) -> Bool {
+        let stored = try suite.core.backend.value(forKey: suite.withPrefix(Self.recordKey))
+        return due(after: try Self.names(in: stored)).isEmpty
+    }
+
+    fileprivate static func names(in record: PropertyList?) throws(DefaultsError) -> [String] {
+        guard let record else { return [] }
+        guard case .array(let elements) = record else { throw unreadableRecord }
+        return try elements.map { element throws(DefaultsError) in
+            guard case .string(let name) = element else { throw unreadableRecord }
+            return name
+        }
+    }
+
+    private static var unreadableRecord: DefaultsError {
+        DefaultsError(
+            .unreadable, key: recordKey, reason: "the record of the migrations is not an array of strings")
+    }
+}
+
+extension DefaultsMigrator {
+    /// The error of a step.
+    public struct Failure: LocalizedError, CustomStringConvertible {
+        /// The name of the step.
+        public let migration: String
+        /// What the step threw, or why one of its values could not be stored.
+        public let error: any Error
+
+        /// The step and its error, without any value: of a foreign error only the type.
+        public var description: String {
+            let reason = (error as? DefaultsError)?.description ?? "it threw \(type(of: error))"
+            return "the migration “\(migration)” failed: \(reason)"
+        }
+
+        /// The same as ``description``.
+        public var errorDescription: String? { description }
+    }
+}
+
+extension SuiteContents {
+    /// The names of the migrations that these contents have gone through; empty if the record
+    /// cannot be read.
+    public var appliedMigrations: [String] { (try? recordedMigrations()) ?? [] }
+
+    fileprivate func recordedMigrations() throws(DefaultsError) -> [String] {
+        let record = self[DefaultsMigrator.recordKey]
+        if let failure = base.failure { throw failure }
+        return try DefaultsMigrator.names(in: record)
+    }
+}
+
+extension DefaultsSuite {
+    /// Makes the steps that this suite has not gone through, as one commit together with their
+    /// record.
+    ///
+    /// Two processes never make one step twice, and a crash leaves the settings from before or from
+    /// after all due steps. Other writers wait meanwhile, for at most two seconds, so a step must
+    /// not wait for anything. If no step is due, this is one read.
+    ///
+    /// `UserDefaults` and iCloud store key by key. The record comes last there, so a step that was
+    /// interrupted runs again; see ``DefaultsMigrator/register(_:_:)``.
+    ///
+    /// After ``removeAll()`` and on the first launch all steps are due, and find no values.
+    ///
+    /// - Returns: The names of the steps that were made.
+    /// - Throws: A ``DefaultsMigrator/Failure`` that names the step, or a ``DefaultsError``. Then
+    ///   nothing is written.
+    @discardableResult
+    public func migrate(_ migrator: DefaultsMigrator) throws -> [String] {
+        if try migrator.hasRun(in: current) { return [] }
+        return try update { try migrator.migrate(&$0) }
+    }
+}
