@@ -22,6 +22,10 @@
 /// Of a `Codable` struct a stored property that is missing, because a later version of the program
 /// has added it, reads as in the default, in JSON data as well.
 ///
+/// If you rename a key, name the former ones, newest first:
+/// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value that is stored under one of them
+/// is read as long as there is none under the key, and the first write moves it as one commit.
+///
 /// Two declarations of one name with different types find each other's values *unreadable*, and
 /// move them aside when they write. Where both are used with one suite in one process, the failure
 /// handler receives one error, as for two with different defaults. A computed property may return a
@@ -45,7 +49,7 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     let declaration: Declaration<Value>
 
     private init(
-        _ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>, formerNames: [String] = [],
+        _ name: String, _ formerNames: [String], _ defaultValue: Value, _ conversion: Conversion<Value>,
         _ site: DeclarationSite?
     ) {
         self.name = name
@@ -56,7 +60,7 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     /// Returns a key that also reads what is stored under those names, newest first, and whose
     /// first write moves it.
     func formerly(_ names: [String]) -> DefaultKey {
-        DefaultKey(name, defaultValue, declaration.conversion, formerNames: names, declaration.site)
+        names.isEmpty ? self : DefaultKey(name, names, defaultValue, declaration.conversion, declaration.site)
     }
 }
 
@@ -64,78 +68,101 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 // lets a type that is also `DefaultConvertible` convert itself.
 extension DefaultKey {
     /// Creates a key of a `Codable` value.
-    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
+    public init(
+        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value: Codable {
-        self.init(name, value, .codable(fallback: value), DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .codable(fallback: value), DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of a value that converts itself.
     @_disfavoredOverload
-    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
+    public init(
+        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value: DefaultConvertible {
-        self.init(name, value, .convertible, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of an optional value that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
-        _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
     ) where Value == Wrapped? {
-        self.init(name, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line))
+        self.init(
+            name, formerly, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line)
+        )
     }
 
     /// Creates a key of a value that is stored as its raw value.
     @_disfavoredOverload
-    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
+    public init(
+        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, value, .rawValue, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .rawValue, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of an optional value that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
     )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, value, Conversion<Wrapped>.rawValue.optional, DeclarationSite(fileID: fileID, line: line))
+        self.init(
+            name, formerly, value, Conversion<Wrapped>.rawValue.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of a value with a raw value that converts itself.
     @_disfavoredOverload
-    public init(_ name: String, default value: Value, fileID: StaticString = #fileID, line: UInt = #line)
+    public init(
+        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, value, .convertible, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of an optional value with a raw value that converts itself.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: String, default value: Value = nil, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
     )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line))
+        self.init(
+            name, formerly, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line)
+        )
     }
 
     /// Creates a key for a value that is stored in that form.
-    public init(_ name: String, default value: Value, form: Form, fileID: StaticString = #fileID, line: UInt = #line)
+    public init(
+        _ name: String, formerly: String..., default value: Value, form: Form, fileID: StaticString = #fileID,
+        line: UInt = #line
+    )
     where Value: Codable {
         let conversion: Conversion<Value> =
             switch form {
             case .propertyList: .codable(fallback: value)
             case .jsonData: .jsonData(fallback: value)
             }
-        self.init(name, value, conversion, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, conversion, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates a key of optional type whose default is nil.
-    public init<Wrapped: Codable>(_ name: String, fileID: StaticString = #fileID, line: UInt = #line)
+    public init<Wrapped: Codable>(
+        _ name: String, formerly: String..., fileID: StaticString = #fileID, line: UInt = #line
+    )
     where Value == Wrapped? {
-        self.init(name, nil, .codable, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, nil, .codable, DeclarationSite(fileID: fileID, line: line))
     }
 
     /// Creates the key of a ``DefaultConfig``, whose default is a new instance.
     public init(_ type: Value.Type, fileID: StaticString = #fileID, line: UInt = #line) where Value: DefaultConfig {
-        self.init(Value.key, Value.defaultInstance, .convertible, DeclarationSite(fileID: fileID, line: line))
+        self.init(
+            Value.key, Value.formerKeys, Value.defaultInstance, .convertible,
+            DeclarationSite(fileID: fileID, line: line))
     }
 
     @_disfavoredOverload
@@ -144,14 +171,18 @@ extension DefaultKey {
         message:
             "the value must be Codable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(_ name: String, default value: Value) {
+    public init(_ name: String, formerly: String..., default value: Value) {
         fatalError("unavailable")
     }
 
     /// Creates a key for whatever is stored, as it is.
-    public init(_ name: String, default value: PropertyList? = nil, fileID: StaticString = #fileID, line: UInt = #line)
+    public init(
+        _ name: String, formerly: String..., default value: PropertyList? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
+    )
     where Value == PropertyList? {
         self.init(
-            name, value, Conversion<PropertyList>.propertyList.optional, DeclarationSite(fileID: fileID, line: line))
+            name, formerly, value, Conversion<PropertyList>.propertyList.optional,
+            DeclarationSite(fileID: fileID, line: line))
     }
 }

@@ -31,8 +31,11 @@ public protocol StorableConfigType: SendableMetatype {}
 /// class is the one that was created, with the types around it, as in `Camera/Config`, and with its
 /// generic arguments: two subclasses of one class share no setting. Two classes of one name in
 /// different modules or functions would share their settings; the failure handler receives a
-/// *conflict*. Renaming a class or a property loses its stored value, unless its key is pinned:
-/// `@Stored("user-name")`. A test that compares ``allKeys`` with a list guards against that.
+/// *conflict*.
+///
+/// If you rename a property, say so: `@Stored(formerly: ["userName"]) var name = ""`. If you rename
+/// the class, override ``formerNames``. A test that compares ``allKeys`` with a list notices a
+/// rename.
 ///
 /// A value that is stored under a key with dots, `<identifier>.<class>.<property>`, is read as long
 /// as there is none under the new key. The first write moves it. The same holds for a property that
@@ -55,14 +58,20 @@ open class StorableConfigBase {
         precondition(
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
         let identifier = identifier ?? DefaultsSuite.programIdentifier
-        let prefix = "\(identifier).\(stableName(of: type))"
+        let name = stableName(of: type)
+        let prefix = "\(identifier).\(name)"
         suite.core.note(ClassDeclaration(type: type), of: suite.withPrefix(keyWithoutDots(prefix)))
         settings = storedProperties(of: self).map { label, property in
             let derived = "\(prefix).\(label)"
+            let key = property.pinnedKey ?? keyWithoutDots(derived)
             // A pinned key of this program may be the derived key of a property that was renamed.
             let dotted = property.pinnedKey.map { dottedKey($0, of: identifier) } ?? derived
-            let key = property.pinnedKey ?? keyWithoutDots(derived)
-            property.bind(to: suite, key, formerKeys: dotted.map { [$0] } ?? [])
+            let names = (property.pinnedKey == nil ? [label] : []) + property.formerNames
+            let former = ([name] + type.formerNames).flatMap { type in names.map { "\(identifier).\(type).\($0)" } }
+            property.bind(
+                to: suite, key,
+                formerKeys: (dotted.map { [$0] } ?? [])
+                    + former.flatMap { [keyWithoutDots($0), $0] }.filter { $0 != key && $0 != dotted })
             return property
         }
         let keys = settings.flatMap { [$0.key] + $0.formerKeys }
@@ -70,6 +79,20 @@ open class StorableConfigBase {
             Set(keys.map(ByteString.init)).count == keys.count,
             "Two properties of \(type) share a key or a former key: \(keys)")
     }
+
+    /// The names that the class had before, newest first, with the types around it, as in
+    /// `Camera.Config`; empty by default.
+    ///
+    /// ```swift
+    /// final class AppConfig: StorableConfig {
+    ///     override class var formerNames: [String] { ["AppSettings"] }
+    ///     @Stored var userName = ""
+    /// }
+    /// ```
+    ///
+    /// A value that is stored for the class of a former name is read as long as there is none for
+    /// this one, and the first write moves it. A subclass inherits the names.
+    open class var formerNames: [String] { [] }
 }
 
 extension StorableConfigBase {

@@ -16,26 +16,39 @@ extension StorableConfigBase {
         /// What copies share: reflection, which finds the name, hands out copies.
         private final class Binding {
             let pinnedKey: String?
+            /// The names that the property had before, newest first.
+            let formerNames: [String]
             let makeKey: (String) -> DefaultKey<Value>
             var setting: UserDefault<Value>?
 
-            init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
+            init(
+                _ pinnedKey: String?, _ formerNames: [String], _ makeKey: @escaping (String) -> DefaultKey<Value>
+            ) {
                 self.pinnedKey = pinnedKey
+                self.formerNames = formerNames
                 self.makeKey = makeKey
             }
         }
         private let binding: Binding
 
-        private init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
-            binding = Binding(pinnedKey, makeKey)
+        private init(
+            _ pinnedKey: String?, _ formerNames: [String], _ makeKey: @escaping (String) -> DefaultKey<Value>
+        ) {
+            binding = Binding(pinnedKey, formerNames, makeKey)
         }
 
         // Here, since without one in the type's own declaration the compiler finds no initial value
         // for `@Stored var nickname: String?`.
-        /// Creates a property that is stored under that key; nil to derive it from the property's
-        /// name.
-        public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
-            self.init(key) { DefaultKey($0, default: wrappedValue) }
+        /// Creates a property of a `Codable` type.
+        ///
+        /// - Parameters:
+        ///   - wrappedValue: The default.
+        ///   - key: The key; `nil` to derive it from the property's name.
+        ///   - formerly: The names that the property had before, newest first. A value that is
+        ///     stored under one of them is read as long as there is none under the key, and the
+        ///     first write moves it.
+        public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) where Value: Codable {
+            self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
         }
 
         var name: SettingName? { binding.setting?.name }
@@ -81,15 +94,17 @@ public struct Stored<Value> {
     /// Unavailable.
     public var wrappedValue: Value
     /// Unavailable.
-    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
+    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) { fatalError("unavailable") }
     /// Unavailable.
-    public init(_ key: String? = nil) { fatalError("unavailable") }
+    public init(_ key: String? = nil, formerly: [String] = []) { fatalError("unavailable") }
 }
 
 /// A `@Stored` property of any type.
 protocol AnyStored {
     /// The key that the declaration gives; nil if it is derived from the property's name.
     var pinnedKey: String? { get }
+    /// The names that the property had before, newest first.
+    var formerNames: [String] { get }
     func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String])
     var key: String { get }
     var formerKeys: [String] { get }
@@ -100,6 +115,7 @@ protocol AnyStored {
 
 extension StorableConfigBase.Stored: AnyStored {
     var pinnedKey: String? { binding.pinnedKey }
+    var formerNames: [String] { binding.formerNames }
 
     func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String]) {
         binding.setting = UserDefault(binding.makeKey(key).formerly(formerKeys), in: suite)
@@ -119,48 +135,54 @@ extension StorableConfigBase.Stored: AnyStored {
 // For each other kind of type once, as with ``DefaultKey``.
 extension StorableConfigBase.Stored {
     /// Creates the property of an optional `Codable` value.
-    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = [])
+    where Value == Wrapped? {
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates the property of a value that converts itself.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil) where Value: DefaultConvertible {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) where Value: DefaultConvertible {
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates the property of an optional value that converts itself.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil) where Value == Wrapped? {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+    public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = [])
+    where Value == Wrapped? {
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates the property of a value that is stored as its raw value.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil)
+    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = [])
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates the property of an optional value that is stored as its raw value.
     @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(wrappedValue: Value = nil, _ key: String? = nil)
+    public init<Wrapped: RawRepresentable & Sendable>(
+        wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = []
+    )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates the property of a value with a raw value that converts itself.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil)
+    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = [])
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates the property of an optional value with a raw value that converts itself.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(wrappedValue: Value = nil, _ key: String? = nil)
+    public init<Wrapped: DefaultConvertible & RawRepresentable>(
+        wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = []
+    )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
+        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
     @_disfavoredOverload
@@ -169,12 +191,12 @@ extension StorableConfigBase.Stored {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
+    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) { fatalError("unavailable") }
 
     @_disfavoredOverload
     @available(
         *, unavailable,
         message: "a setting needs a default value, unless it is optional: @Stored(\"user-name\") var userName = \"\""
     )
-    public init(_ key: String) { fatalError("unavailable") }
+    public init(_ key: String, formerly: [String] = []) { fatalError("unavailable") }
 }

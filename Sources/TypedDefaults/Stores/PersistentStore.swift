@@ -15,13 +15,13 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
     ///
     /// - Parameters:
     ///   - suite: The suite of the setting.
-    ///   - key: Another key than the type's own, for a second setting of one type; `nil` for the
-    ///     type's own.
+    ///   - key: Another key than the type's own, for a second setting of one type, without former
+    ///     keys; `nil` for the type's own.
     public init(in suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
         if let key {
             setting = Setting(suite, key: key, .convertible)
         } else {
-            setting = Setting(suite, key: Default.key, declaredBy: Declaration(.convertible, default: nil))
+            setting = Setting(suite, key: Default.key, declaredBy: .ofType)
         }
     }
 

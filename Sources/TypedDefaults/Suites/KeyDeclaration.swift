@@ -37,6 +37,11 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
     }
 }
 
+extension Declaration where Value: DefaultConvertible {
+    /// The declaration of a type that names its own key.
+    static var ofType: Declaration { Declaration(.convertible, default: nil, formerNames: Value.formerKeys) }
+}
+
 /// The type that derives all keys of one prefix from its name.
 final class ClassDeclaration: AnyDeclaration {
     let content: DeclarationContent

@@ -56,8 +56,13 @@ extension SuiteContents {
     ///
     /// Assigning `nil` removes the key.
     public subscript<Config: DefaultConvertible>(stored type: Config.Type) -> Config? {
-        get { read(Config.key, Declaration<Config>(.convertible, default: nil)) }
-        set { write(newValue, Config.key, Declaration<Config?>(Conversion<Config>.convertible.optional, default: nil)) }
+        get { read(Config.key, Declaration<Config>.ofType) }
+        set {
+            let conversion = Conversion<Config>.convertible.optional
+            write(
+                newValue, Config.key,
+                Declaration<Config?>(conversion, default: nil, formerNames: Config.formerKeys))
+        }
     }
 
     /// Removes all values.

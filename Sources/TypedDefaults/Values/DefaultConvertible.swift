@@ -30,6 +30,12 @@ public protocol DefaultConvertible: Sendable {
     /// Two types with the same key in one suite overwrite each other's values.
     static var key: String { get }
 
+    /// The keys that the setting had before, newest first; empty by default.
+    ///
+    /// A value that is stored under one of them is read as long as there is none under ``key``, and
+    /// the first write moves it as one commit.
+    static var formerKeys: [String] { get }
+
     /// Creates the value from a stored object; `nil` if the object does not represent a value.
     ///
     /// - Parameter object: A `Bool`, `Int` (`UInt64` above `Int.max`), `Double`, `String`, `Data`,
@@ -52,6 +58,9 @@ public protocol DefaultConvertible: Sendable {
 extension DefaultConvertible {
     /// `nil`: a stored value that lacks a property is unreadable.
     public static var fallback: Self? { nil }
+
+    /// Empty: the setting always had its present key.
+    public static var formerKeys: [String] { [] }
 }
 
 extension DefaultConvertible where Self: Codable {

@@ -41,7 +41,7 @@ struct FormerKeysTests {
     @Test func keyVerbsRemoveTheFormerValueToo() throws {
         let suite = DefaultsSuite.inMemory(["old": 5, "other": 6])
         let (key, other) = (
-            DefaultKey("new", default: 0).formerly(["old"]), DefaultKey("another", default: 0).formerly(["other"])
+            DefaultKey("new", formerly: "old", default: 0), DefaultKey("another", formerly: "other", default: 0)
         )
         suite.remove(key, other)
         #expect(try suite.keys() == [])
@@ -239,6 +239,81 @@ struct FormerKeysTests {
         final class Config: StorableConfig { @Stored("a%2Fb%252F/c/C/x") var x = "" }
         let suite = DefaultsSuite.inMemory(["a/b%2F.c.C.x": "former"])
         #expect(Config(in: suite, identifier: "a/b%2F.c").x == "former")
+    }
+
+    struct RenamedStruct: DefaultConfig, Equatable {
+        static let key = "Present"
+        static let formerKeys = ["Past", "First"]
+        var size = 3
+    }
+
+    @Test(arguments: Backend.allCases)
+    func aConfigStructIsReadUnderItsFormerKeys(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let first: PropertyList = ["size": 5]
+            try suite.update { $0["First"] = first }
+            let store = PersistentStore<RenamedStruct>(in: suite)
+            #expect(store.value.size == 5)
+            #expect(suite[DefaultKey(RenamedStruct.self)].size == 5)
+            #expect(try suite.contents()[RenamedStruct.self].size == 5)
+            #expect(try suite.contents() == ["First": first])
+            try store.update { $0.size = 6 }
+            #expect(try suite.contents() == ["Present": ["size": 6]])
+            try suite.update { $0["Past"] = first }
+            try suite.update { $0[RenamedStruct.self].size += 1 }
+            #expect(try suite.contents() == ["Present": ["size": 7]])
+            #expect(PersistentStore<RenamedStruct>(in: suite, key: "Other").get() == nil)
+        }
+    }
+
+    @Test func wrappersAndStaticSettingsReadTheirFormerKeys() throws {
+        let suite = DefaultsSuite.inMemory(["a": 4, "b": "text", "c": 0.5, "old": 1])
+        struct Settings {
+            @UserDefault var number: Int
+            @UserDefault var text: String?
+            init(_ suite: DefaultsSuite) {
+                _number = UserDefault(wrappedValue: 1, "number", formerly: "n", "a", in: suite)
+                _text = UserDefault("text", formerly: "b", in: suite)
+            }
+        }
+        let settings = Settings(suite)
+        #expect(settings.number == 4)
+        #expect(settings.text == "text")
+        let quality = UserDefault("quality", formerly: "c", default: 0.1, in: suite)
+        #expect(quality.value == 0.5)
+        settings.number += 1
+        settings.text = nil
+        quality.value = 0.5
+        #expect(try suite.contents() == ["number": 5, "quality": 0.5, "old": 1])
+    }
+
+    final class PastConfig: StorableConfig {
+        @Stored var name = ""
+        @Stored var size = 0
+        @Stored("pinned") var count = 0
+    }
+    final class PresentConfig: StorableConfig {
+        override class var formerNames: [String] { ["FormerKeysTests.PastConfig"] }
+        @Stored(formerly: ["name"]) var title = ""
+        @Stored var size = 0
+        @Stored("launchCount", formerly: ["launches"]) var count = 0
+    }
+
+    @Test func aConfigClassIsReadUnderItsFormerNames() throws {
+        let suite = DefaultsSuite.inMemory(["app/FormerKeysTests/PresentConfig/launches": 3])
+        let past = PastConfig(in: suite, identifier: "app")
+        past.name = "kai"
+        past.size = 7
+        let present = PresentConfig(in: suite, identifier: "app")
+        #expect((present.title, present.size, present.count) == ("kai", 7, 3))
+        present.title += "!"
+        present.size = 8
+        present.count += 1
+        let prefix = "app/FormerKeysTests/PresentConfig/"
+        let expected: SuiteContents = ["\(prefix)title": "kai!", "\(prefix)size": 8, "launchCount": 4]
+        #expect(try suite.contents() == expected)
+        present.reset()
+        #expect(try suite.keys().isEmpty)
     }
 
     #if os(macOS) || os(Linux) || os(Windows)
