@@ -131,6 +131,10 @@ struct SuiteContentsJSONTests {
         ("{\"a\": {\"$date\": \"x\"}}", .refused, "line 1, column 7: a date is a number of seconds"),
         ("{\"a\": {\"$double\": \"1\"}}", .refused, "line 1, column 7: a double is “inf”, “-inf”, “nan” or its bits"),
         (
+            "{\"a\": {\"$double\": \"0x+1\"}}", .refused,
+            "line 1, column 7: a double is “inf”, “-inf”, “nan” or its bits"
+        ),
+        (
             "{\"a\": {\"$other\": 1}}", .refused,
             "line 1, column 7: an unknown tag; a dictionary with only this key is written {\"$dictionary\": {…}}"
         ),

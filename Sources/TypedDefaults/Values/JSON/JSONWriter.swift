@@ -131,7 +131,13 @@ enum JSONTag: String {
         case "inf": .infinity
         case "-inf": -.infinity
         case "nan": .nan
-        default: name.hasPrefix("0x") ? UInt64(name.dropFirst(2), radix: 16).map(Double.init(bitPattern:)) : nil
+        default: bits(named: name).map(Double.init(bitPattern:))
         }
+    }
+
+    private static func bits(named name: String) -> UInt64? {
+        // Without a sign, which `UInt64` takes.
+        guard name.hasPrefix("0x"), name.dropFirst(2).first?.isHexDigit == true else { return nil }
+        return UInt64(name.dropFirst(2), radix: 16)
     }
 }
