@@ -56,8 +56,13 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         guard let relay else { return base.observe(initial: initial, handler) }
-        // Asked without an initial call, which would be made twice.
-        guard base.observe(initial: false, { _ in }).isInert else { return base.observe(initial: initial, handler) }
+        if relay.isNeeded == nil {
+            // Without an initial call, which would be made twice.
+            let token = base.observe(initial: false, initial ? { @Sendable _ in } : handler)
+            relay.isNeeded = token.isInert
+            if !initial, !token.isInert { return token }
+        }
+        guard relay.isNeeded == true else { return base.observe(initial: initial, handler) }
         return relay.observe(initial: initial, of: base, handler)
     }
 

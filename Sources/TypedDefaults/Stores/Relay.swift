@@ -15,6 +15,7 @@ final class Relay<Default: Sendable>: Sendable {
         /// The value that the observers know; nil without observers.
         var known: Default?
         var queue = DeliveryQueue<Event>()
+        var isNeeded: Bool?
     }
     private let state = Locked(State())
     /// Held by each write through the box and by each start of an observation. So events are in the
@@ -48,6 +49,12 @@ final class Relay<Default: Sendable>: Sendable {
             state.withHeldLock { $0.queue.leaveParent() }
             state.unlock()
         }
+    }
+
+    /// Whether the store reports no changes itself; `nil` until it was observed.
+    var isNeeded: Bool? {
+        get { state.withLock { $0.isNeeded } }
+        set { state.withLock { $0.isNeeded = newValue } }
     }
 
     func observe(

@@ -169,4 +169,33 @@ struct ForeignStoreObservingTests {
         #expect(failures.kinds == [])
         token.cancel()
     }
+
+    /// Reports its changes itself.
+    private final class ReportingStore: DefaultStoreType {
+        let base = AnyStore<Int>.inMemory()
+        let observations = Guarded(0)
+
+        func get() -> Int? { base.get() }
+        func set(_ new: Int) { base.set(new) }
+        func remove() { base.remove() }
+        func observe(
+            initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Int>) -> Void
+        ) -> ObservationToken {
+            observations.withLock { $0 += 1 }
+            return base.observe(initial: initial, handler)
+        }
+    }
+
+    @Test func aStoreThatReportsItsChangesIsObservedOnce() {
+        let store = ReportingStore()
+        let box = AnyStore(store)
+        let token = box.observe { change in note(change) }
+        #expect(store.observations.withLock { $0 } == 1)
+        let tokens = (0..<3).map { _ in box.observe(initial: true) { _ in } }
+        #expect(store.observations.withLock { $0 } == 4)
+        box.set(1)
+        store.set(2)
+        #expect(heard.withLock { $0 } == [[nil, 1], [1, 2]])
+        for token in tokens + [token] { token.cancel() }
+    }
 }
