@@ -103,6 +103,9 @@ extension DefaultsSuite {
         for key in formerKeys(of: new.keys.map(\.string)) where new[ByteString(key)] == nil {
             new[ByteString(key)] = .some(nil)
         }
+        for (key, value) in new where value?.isNested(deeperThan: PropertyList.depthLimit) == true {
+            throw DefaultsError(.refused, key: withPrefix(key.string), reason: PropertyList.tooDeep)
+        }
         let edits = new.filter { key, value in
             base.value(key.string, includesFallback: false) != value || base.unknownKeys.contains(key)
         }

@@ -259,6 +259,8 @@ extension PropertyListTests {
         let store = UserDefault(DefaultKey<PropertyList?>("list"), in: suite).store
         try store.save(.nested(128, around: 5))
         #expect(throws: DefaultsError.self) { try store.save(.nested(levels)) }
+        #expect(throws: DefaultsError.self) { try suite.update { $0["list"] = .nested(levels) } }
+        #expect(throws: DefaultsError.self) { try suite.replaceContents(with: ["list": .nested(levels)]) }
         let isUnchanged = try store.load() == .nested(128, around: 5)
         #expect(isUnchanged)
     }
