@@ -275,4 +275,99 @@ struct RoundTripCheckTests {
         for number in 0..<210 { save(number) }
         #expect(Config.decoded.withLock { $0 } == decoded)
     }
+
+    /// Writes a second text under some conditions, and never reads it.
+    private struct Titled: Codable, Equatable {
+        var name: String
+        var title: String?
+        init(_ name: String, title: String?) { (self.name, self.title) = (name, title) }
+        init(from decoder: any Decoder) throws {
+            name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+        }
+    }
+
+    @Test func aPropertyThatIsNotReadIsRefusedAfterOthersOfItsTypeWereSaved() {
+        #expect(Self.outcome(of: Titled("a", title: nil)) == .same)
+        #expect(Self.outcome(of: Titled("a", title: "b")) == .refused)
+        #expect(Self.outcome(of: [[Titled("a", title: nil)]]) == .same)
+        #expect(Self.outcome(of: [[Titled("a", title: "b")]]) == .refused)
+    }
+
+    /// Writes the side of a square under a name that it does not read.
+    private enum Drawing: Codable, Equatable {
+        case circle(Int)
+        case square(Int)
+        enum CodingKeys: CodingKey { case radius, side, length }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            if let radius = try container.decodeIfPresent(Int.self, forKey: .radius) {
+                self = .circle(radius)
+            } else {
+                self = .square(try container.decode(Int.self, forKey: .length))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            switch self {
+            case .circle(let radius): try container.encode(radius, forKey: .radius)
+            case .square(let side): try container.encode(side, forKey: .side)
+            }
+        }
+    }
+
+    @Test func aCaseThatCannotBeReadIsRefusedAfterAnotherCaseWasSaved() {
+        #expect(Self.outcome(of: Drawing.circle(1)) == .same)
+        #expect(Self.outcome(of: Drawing.square(1)) == .refused)
+    }
+
+    /// Writes its parts into containers of their own, and never reads the second one.
+    private struct Parts: Codable, Equatable {
+        var first: Int?
+        var second: Int?
+        enum CodingKeys: CodingKey { case first, second, value }
+
+        init(first: Int?, second: Int?) { (self.first, self.second) = (first, second) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard container.contains(.first) else { return }
+            first = try container.nestedContainer(keyedBy: CodingKeys.self, forKey: .first)
+                .decode(Int.self, forKey: .value)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            for (key, part) in [(CodingKeys.first, first), (.second, second)] {
+                guard let part else { continue }
+                var nested = container.nestedContainer(keyedBy: CodingKeys.self, forKey: key)
+                try nested.encode(part, forKey: .value)
+            }
+        }
+    }
+
+    @Test func aContainerThatIsNotReadIsRefusedAfterAnotherOneWasSaved() {
+        #expect(Self.outcome(of: Parts(first: 1, second: nil)) == .same)
+        #expect(Self.outcome(of: Parts(first: nil, second: 2)) == .refused)
+        #expect(Self.outcome(of: Parts(first: 1, second: 2)) == .refused)
+    }
+
+    /// Writes a property that it does not read, and reads as 0.
+    private struct Half: Codable, Equatable {
+        var first: Int
+        var second: Int
+        init(_ first: Int, _ second: Int) { (self.first, self.second) = (first, second) }
+        init(from decoder: any Decoder) throws {
+            first = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .first)
+            second = 0
+        }
+    }
+    private struct Holder: Codable, Equatable { var half: Half }
+
+    @Test func aPropertyThatIsNotReadIsRefusedAfterItsConstantWasSaved() {
+        #expect(Self.outcome(of: [Half(1, 0)]) == .same)
+        #expect(Self.outcome(of: [Half(2, 0), Half(1, 5)]) == .refused)
+        #expect(Self.outcome(of: Holder(half: Half(1, 0))) == .same)
+        #expect(Self.outcome(of: Holder(half: Half(1, 5))) == .refused)
+        #expect(Self.outcome(of: Half(1, 5)) == .refused)
+        #expect(Self.outcome(of: Half(1, 0)) == .same)
+    }
 }

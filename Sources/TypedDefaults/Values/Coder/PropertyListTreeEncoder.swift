@@ -194,8 +194,20 @@ final class PropertyListTreeEncoder: Encoder {
     /// Notes that a value of the type is about to be written.
     @inline(__always)
     fileprivate func note(_ type: Any.Type, at place: @autoclosure () -> String) {
-        form.addValue(type, before: { shape == .keyed ? entries.count : elements.count })
+        form.addValue(type, before: { elements.count })
         if trace != nil { add(ObjectIdentifier(type), at: place()) }
+    }
+
+    /// Notes that a value of the type is about to be written under the key.
+    @inline(__always)
+    fileprivate func note(_ type: Any.Type, under key: some CodingKey) {
+        noteForm(type, under: key)
+        if trace != nil { add(ObjectIdentifier(type), at: key.nameInErrors) }
+    }
+
+    @inline(__always)
+    fileprivate func noteForm(_ type: Any.Type, under key: some CodingKey) {
+        form.addValue(type, under: key, before: { entries.count })
     }
 
     /// Notes the type in a place, or that there are several types.
@@ -265,7 +277,9 @@ final class PropertyListTreeEncoder: Encoder {
         if let trace {
             if !(valueType is any AnyOptional.Type) {
                 places["\0container"] = form.firstContainer
-                trace.note(.init(type: valueType, form: form.hash, places: places))
+                trace.note(
+                    .init(
+                        type: valueType, form: form.hash, places: places, path: codingPath.map(\.stringValue)))
             }
             return true
         }
@@ -390,6 +404,7 @@ final class PropertyListTreeEncoder: Encoder {
         if trace != nil, key.isData { hasDynamicKeys = true }
         if let index = indexOfOpenEntry(key) { return open[index].encoder }
         checkBytes(of: key.stringValue)
+        noteForm(PropertyListTreeEncoder.self, under: key)
         let encoder = opening(.key(key.stringValue), key: key)
         switch entries.removeValue(forKey: key.stringValue) {
         case nil: break
@@ -409,7 +424,7 @@ final class PropertyListTreeEncoder: Encoder {
 
     @inline(__always)
     fileprivate func encode<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
-        note(Value.self, at: key.nameInErrors)
+        note(Value.self, under: key)
         put(try plainNode(for: value) ?? node(for: value, key: key), forKey: key)
     }
 
@@ -449,7 +464,10 @@ extension PropertyListTreeEncoder {
         let encoder: PropertyListTreeEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
 
-        func encodeNil(forKey key: Key) { encoder.put(.nilMarker, forKey: key) }
+        func encodeNil(forKey key: Key) {
+            encoder.noteForm(Never.self, under: key)
+            encoder.put(.nilMarker, forKey: key)
+        }
         func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             guard let value else { return }

@@ -61,8 +61,8 @@ extension Conversion where Value: Codable {
             reason: "the value changed in a round trip; check that init(from:) reads what encode(to:) writes"
         ).check()
         let trace = RoundTripTrace()
-        _ = try? tracedByCodable(value, trace)
-        CheckedTypes.insert(trace.notes)
+        let tree = try? tracedByCodable(value, trace)
+        CheckedTypes.insert(trace.notes, unread: tree.flatMap { $0 }.map { reads.unread(in: $0) } ?? [])
     }
 
     /// - Parameter reads: Collects the places that the value is made from.

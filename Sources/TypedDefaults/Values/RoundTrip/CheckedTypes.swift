@@ -39,10 +39,20 @@ enum CheckedTypes {
     }
 
     /// Adds the types of a value that may be stored.
-    static func insert(_ notes: [RoundTripTrace.Note]) {
+    ///
+    /// - Parameter unread: The paths of entries that were written and not read. A constant may have
+    ///   taken their place, so each value of such a type is checked.
+    static func insert(_ notes: [RoundTripTrace.Note], unread: [[String]]) {
         types.withLock { types in
             for note in notes {
                 forms(of: note.type, first: note.form, in: &types).add(note)
+            }
+            for path in unread {
+                let owners = notes.filter { $0.path.count < path.count && path.starts(with: $0.path) }
+                let depth = owners.map(\.path.count).max()
+                for owner in owners where owner.path.count == depth {
+                    types[ObjectIdentifier(owner.type)]?.isAmbiguous = true
+                }
             }
         }
     }

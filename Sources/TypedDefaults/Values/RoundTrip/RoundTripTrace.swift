@@ -10,6 +10,7 @@
 // - for the first value of a type, and of each type inside it (`CheckedTypes`),
 // - for the first value in each form of a type, which is the types of its containers and values,
 // - for a type that writes values of several types in one place, such as a number or a string,
+// - for a type that writes a property and does not read it,
 // - for a type whose `init(from:)` succeeded after a read had failed,
 // - for a nil that is written by a type other than an optional.
 //
@@ -33,6 +34,8 @@ final class RoundTripTrace {
         let form: UInt64
         /// The type that was written in each place of the value.
         let places: [String: ObjectIdentifier]
+        /// The path of the value.
+        let path: [String]
     }
     private(set) var notes: [Note] = []
 
