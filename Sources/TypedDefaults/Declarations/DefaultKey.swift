@@ -45,16 +45,19 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     /// The key under which the value is stored. Any string will do; it is compared by its bytes.
     public let name: String
     /// What reads where nothing is stored.
-    public let defaultValue: Value
+    public var defaultValue: Value { defaultBox.value }
     let declaration: Declaration<Value>
+    // An object, so that a key has the same layout for all types. Otherwise generic code looks up
+    // the type to find a field.
+    private let defaultBox: Box<Value>
 
     private init(
         _ name: String, _ formerNames: [String], _ defaultValue: Value, _ conversion: Conversion<Value>,
         _ site: DeclarationSite?
     ) {
         self.name = name
-        self.defaultValue = defaultValue
-        declaration = Declaration(conversion, default: defaultValue, formerNames: formerNames, site: site)
+        defaultBox = Box(defaultValue)
+        declaration = Declaration(conversion, default: defaultBox, formerNames: formerNames, site: site)
     }
 
     /// Returns a key that also reads what is stored under those names, newest first, and whose

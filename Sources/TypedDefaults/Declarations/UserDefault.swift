@@ -24,9 +24,9 @@
 /// `UserDefaults`.
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {
+    private let setting: Setting<Value>
     /// The name and the default value.
     public let key: DefaultKey<Value>
-    private let setting: Setting<Value>
 
     /// Creates the setting of a key in a suite.
     public init(_ key: DefaultKey<Value>, in suite: DefaultsSuite = .standard) {

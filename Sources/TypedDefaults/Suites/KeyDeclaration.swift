@@ -3,34 +3,36 @@ import SettingsFile
 /// What one declaration says of a setting, as an object, so that the same one is known again at the
 /// cost of a comparison.
 final class Declaration<Value: Sendable>: AnyDeclaration {
-    private let defaultValue: Value?
+    private let defaultBox: Box<Value>?
     let conversion: Conversion<Value>
     /// The names that the key had before, newest first.
     let formerNames: [String]
     /// Where the key is declared; nil if that is not known.
     let site: DeclarationSite?
 
-    /// - Parameter defaultValue: Nil if nothing is said of it.
+    /// - Parameter defaultBox: The default value; `nil` if nothing is said of it.
     init(
-        _ conversion: Conversion<Value>, default defaultValue: Value?, formerNames: [String] = [],
+        _ conversion: Conversion<Value>, default defaultBox: Box<Value>?, formerNames: [String] = [],
         site: DeclarationSite? = nil
     ) {
         self.site = site
         self.conversion = conversion
-        self.defaultValue = defaultValue
+        self.defaultBox = defaultBox
         self.formerNames = formerNames
     }
 
+    var form: ConversionForm { conversion.form }
+
     var content: DeclarationContent {
         DeclarationContent(
-            type: (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self, kind: conversion.kind,
+            type: (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self, form: form,
             defaultValue: encodedDefault, site: site)
     }
 
     private var encodedDefault: PropertyList?? {
-        guard let defaultValue else { return .none }
+        guard let defaultBox else { return .none }
         do throws(DefaultsError) {
-            return .some(try conversion.encode(defaultValue))
+            return .some(try conversion.encode(defaultBox.value))
         } catch {
             return .none
         }
@@ -45,11 +47,19 @@ extension Declaration where Value: DefaultConvertible {
 /// The type that derives all keys of one prefix from its name.
 final class ClassDeclaration: AnyDeclaration {
     let content: DeclarationContent
-    init(type: Any.Type) { content = DeclarationContent(type: type, kind: .codable, defaultValue: nil, site: nil) }
+    init(type: Any.Type) {
+        let form = ConversionForm(type: ObjectIdentifier(type), kind: .codable)
+        content = DeclarationContent(type: type, form: form, defaultValue: nil, site: nil)
+    }
+    var form: ConversionForm { content.form }
+    var site: DeclarationSite? { nil }
 }
 
 /// A ``Declaration`` of whatever type.
 protocol AnyDeclaration: AnyObject, Sendable {
+    var form: ConversionForm { get }
+    var site: DeclarationSite? { get }
+    /// Encodes the default.
     var content: DeclarationContent { get }
 }
 
@@ -57,11 +67,13 @@ protocol AnyDeclaration: AnyObject, Sendable {
 struct DeclarationContent {
     /// The type of the value; of an optional what it holds.
     let type: Any.Type
-    let kind: ConversionKind
+    let form: ConversionForm
     /// The default as it would be stored, where nil is one as well; nil if there is none, or none
     /// that can be stored.
     let defaultValue: PropertyList??
     let site: DeclarationSite?
+
+    var kind: ConversionKind { form.kind }
 
     /// Why a setting cannot be declared as both; nil if it can.
     func conflict(with other: DeclarationContent, key: String) -> DefaultsError? {
@@ -75,7 +87,7 @@ struct DeclarationContent {
         }
         guard let mine = defaultValue, let others = other.defaultValue, !kind.areEqual(mine, others) else { return nil }
         // One declaration whose default is computed each time.
-        if let site, let other = other.site, site.isSame(as: other) { return nil }
+        if let site, let other = other.site, site.isOfProgram, site.isSame(as: other) { return nil }
         return DefaultsError(
             .conflict, key: key, type: "\(type)",
             reason: "the key is declared with two defaults, or with one that is not the same each time")
@@ -88,10 +100,21 @@ struct DeclarationSite {
     let line: UInt
 
     func isSame(as other: DeclarationSite) -> Bool {
-        line == other.line && isOfProgram && "\(fileID)" == "\(other.fileID)"
+        guard line == other.line else { return false }
+        return fileID.withUTF8Buffer { one in
+            other.fileID.withUTF8Buffer { $0.baseAddress == one.baseAddress || $0.elementsEqual(one) }
+        }
     }
 
     /// False for the lines of this library that make keys for wrappers, which says nothing of where
     /// those are.
-    private var isOfProgram: Bool { "\(fileID)".prefix { $0 != "/" } != #fileID.prefix { $0 != "/" } }
+    var isOfProgram: Bool {
+        let library: StaticString = #fileID
+        return fileID.withUTF8Buffer { file in
+            library.withUTF8Buffer { library in
+                let slash = UInt8(ascii: "/")
+                return !file.prefix { $0 != slash }.elementsEqual(library.prefix { $0 != slash })
+            }
+        }
+    }
 }

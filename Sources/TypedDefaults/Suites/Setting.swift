@@ -51,8 +51,9 @@ extension Setting {
     /// The same, with a value for none.
     // Not by way of an optional: to make one of a type that is known at run time only costs as much
     // as the rest.
-    func get(or defaultValue: Value) -> Value {
-        if let box = box() { unboxed(box) } else { defaultValue }
+    @inline(__always)
+    func get(or defaultValue: @autoclosure () -> Value) -> Value {
+        if let box = box() { unboxed(box) } else { defaultValue() }
     }
 
     @inline(__always)

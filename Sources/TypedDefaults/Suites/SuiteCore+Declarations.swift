@@ -11,15 +11,15 @@ extension SuiteCore {
         forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) -> Slot {
-        let (known, isNews, isNew) = state.withLock { state -> (Slot?, Bool, Bool) in
+        let (known, isNewDeclaration, isNew) = state.withLock { state -> (Slot?, Bool, Bool) in
             guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring) }
-            let isNews = declaration != nil && declaration !== known.declaration && !known.isInConflict
+            let isNewDeclaration = if let declaration { known.isNew(declaration) } else { false }
             let isNew = isDeclaring && !known.isDeclared
             let form = conversion.form
             let slot = known.slots.first { $0.form == form && $0.formerKeys == formerKeys }
-            return (slot, isNews, isNew)
+            return (slot, isNewDeclaration, isNew)
         }
-        if let declaration, isNews { note(declaration, of: key) }
+        if let declaration, isNewDeclaration { note(declaration, of: key) }
         let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
         if isNew { state.withLock { $0.entry(key).isDeclared = true } }
         if isNew || (known == nil && !formerKeys.isEmpty) { noteDeclaration(of: key) }
@@ -28,14 +28,14 @@ extension SuiteCore {
 
     /// Declares a key, as a store for it does, but without a slot.
     func declare(_ declaration: any AnyDeclaration, of key: String) {
-        let (isKnown, isNew) = state.withLock { state -> (Bool, Bool) in
-            let known = state.keys[ByteString(key)]
-            return (known?.declaration === declaration || known?.isInConflict == true, known?.isDeclared != true)
-        }
         // Reading a stored value as it is declares nothing.
-        guard !isKnown || isNew, declaration.content.kind != .propertyList else { return }
+        guard declaration.form.kind != .propertyList else { return }
+        let (isNewDeclaration, isNew) = state.withLock { state -> (Bool, Bool) in
+            guard let known = state.keys[ByteString(key)] else { return (true, true) }
+            return (known.isNew(declaration), !known.isDeclared)
+        }
         if isNew { state.withLock { $0.entry(key).isDeclared = true } }
-        if !isKnown { note(declaration, of: key) }
+        if isNewDeclaration { note(declaration, of: key) }
         if isNew { noteDeclaration(of: key) }
     }
 
@@ -51,8 +51,7 @@ extension SuiteCore {
             known.declaration = declaration
             let conflict = known.declared.flatMap { content.conflict(with: $0, key: key) }
             guard let conflict, !known.isInConflict else {
-                // The first one may have said nothing of a default.
-                if known.declared.flatMap(\.defaultValue) == nil { known.declared = content }
+                known.add(content)
                 return (nil, old)
             }
             known.isInConflict = true

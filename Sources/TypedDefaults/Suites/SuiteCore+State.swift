@@ -14,10 +14,31 @@ extension SuiteCore {
         /// The last declaration that was met, and what they all say.
         var declaration: (any AnyDeclaration)?
         var declared: DeclarationContent?
+        /// The lines of the program that declared the key without a conflict, and as what.
+        private var lines: [(site: DeclarationSite, form: ConversionForm)] = []
         /// Whether a store or a wrapper was made for the key.
         var isDeclared = false
         /// Whether a conflict of declarations was reported.
         var isInConflict = false
+
+        /// Whether a declaration has yet to be compared with those before it.
+        ///
+        /// A line counts once, so that a key made in place costs no comparison at each use.
+        func isNew(_ declaration: any AnyDeclaration) -> Bool {
+            guard declaration !== self.declaration, !isInConflict else { return false }
+            guard let site = declaration.site else { return true }
+            let form = declaration.form
+            return !lines.contains { $0.form == form && $0.site.isSame(as: site) }
+        }
+
+        /// Takes a declaration for one without a conflict.
+        func add(_ content: DeclarationContent) {
+            // The first one may have said nothing of a default.
+            if declared.flatMap(\.defaultValue) == nil { declared = content }
+            if let site = content.site, site.isOfProgram, content.defaultValue != nil {
+                lines.append((site, content.form))
+            }
+        }
 
         /// Whether nothing is lost without the entry.
         var isEmpty: Bool {

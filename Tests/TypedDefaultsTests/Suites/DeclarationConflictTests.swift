@@ -68,6 +68,25 @@ struct DeclarationConflictTests {
         #expect(all.map(\.kind) == [.conflict])
     }
 
+    @Test func twoTypesFromOneLineAreReported() {
+        func read<Value: Codable & Sendable>(_ value: Value, _ suite: DefaultsSuite) {
+            _ = suite[DefaultKey("name", default: value)]
+        }
+        let all = failures { suite in
+            for _ in 0..<2 { read(1, suite) }
+            read("", suite)
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
+    @Test func aKeyMadeInPlaceIsComparedWithTheKeysOfOtherLines() {
+        let all = failures { suite in
+            for _ in 0..<2 { _ = suite[DefaultKey("name", default: 1)] }
+            for _ in 0..<2 { _ = suite[DefaultKey("name", default: 2)] }
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
     @Test func twoTypesWithOneKeyAreReported() {
         struct Other: DefaultConvertible, Codable { static let key = CameraConfig.key }
         let all = failures { suite in

@@ -44,6 +44,7 @@ suite[.count] = 2
     case "wrapper": for _ in 0..<rounds { sum += settings.number }
     case "stored": for _ in 0..<rounds { sum += account.userName.utf8.count }
     case "suite": for _ in 0..<rounds { sum += suite[.count] }
+    case "in-place": for _ in 0..<rounds { sum += suite[DefaultKey("count", default: 1)] }
     case "set": for round in 0..<rounds { store.set(Config(count: round + 1)) }
     case "equal-set": for _ in 0..<rounds { store.set(Config()) }
     case "update": for _ in 0..<rounds { try settings.$number.update { $0 += 1 } }

@@ -16,6 +16,12 @@ extension NativeValue {
     init?(argument: String) { return nil }
 }
 
+/// Whether a type is one of the most common types. A cast would take ten times as long.
+@inline(__always)
+func isPlain(_ type: Any.Type) -> Bool {
+    type == String.self || type == Int.self || type == Double.self || type == Bool.self
+}
+
 /// Returns the form of the most common types. The comparison costs nothing where the type is known
 /// at compile time; a cast takes ten times as long.
 @inline(__always)

@@ -16,7 +16,7 @@ extension PropertyList {
     public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
         // The root is never optional here. There is no key to remove, so nil and the string `$null`
         // must differ.
-        let traits = RootTraits(type(of: value), isOptional: false)
+        let traits = RootTraits(type(of: value), canBeOptional: false)
         self = try Self.encoding(value, traits, userInfo: userInfo).node ?? .nilMarker
     }
 
@@ -51,11 +51,10 @@ struct RootTraits: Sendable {
     /// Whether the type has a form of its own; see `NativeValue`.
     let isNative: Bool
 
-    init<Value>(_ type: Value.Type) { self.init(type, isOptional: type is any AnyOptional.Type) }
-
-    init<Value>(_ type: Value.Type, isOptional: Bool) {
-        self.isOptional = isOptional
-        isNative = type is any NativeValue.Type
+    init<Value>(_ type: Value.Type, canBeOptional: Bool = true) {
+        let isPlain = isPlain(type)
+        isOptional = canBeOptional && !isPlain && type is any AnyOptional.Type
+        isNative = isPlain || type is any NativeValue.Type
     }
 }
 

@@ -10,12 +10,12 @@ extension Conversion where Value: Codable {
         if let type = Value.self as? any DefaultConvertible.Type {
             return ofConvertible(type) as! Conversion  // Safe: `type` is `Value`.
         }
-        let optional = Value.self as? any AnyOptional.Type
+        let traits = RootTraits(Value.self)
+        let optional = traits.isOptional ? Value.self as? any AnyOptional.Type : nil
         if let type = optional?.wrappedType as? any DefaultConvertible.Type {
             // Safe: `Value` is the optional of `type`.
             return ofOptionalConvertible(type) as! Conversion
         }
-        let traits = RootTraits(Value.self, isOptional: optional != nil)
         return Conversion(
             kind: .codable,
             encode: { value throws(DefaultsError) in try encodingByCodable(value, traits) },

@@ -39,6 +39,7 @@ struct Conversion<Value: Sendable>: Sendable {
         unsafeDowncast(try decodeBox(stored, readsArguments).get(), to: Box<Value>.self).value
     }
 
+    @inline(__always)
     var form: ConversionForm { ConversionForm(type: ObjectIdentifier(Value.self), kind: kind) }
 
     /// The same conversion for the optional of its type.
