@@ -41,6 +41,8 @@ extension DefaultsSuite {
     public func read<First, each Other>(
         _ first: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) throws -> (First, repeat each Other) {
+        // Before the read, so that no change comes between.
+        _ = (UserDefault(first, in: self).noteRead(), repeat UserDefault(each others, in: self).noteRead())
         let contents = try contents()
         return (try contents.read(first), repeat try contents.read(each others))
     }

@@ -54,6 +54,7 @@ public struct UserDefault<Value: Sendable>: Sendable {
     public var projectedValue: UserDefault { self }
 
     var name: SettingName { setting.name }
+    func noteRead() { setting.noteRead() }
 }
 
 extension UserDefault {

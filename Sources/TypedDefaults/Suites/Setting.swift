@@ -78,6 +78,13 @@ extension Setting {
         }
     }
 
+    /// Notes a read of the value by other means, so that the Observation framework reports its next
+    /// change.
+    func noteRead() {
+        if let replacement { return replacement.noteRead() }
+        noteAccess()
+    }
+
     @inline(__always)
     private func noteAccess() {
         if slot.noteAccess() { track() }

@@ -52,6 +52,25 @@ struct TrackingTests {
         #expect(numbers == [0, 1, 2, 3])
     }
 
+    @Test func aReadOfSeveralKeysIsTracked() throws {
+        let suite = DefaultsSuite.inMemory()
+        let other = DefaultKey("other", default: "")
+        let fired = Guarded(0)
+        func track() {
+            withObservationTracking {
+                _ = try? suite.read(Self.number, other)
+            } onChange: {
+                fired.withLock { $0 += 1 }
+            }
+        }
+        track()
+        suite[Self.number] = 1
+        #expect(fired.withLock { $0 } == 1)
+        track()
+        suite[other] = "a"
+        #expect(fired.withLock { $0 } == 2)
+    }
+
     @Test func anUntrackedReadStartsNoWatch() {
         let backend = SpyBackend(["number": 1])
         let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
