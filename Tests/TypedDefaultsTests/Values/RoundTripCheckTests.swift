@@ -236,6 +236,55 @@ struct RoundTripCheckTests {
         }
     }
 
+    /// Writes a number that it reads as 0.
+    private struct HalfByHand: DefaultConvertible, Equatable {
+        static let key = "half-by-hand"
+        var first: Int
+        var second: Int
+        init(_ first: Int, _ second: Int) { (self.first, self.second) = (first, second) }
+        init?(_ object: Any) {
+            guard let first = (object as? [String: Any])?["first"] as? Int else { return nil }
+            self.init(first, 0)
+        }
+        func serialize() -> Any { ["first": first, "second": second] }
+    }
+
+    @Test func anEntryThatIsNotReadByHandIsRefusedAfterItsConstantWasSaved() throws {
+        let store = PersistentStore<HalfByHand>(in: .inMemory())
+        try store.save(HalfByHand(1, 0))
+        try store.save(HalfByHand(2, 0))
+        let error = #expect(throws: DefaultsError.self) { try store.save(HalfByHand(2, 5)) }
+        #expect(error?.kind == .refused)
+        #expect(error?.path == ["second"])
+        #expect(try store.load() == HalfByHand(2, 0))
+    }
+
+    /// Reads all that it writes, with 0 for a missing number.
+    private struct WholeByHand: DefaultConvertible, Equatable {
+        static let key = "whole-by-hand"
+        static let decoded = Guarded(0)
+        var first: Int
+        var second: Int
+        init(_ first: Int, _ second: Int) { (self.first, self.second) = (first, second) }
+        init?(_ object: Any) {
+            Self.decoded.withLock { $0 += 1 }
+            guard let entries = object as? [String: Any] else { return nil }
+            self.init(entries["first"] as? Int ?? 0, entries["second"] as? Int ?? 0)
+        }
+        func serialize() -> Any { ["first": first, "second": second] }
+    }
+
+    @Test func aConversionByHandIsTrustedOnceAllOfItsEntriesWereSeenToBeRead() throws {
+        let store = PersistentStore<WholeByHand>(in: .inMemory())
+        for value in [WholeByHand(0, 0), WholeByHand(1, 0), WholeByHand(0, 1)] {
+            try store.save(value)
+            #expect(store.get() == value)
+        }
+        let decoded = WholeByHand.decoded.withLock { $0 }
+        for number in 0..<10 { try store.save(WholeByHand(number, 0)) }
+        #expect(WholeByHand.decoded.withLock { $0 } == decoded)
+    }
+
     private struct Config: Codable, Equatable {
         static let decoded = Guarded(0)
         var name: String?
