@@ -419,4 +419,32 @@ struct RoundTripCheckTests {
         #expect(Self.outcome(of: Half(1, 5)) == .refused)
         #expect(Self.outcome(of: Half(1, 0)) == .same)
     }
+
+    private struct Sparse: Codable, Equatable {
+        static let decoded = Guarded(0)
+        var numbers: [Int?]
+        enum CodingKeys: CodingKey, CaseIterable { case a, b, c, d, e, f, g, h }
+
+        /// Has the numbers whose bits are set.
+        init(_ bits: Int) { numbers = (0..<8).map { bits & (1 << $0) != 0 ? $0 : nil } }
+        init(from decoder: any Decoder) throws {
+            Self.decoded.withLock { $0 += 1 }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            numbers = try CodingKeys.allCases.map { try container.decodeIfPresent(Int.self, forKey: $0) }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            for (key, number) in zip(CodingKeys.allCases, numbers) {
+                try container.encodeIfPresent(number, forKey: key)
+            }
+        }
+    }
+
+    @Test func eachCombinationOfOptionalPropertiesIsReadBackOnlyOnce() throws {
+        let store = UserDefault(DefaultKey<Sparse?>("value", default: nil), in: .inMemory()).store
+        for bits in 0..<256 { try store.save(Sparse(bits)) }
+        let decoded = Sparse.decoded.withLock { $0 }
+        for bits in 0..<256 { try store.save(Sparse(bits)) }
+        #expect(Sparse.decoded.withLock { $0 } == decoded)
+    }
 }

@@ -16,11 +16,11 @@ enum CheckedTypes {
         func add(_ note: RoundTripTrace.Note) {
             guard !isAmbiguous else { return }
             if note.form != first {
-                if others.count == limit { others = [] }
+                if others.count == formLimit { others = [] }
                 others.insert(note.form)
             }
             // The number of places depends on the data only in an unkeyed container.
-            for (place, type) in note.places where places.count < limit || places[place] != nil {
+            for (place, type) in note.places where places.count < placeLimit || places[place] != nil {
                 let known = places.updateValue(type, forKey: place) ?? type
                 if known != type || type == EncodedForm.severalTypes { isAmbiguous = true }
             }
@@ -29,7 +29,9 @@ enum CheckedTypes {
 
     private static let types = Forks.holding(Locked<[ObjectIdentifier: Forms]>([:]))
     /// The limit on forms, because a type whose form depends on its data must not fill the memory.
-    private static let limit = 64
+    /// A struct with ten optional properties has a thousand.
+    private static let formLimit = 4096
+    private static let placeLimit = 64
 
     static func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
         types.withLock { types in
