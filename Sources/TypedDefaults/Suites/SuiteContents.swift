@@ -66,7 +66,7 @@ extension SuiteContents {
     }
 
     /// Removes all values.
-    public mutating func removeAll() { self = SuiteContents() }
+    public mutating func removeAll() { (base, edits) = (Base([:]), [:]) }
 
     /// The keys whose values this version of the library cannot read, because a newer one wrote
     /// them.

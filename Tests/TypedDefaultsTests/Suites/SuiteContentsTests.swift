@@ -46,7 +46,8 @@ struct SuiteContentsTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func aValueThatCannotBeStoredRefusesTheWholeUpdate(backend: Backend) throws {
+    @Test(arguments: Backend.allCases, [false, true])
+    func aValueThatCannotBeStoredRefusesTheWholeUpdate(backend: Backend, removesAll: Bool) throws {
         struct Unstorable: Codable, Sendable {
             init() {}
             init(from decoder: any Decoder) throws {}
@@ -57,6 +58,7 @@ struct SuiteContentsTests {
                 try suite.update { contents in
                     contents[number] = 2
                     contents[DefaultKey("bad", default: Unstorable())] = Unstorable()
+                    if removesAll { contents.removeAll() }
                 }
                 Issue.record("the update was not refused")
             } catch let error as DefaultsError {
