@@ -126,7 +126,7 @@ final class Relay<Default: Sendable>: Sendable {
             // A foreign store has no failure handler.
             writeToLog(
                 DefaultsError.Kind.nestedWrite.description,
-                line: "TypedDefaults: observers of a store write in a circle; no more is told of it")
+                line: "TypedDefaults: observers of a store triggered each other; stopped notifying to break the cycle")
             return new
         }
         let change = DefaultChange(

@@ -116,7 +116,7 @@ extension SuiteCore {
             throw DefaultsError(
                 .nestedWrite,
                 reason:
-                    "observers write in a circle: of \(NotificationDepth.limit) changes each was made while the one before was told"
+                    "observers triggered each other \(NotificationDepth.limit) times in a row; stopped to break the cycle"
             )
         }
     }
