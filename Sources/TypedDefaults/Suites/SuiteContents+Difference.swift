@@ -30,9 +30,7 @@ extension SuiteContents {
     /// ```
     public func difference(from other: SuiteContents) -> Difference {
         let (new, old) = (values, other.values)
-        func sorted(_ keys: some Sequence<ByteString>) -> [String] {
-            keys.map(\.string).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        }
+        func sorted(_ keys: [ByteString]) -> [String] { keys.map(\.string).sortedByBytes() }
         return Difference(
             added: sorted(new.keys.filter { old[$0] == nil }), removed: sorted(old.keys.filter { new[$0] == nil }),
             changed: sorted(new.keys.filter { old[$0] != nil && old[$0] != new[$0] }))

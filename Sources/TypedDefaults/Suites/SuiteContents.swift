@@ -74,8 +74,7 @@ extension SuiteContents {
     /// Their values are not part of ``keys`` and of iteration.
     /// ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
     public var unreadableKeys: [String] {
-        base.allUnknownKeys.filter { edits[$0] == nil }.map(\.string)
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        base.allUnknownKeys.filter { edits[$0] == nil }.map(\.string).sortedByBytes()
     }
 
     /// Whether there is no value.
@@ -196,8 +195,7 @@ extension SuiteContents: ExpressibleByDictionaryLiteral {
 extension SuiteContents: Sequence {
     /// Returns an iterator over keys and values, sorted by the UTF-8 bytes of the keys.
     public func makeIterator() -> some IteratorProtocol<(key: String, value: PropertyList)> {
-        values.map { (key: $0.key.string, value: $0.value) }
-            .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.makeIterator()
+        values.map { (key: $0.key.string, value: $0.value) }.sortedByBytes().makeIterator()
     }
 }
 

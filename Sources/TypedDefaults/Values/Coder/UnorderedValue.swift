@@ -122,7 +122,7 @@ extension PropertyList {
         case .dictionary(let value):
             bytes.append(7)
             append(UInt64(value.count))
-            for (key, element) in value.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            for (key, element) in value.map({ (key: $0.key, value: $0.value) }).sortedByBytes() {
                 append(key)
                 element.appendSortingBytes(to: &bytes, sortsArrays: sortsArrays)
             }

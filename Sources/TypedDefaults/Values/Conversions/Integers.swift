@@ -13,7 +13,10 @@ extension NativeValue where Self: FixedWidthInteger {
         }
     }
 
-    init?(argument: String) { self.init(argument, radix: 10) }
+    init?(argument: String) {
+        guard let number = PropertyList.Integer(argument) else { return nil }
+        self.init(exactly: number)
+    }
 
     var propertyList: PropertyList {
         get throws(DefaultsError) {

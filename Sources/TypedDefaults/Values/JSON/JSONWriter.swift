@@ -33,9 +33,7 @@ struct JSONWriter {
         case .date(let value): append(tag: .date) { $0.append(value.timeIntervalSinceReferenceDate) }
         case .array(let elements): append(elements, in: "[", "]") { $0.append($1) }
         case .dictionary(let entries):
-            append(
-                entries: entries.map { (key: $0.key, value: $0.value) }
-                    .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+            append(entries: entries.map { (key: $0.key, value: $0.value) }.sortedByBytes())
         }
     }
 
