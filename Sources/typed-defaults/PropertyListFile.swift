@@ -39,7 +39,7 @@ enum PropertyListFile {
         }
         var settings: [(key: String, value: PropertyList)] = []
         for (key, object) in objects {
-            guard let value = propertyList(object, levels: PropertyList.depthLimit) else {
+            guard let value = try? PropertyList(convertingNumbers(in: object)) else {
                 throw .unavailable("\(name) has a value under “\(key)” that cannot be stored")
             }
             settings.append((key, value))
@@ -47,28 +47,21 @@ enum PropertyListFile {
         return settings.sortedByKey()
     }
 
-    /// Returns `nil` for an object that is not part of a property list, or nests deeper.
-    private static func propertyList(_ object: Any, levels: Int) -> PropertyList? {
+    /// Returns the object with property lists in place of Foundation numbers, because on Linux the
+    /// library does not link Foundation. What nests deeper than property lists may is left as it is.
+    private static func convertingNumbers(in object: Any, levels: Int = PropertyList.depthLimit) -> Any {
         if let number = number(object) { return number }
+        guard levels > 0 else { return object }
         switch object {
-        case let value as String: return .string(value)
-        case let value as Data: return .data(value)
-        case let value as Date: return .date(value)
-        case let value as [Any]:
-            let elements = levels > 0 ? value.map { propertyList($0, levels: levels - 1) } : [nil]
-            let values = elements.compactMap(\.self)
-            return values.count == elements.count ? .array(values) : nil
-        case let value as [String: Any]:
-            guard levels > 0 else { return nil }
-            let values = value.compactMapValues { propertyList($0, levels: levels - 1) }
-            return values.count == value.count ? .dictionary(values) : nil
-        default: return nil
+        case let elements as [Any]: return elements.map { convertingNumbers(in: $0, levels: levels - 1) }
+        case let entries as [String: Any]:
+            return entries.mapValues { convertingNumbers(in: $0, levels: levels - 1) }
+        default: return object
         }
     }
 
     /// Compares the class and `objCType`, because a cast would convert 1 to `true` and `true` to 1.
     private static func number(_ object: Any) -> PropertyList? {
-        if type(of: object) == Bool.self, let value = object as? Bool { return .bool(value) }
         guard type(of: object) is NSNumber.Type, let number = object as? NSNumber else { return nil }
         if number === true as NSNumber { return true }
         if number === false as NSNumber { return false }
