@@ -26,6 +26,12 @@ final class Slot: ForkLock {
         }
     }
 
+    /// What a write has kept of a value that another program stored.
+    final class Kept: Sendable {
+        let mending: Mending
+        init(_ mending: Mending) { self.mending = mending }
+    }
+
     struct Cache {
         /// The stored value when it was last read.
         private(set) var stored: PropertyList?
@@ -38,6 +44,10 @@ final class Slot: ForkLock {
         /// Whether `stored` was written through this slot, by a type that was seen to read what it
         /// writes.
         private(set) var isRoundTripChecked = false
+        /// The entries of `stored` that are not of the slot's type; `nil` if there are none or they
+        /// were not looked for.
+        fileprivate(set) var kept: Kept?
+        fileprivate(set) var isKeptKnown = false
         /// The failure that was reported last, and of which value; nil once another value was read
         /// or written.
         fileprivate(set) var reported: Report?
@@ -49,11 +59,22 @@ final class Slot: ForkLock {
         /// at once.
         var isBypassed = false
 
-        mutating func learn(_ stored: PropertyList?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false) {
+        mutating func learn(
+            _ stored: PropertyList?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false,
+            kept: Kept? = nil
+        ) {
             self.stored = stored
+            self.kept = kept
+            isKeptKnown = isRoundTripChecked
             self.isUnderFormerKey = isUnderFormerKey
             self.isRoundTripChecked = isRoundTripChecked
             content = stored == nil ? .missing : .notDecoded
+        }
+
+        /// Whether a write of another value must first find out what to keep of `stored`.
+        var needsRecording: Bool {
+            guard !isKeptKnown, case .dictionary? = stored else { return false }
+            return true
         }
 
         mutating func forget() {
@@ -78,7 +99,7 @@ final class Slot: ForkLock {
     private let holdsObjects: Bool
     /// A `SlotEncoding` of the slot's type.
     private let encoding: any AnyObject & Sendable
-    private let makeBox: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
+    private let makeBox: @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
     /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
     let makeChange:
         @Sendable (PropertyList?, PropertyList?, ChangeOrigin, _ isInitial: Bool) -> (
@@ -123,7 +144,7 @@ final class Slot: ForkLock {
             let new = launchArgument ?? new
             func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
                 Result { () throws(DefaultsError) in
-                    if let stored { try conversion.decode(stored, isArgument) } else { nil }
+                    if let stored { try conversion.decode(stored, isArgument ? .argument : .stored) } else { nil }
                 }
             }
             let (old, read) = (try? value(old).get(), value(new))
@@ -140,10 +161,28 @@ final class Slot: ForkLock {
 
     func decode(_ stored: PropertyList?, asArgument: Bool = false) -> Content {
         guard let stored else { return .missing }
-        switch makeBox(stored, asArgument) {
+        switch makeBox(stored, asArgument ? .argument : .stored) {
         case .success(let box): return .value(box)
         case .failure(let error): return .failure(error.about(key: key))
         }
+    }
+
+    /// Returns what the decoder did about entries of a stored value that the type does not read;
+    /// `nil` if it reads each entry.
+    func mending(of stored: PropertyList) throws(DefaultsError) -> Mending? {
+        do throws(DefaultsError) {
+            let box = try makeBox(stored, .recording).get()
+            // The value may hold an object whose deinit uses the suite.
+            if holdsObjects, AfterUnlock.holdsLock { AfterUnlock.run { withExtendedLifetime(box) {} } }
+            return Self.mending(in: box)
+        } catch {
+            throw error.about(key: key)
+        }
+    }
+
+    static func mending(in box: any AnyObject & Sendable) -> Mending? {
+        // Safe: all boxes of decoded values are of this class.
+        unsafeDowncast(box, to: AnyBox.self).mending
     }
 
     /// Returns what to store for a value of the slot's type, which reads back what it wrote; nil to
@@ -190,16 +229,18 @@ extension Slot {
         }
     }
 
-    /// Returns what is known, and begins a commit of this key unless nothing is known or the value
-    /// stays equal.
+    /// Returns what is known, and begins a commit of this key unless nothing is known, the value
+    /// stays equal, or entries of the old value may have to be kept.
     ///
-    /// Balance a begun commit with ``keepOwn(_:at:)`` or ``endCommit()``.
+    /// Balance a begun commit with ``keepOwn(_:at:keeping:)`` or ``endCommit()``.
     func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Cache, hasBegun: Bool) {
         cache.withLock { cache in
             if generation == nil { cache.isKnown = false }
             cache.generation = generation
             let old = cache
-            guard cache.isKnown, cache.stored != new else { return (old, false) }
+            guard cache.isKnown, cache.stored != new, cache.kept == nil, !cache.needsRecording else {
+                return (old, false)
+            }
             cache.forget()
             cache.isCommitting = true
             return (old, true)
@@ -216,7 +257,8 @@ extension Slot {
             cache = read
             cache.isKnown = true
             switch read.content {
-            case .value, .missing: cache.reported = nil
+            case .value(let box): cache.reported = Self.mending(in: box) == nil ? nil : reported
+            case .missing: cache.reported = nil
             case .notDecoded, .failure: cache.reported = reported
             }
             if !keepsValues, case .value = read.content { cache.content = .notDecoded }
@@ -228,15 +270,27 @@ extension Slot {
     /// A value to release after unlocking.
     typealias Replaced = (stored: PropertyList?, content: Content)
 
+    /// Whether a write should first call ``SuiteCore/record(_:)``.
+    var needsRecording: Bool { cache.withLock { !$0.isKnown || $0.needsRecording } }
+
+    /// Keeps what the decoder found in a value that was read, unless something happened since.
+    func keep(_ mending: Mending?, of read: Cache) {
+        cache.withLock { cache in
+            guard cache.version == read.version, cache.isKnown, cache.stored == read.stored else { return }
+            cache.kept = mending.map(Kept.init)
+            cache.isKeptKnown = true
+        }
+    }
+
     /// Takes over what was just committed through this slot, and ends the commit.
     ///
     /// - Returns: What to pass to ``release(_:)`` when no lock is held.
-    func keepOwn(_ stored: PropertyList?, at generation: UInt64?) -> Replaced {
+    func keepOwn(_ stored: PropertyList?, at generation: UInt64?, keeping kept: Kept? = nil) -> Replaced {
         cache.withLock { cache in
             let old = (cache.stored, cache.content)
             cache.version &+= 1
-            cache.learn(stored, isRoundTripChecked: true)
-            cache.reported = nil
+            cache.learn(stored, isRoundTripChecked: true, kept: kept)
+            if kept == nil { cache.reported = nil }
             cache.isKnown = true
             cache.isCommitting = false
             cache.generation = generation

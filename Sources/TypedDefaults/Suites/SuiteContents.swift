@@ -125,7 +125,7 @@ extension SuiteContents {
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
         do throws(DefaultsError) {
-            let value = try declaration.conversion.decode(stored, false)
+            let value = try declaration.conversion.decode(stored)
             if isMigrating { base.noteRead(of: name) }
             return value
         } catch {
@@ -136,9 +136,16 @@ extension SuiteContents {
     mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
         if !isMigrating { base.declare(name, declaration) }
         do throws(DefaultsError) {
-            let new = try declaration.conversion.encode(value)
-            let old = storedValue(name, declaration)
-            if let old, old != new { keep(old, of: name, unlessReadableAs: declaration) }
+            var new = try declaration.conversion.encode(value)
+            if let old = storedValue(name, declaration), old != new {
+                if !isMigrating, let tree = new, let mending = declaration.conversion.mending(of: old) {
+                    let merged = mending.merged(into: tree)
+                    new = merged.new
+                    if !merged.isComplete, let error = mending.errors.first { setAside(old, of: name, error) }
+                } else {
+                    keep(old, of: name, unlessReadableAs: declaration)
+                }
+            }
             for name in declaration.formerNames where stored(name) != nil { self[name] = nil }
             self[name] = new
         } catch {
@@ -158,17 +165,20 @@ extension SuiteContents {
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
     ) {
         if isMigrating, base.wasRead(name) { return }
-        do throws(DefaultsError) {
-            _ = try declaration.conversion.decode(old, false)
-        } catch {
-            let first = "\(name).unreadable"
-            let isFree = stored(first) == nil && !base.isUnknown(first)
-            let copy = isFree || stored(first) == old ? first : "\(name).unreadable-2"
-            self[copy] = old
-            var error = error.about(key: name)
-            error.reason += "; it is kept under “\(copy)”"
-            base.note(error)
+        do throws(DefaultsError) { _ = try declaration.conversion.decode(old) } catch {
+            setAside(old, of: name, error)
         }
+    }
+
+    /// Copies a value that is about to be overwritten.
+    private mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
+        let first = "\(name).unreadable"
+        let isFree = stored(first) == nil && !base.isUnknown(first)
+        let copy = isFree || stored(first) == old ? first : "\(name).unreadable-2"
+        self[copy] = old
+        var error = error.about(key: name)
+        error.reason += "; it is kept under “\(copy)”"
+        base.note(error)
     }
 
     /// All values after the edits.

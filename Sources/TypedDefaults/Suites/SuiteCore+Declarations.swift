@@ -69,7 +69,7 @@ extension SuiteCore {
         var unreadable: DefaultsError?
         if let given = argument {
             do throws(DefaultsError) {
-                _ = try conversion.decode(given, true)
+                _ = try conversion.decode(given, .argument)
             } catch {
                 argument = nil
                 unreadable = DefaultsError(

@@ -16,6 +16,11 @@ extension SuiteCore {
         guard case .notDecoded = read.content else { return read.content }
         read.content = slot.decode(read.stored)
         slot.keep(read)
+        if case .value(let box) = read.content, let mending = Slot.mending(in: box), let first = mending.errors.first,
+            slot.takeReport(first.about(key: slot.key), of: read.stored, isValueExact: false)
+        {
+            for error in mending.errors { report(error.about(key: slot.key)) }
+        }
         return read.content
     }
 
@@ -93,15 +98,13 @@ extension SuiteCore {
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
         var (old, hasBegun) = slot.beginCommit(of: new, at: write.generation)
-        var isEqual = !hasBegun
-        if !old.isKnown {
-            do throws(DefaultsError) { old = try readCache(of: slot) } catch {
-                return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
-            }
-            isEqual = old.stored == new
-        }
         do throws(DefaultsError) {
-            return try replace(slot, old, isEqual, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
+            if !old.isKnown {
+                do throws(DefaultsError) { old = try readCache(of: slot) } catch {
+                    return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
+                }
+            }
+            return try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
         } catch {
             if hasBegun { slot.endCommit() }
             throw error
@@ -109,9 +112,14 @@ extension SuiteCore {
     }
 
     private func replace(
-        _ slot: Slot, _ old: Slot.Cache, _ isEqual: Bool, with new: PropertyList?, keepsUnreadable: Bool,
-        hasBegun: Bool
+        _ slot: Slot, _ old: Slot.Cache, with new: PropertyList?, keepsUnreadable: Bool, hasBegun: Bool
     ) throws(DefaultsError) -> DefaultsError? {
+        var (new, kept, lost) = (new, Slot.Kept?.none, DefaultsError?.none)
+        var isEqual = !hasBegun && old.stored == new
+        if !isEqual, keepsUnreadable, let stored = old.stored {
+            (new, kept, lost) = merge(slot, old, stored, into: new)
+            if kept != nil { isEqual = stored == new }
+        }
         var formerEdits: [(key: String, value: PropertyList?)] = []
         // A removal must not leave a former value that this or another declaration of the key would
         // read.
@@ -123,15 +131,54 @@ extension SuiteCore {
             guard new != nil, backend.hasFallbackValues, try !backend.isStored(slot.key) else { return nil }
         }
         var edits = [(key: slot.key, value: new)] + formerEdits
-        var unreadable: DefaultsError?
-        if keepsUnreadable, !isEqual, let stored = old.stored, case .failure(var error) = content(of: slot, old) {
+        if var error = lost, let stored = old.stored {
             let name = try keyToKeepAside(slot.key, stored)
             edits.append((key: name, value: stored))
             error.reason += "; it is kept under “\(name)”"
-            unreadable = error
+            lost = error
         }
-        try commit(edits, by: slot, hasBegun: hasBegun)
-        return unreadable
+        try commit(edits, by: slot, hasBegun: hasBegun, keeping: kept)
+        return lost
+    }
+
+    /// Finds out, before a write, what it must keep of the stored value: decoding runs code of the
+    /// program, which must not run while others wait.
+    func record(_ slot: Slot) {
+        guard slot.needsRecording, let read = try? readCache(of: slot), read.needsRecording, let stored = read.stored,
+            case .success(let mending) = Result(catching: { () throws(DefaultsError) in try slot.mending(of: stored) })
+        else { return }
+        slot.keep(mending, of: read)
+    }
+
+    /// Puts entries of the stored value that the slot's type does not know, or could not read, into
+    /// the value that replaces it.
+    ///
+    /// - Returns: The value to store, what it keeps, and why the stored value must be set aside.
+    private func merge(
+        _ slot: Slot, _ old: Slot.Cache, _ stored: PropertyList, into new: PropertyList?
+    ) -> (new: PropertyList?, Slot.Kept?, DefaultsError?) {
+        let mending: Mending?
+        do throws(DefaultsError) {
+            if let kept = old.kept {
+                mending = kept.mending
+            } else if old.needsRecording {
+                mending = try slot.mending(of: stored)
+            } else {
+                switch content(of: slot, old) {
+                case .value(let box): mending = Slot.mending(in: box)
+                case .failure(let error): throw error
+                case .missing, .notDecoded: mending = nil
+                }
+            }
+        } catch {
+            return (new, nil, error)
+        }
+        guard let mending, let new else { return (new, nil, nil) }
+        let merged = mending.merged(into: new)
+        return (
+            merged.new, merged.kept.entries.isEmpty ? nil : Slot.Kept(merged.kept),
+            merged.isComplete ? nil : mending.errors.first?.about(key: slot.key)
+        )
     }
 
     /// Commits a new value in place of one that the backend itself cannot read, after copying that

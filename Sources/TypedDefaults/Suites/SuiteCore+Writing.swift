@@ -128,8 +128,10 @@ extension SuiteCore {
     /// - Parameters:
     ///   - writer: The slot that the first edit was made through, which keeps the new value.
     ///   - hasBegun: Whether the commit has begun for this slot; see ``Slot/beginCommit(of:at:)``.
+    ///   - kept: What the new value keeps of the old one.
     func commit(
-        _ edits: [(key: String, value: PropertyList?)], by writer: Slot? = nil, hasBegun: Bool = false
+        _ edits: [(key: String, value: PropertyList?)], by writer: Slot? = nil, hasBegun: Bool = false,
+        keeping kept: Slot.Kept? = nil
     ) throws(DefaultsError) {
         let observed = state.withLock { state -> [Slot]? in
             let slots = state.slots(of: edits.lazy.map(\.key))
@@ -150,7 +152,7 @@ extension SuiteCore {
             var old: Slot.Replaced?
             for slot in slots {
                 if slot === writer, failure == nil {
-                    old = slot.keepOwn(edits[0].value, at: write.generation)
+                    old = slot.keepOwn(edits[0].value, at: write.generation, keeping: kept)
                 } else {
                     slot.endCommit()
                 }

@@ -78,7 +78,7 @@ extension DefaultConvertible where Self: Codable {
 extension DefaultConvertible where Self: RawRepresentable, RawValue: Codable & Sendable {
     /// Decodes the raw value; `nil` if it has another type or belongs to no value.
     public init?(_ object: Any) {
-        guard let value = try? Conversion<Self>.rawValue.decode(PropertyList(object), false) else { return nil }
+        guard let value = try? Conversion<Self>.rawValue.decode(PropertyList(object)) else { return nil }
         self = value
     }
 

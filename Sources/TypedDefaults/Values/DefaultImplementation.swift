@@ -8,7 +8,6 @@ import SettingsFile
 /// the one that runs, stores a direct encoder or decoder in the task-local probe.
 final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
-    typealias Decode = @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
 
     // Functions in objects, because generic code would wrap a plain function each time it passes it
     // on. They return a `Result`: see `Conversion`.
@@ -19,8 +18,8 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         }
     }
     final class Decoding: Sendable {
-        let call: @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
-        init(_ decode: @escaping Decode) { call = Box.decoding(decode) }
+        let call: Conversion<Value>.DecodeBox
+        init(_ call: @escaping Conversion<Value>.DecodeBox) { self.call = call }
     }
 
     // As plain objects: generic code looks up the type of an optional one each time. Asked and set
@@ -42,18 +41,19 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
 
     @Sendable
     func decodeBox(
-        _ stored: PropertyList, _ readsArguments: Bool
+        _ stored: PropertyList, _ mode: DecodingMode
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
         if let decoding = known.withLockIfFree({ $0.decoding }) ?? nil {
-            return unsafeDowncast(decoding, to: Decoding.self).call(stored, readsArguments)
+            return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
         }
         let probe = Probe()
         _ = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let decoding =
             probe.found.withLock { $0.decoding }
-            ?? Decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) }
+            ?? Decoding(
+                Box<Value>.decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) })
         known.withLockIfFree { $0.decoding = decoding }
-        return decoding.call(stored, readsArguments)
+        return decoding.call(stored, mode)
     }
 
     /// The encoder and decoder that the default implementations of this type have stored.
@@ -70,13 +70,17 @@ extension DefaultConvertible where Self: Codable {
     /// Implements the default `init?(_:)`.
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        probe?.found.withLock { found in
-            found.decoding = .init { stored, readsArguments throws(DefaultsError) in
-                try Conversion<Self>.decodingByCodable(stored, readsArguments, fallback: Self.filling)
-            }
+        let isTolerant = Self.self is any DefaultConfig.Type
+        @Sendable func box(
+            _ stored: PropertyList, _ mode: DecodingMode
+        ) -> Result<any AnyObject & Sendable, DefaultsError> {
+            Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, isTolerant: isTolerant)
         }
+        probe?.found.withLock { $0.decoding = .init(box) }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.
-        return try? Conversion<Self>.decodingByCodable(PropertyList(object), false, fallback: Self.filling)
+        let stored = try? PropertyList(object)
+        return stored.flatMap { try? box($0, .stored).get() }
+            .map { unsafeDowncast($0, to: Box<Self>.self).value }  // Safe: it is a box of this type.
     }
 
     /// Implements the default `serialize()`.

@@ -174,7 +174,7 @@ extension FallbackTests {
         let json = Data(
             #"{"profiles": {"alice@example.com": {"rows": [{"width": 1, "height": 2}, {"width": 1}]}}}"#.utf8)
         let suite = DefaultsSuite.inMemory(["holder": .data(json)])
-        let store = UserDefault(DefaultKey("holder", default: Holder(profiles: [:])), in: suite).store
+        let store = UserDefault(DefaultKey<Holder?>("holder"), in: suite).store
         let error = #expect(throws: DefaultsError.self) { try store.load() }
         #expect(error?.path == ["profiles", "*", "rows", "1"])
         #expect(error?.reason == "“height” is missing")

@@ -17,78 +17,24 @@ struct EmbeddedData {
 
     /// Decodes the value in the data.
     ///
-    /// - Parameter fallback: Returns the value that supplies properties which are missing in the
-    ///   data.
     /// - Returns: `nil` if the data holds neither JSON nor a property list.
     /// - Throws: The error of Foundation's decoder, or of the type's own `init(from:)`.
-    func decode<Value: Codable>(_ type: Value.Type, fallback: () -> Value? = { nil }) throws -> Value? {
-        guard let format = try format else { return nil }
-        let filling = Format.Numbers()
-        let stored = (data: data, numbers: Format.Numbers?.none)
-        return try decodeFilling(stored) { stored in
-            try format.decode(type, from: stored.data, stored.numbers)
-        } fill: { stored, path in
-            guard let value = fallback(), let other = try? format.tree(of: value, filling) else { return nil }
-            // An error in the stored data takes precedence over the missing property.
-            let tree = try format.decode(FoundationTree.self, from: stored.data)
-            guard let filled = tree.filled(path, from: other), let data = try? format.encode(filled, filling) else {
-                return nil
-            }
-            return (data, filling)
-        }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value? { try format?.decode(type, from: data) }
+
+    /// The tree in the data, for a decoder with ``PropertyListTreeDecoder/Root/readsFoundation``;
+    /// `nil` if the data holds neither JSON nor a property list.
+    var tree: PropertyList? {
+        get throws { try format?.decode(FoundationTree.self, from: data).propertyList }
     }
 
     private enum Format {
         case json, propertyList
 
-        /// The strings for numbers that JSON has no form for.
-        ///
-        /// A default may have such numbers, and is encoded as JSON to fill in missing properties.
-        /// The strings differ each time, so that no stored string is read as a number.
-        struct Numbers {
-            private let mark = UUID().uuidString
-            var infinity: String { mark + "+" }
-            var negativeInfinity: String { mark + "-" }
-            var nan: String { mark }
-        }
-
-        private func jsonDecoder(_ numbers: Numbers?) -> JSONDecoder {
-            let decoder = JSONDecoder()
-            if let numbers {
-                decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-                    positiveInfinity: numbers.infinity, negativeInfinity: numbers.negativeInfinity, nan: numbers.nan)
-            }
-            return decoder
-        }
-
-        func decode<Value: Decodable>(
-            _ type: Value.Type, from data: Data, _ numbers: Numbers? = nil
-        ) throws -> Value {
+        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
             switch self {
-            case .json: try jsonDecoder(numbers).decode(type, from: data)
+            case .json: try JSONDecoder().decode(type, from: data)
             case .propertyList: try PropertyListDecoder().decode(type, from: data)
             }
-        }
-
-        func encode(_ value: some Encodable, _ numbers: Numbers) throws -> Data {
-            switch self {
-            case .json:
-                let encoder = JSONEncoder()
-                encoder.nonConformingFloatEncodingStrategy = .convertToString(
-                    positiveInfinity: numbers.infinity, negativeInfinity: numbers.negativeInfinity, nan: numbers.nan)
-                return try encoder.encode(value)
-            case .propertyList: return try PropertyListEncoder().encode(value)
-            }
-        }
-
-        /// Returns the tree of a value that is not stored.
-        func tree(of value: some Encodable, _ numbers: Numbers) throws -> FoundationTree {
-            let data = try encode(value, numbers)
-            guard case .json = self else { return try decode(FoundationTree.self, from: data) }
-            let decoder = jsonDecoder(nil)
-            // `JSONEncoder` writes the NaN of a `Decimal` as in JSON 5. `Decimal` does not read it.
-            decoder.allowsJSON5 = true
-            return try decoder.decode(FoundationTree.self, from: data).withoutNaN ?? .null
         }
     }
 
@@ -243,8 +189,10 @@ private struct Walker: Decodable {
     }
 }
 
-/// Any tree that Foundation's coders decode, to insert a missing property.
-private indirect enum FoundationTree: Codable, FillableTree {
+/// Any tree that Foundation's decoders decode.
+private indirect enum FoundationTree: Decodable {
+    /// A number that no type holds.
+    case unreadable
     case null
     case bool(Bool)
     case integer(Int64)
@@ -284,13 +232,13 @@ private indirect enum FoundationTree: Codable, FillableTree {
         } else if let value = try? container.decode(Data.self) {
             self = .data(value)
         } else {
-            self = try Self.number(container)
+            self = Self.number(container)
         }
     }
 
     /// Returns the number in the type that keeps the most digits, because a `Decimal` has more of
     /// them than a `Double`.
-    private static func number(_ container: any SingleValueDecodingContainer) throws -> FoundationTree {
+    private static func number(_ container: any SingleValueDecodingContainer) -> FoundationTree {
         let double = try? container.decode(Double.self)
         if let double, double == 0, double.sign == .minus { return .double(double) }
         if let value = try? container.decode(Int64.self) { return .integer(value) }
@@ -299,37 +247,45 @@ private indirect enum FoundationTree: Codable, FillableTree {
         if let value = try? container.decode(Decimal.self), double == nil || Double(value.description) == double {
             return .decimal(value)
         }
-        return .double(try container.decode(Double.self))
+        return (try? container.decode(Double.self)).map(FoundationTree.double) ?? .unreadable
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
+    /// The same tree; `nil` if it has an integer that a property list does not hold.
+    var propertyList: PropertyList? {
         switch self {
-        case .null: try container.encodeNil()
-        case .bool(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .unsigned(let value): try container.encode(value)
-        case .decimal(let value): try container.encode(value)
-        case .double(let value): try container.encode(value)
-        case .string(let value): try container.encode(value)
-        case .date(let value): try container.encode(value)
-        case .data(let value): try container.encode(value)
-        case .array(let value): try container.encode(value)
-        case .dictionary(let value): try container.encode(value)
-        }
-    }
-
-    var entries: [String: FoundationTree]? { if case .dictionary(let entries) = self { entries } else { nil } }
-
-    /// The tree without properties that are the NaN of a `Decimal` or an array that contains one.
-    var withoutNaN: FoundationTree? {
-        switch self {
-        case .double(let value): return value.isNaN ? nil : self
+        case .unreadable: return .digits("")
+        case .null: return .nilMarker
+        case .bool(let value): return .bool(value)
+        case .integer(let value): return PropertyList.Integer(exactly: value).map(PropertyList.integer)
+        case .unsigned(let value): return PropertyList.Integer(exactly: value).map(PropertyList.integer)
+        case .decimal(let value):
+            if let double = Double(value.description), Decimal(.double(double)) == value { return .double(double) }
+            return .digits(value.description)
+        case .double(let value): return .double(value)
+        case .string(let value): return PropertyList.string(value).escapedFromNil
+        case .date(let value): return .date(value)
+        case .data(let value): return .data(value)
         case .array(let elements):
-            let kept = elements.compactMap(\.withoutNaN)
-            return kept.count == elements.count ? .array(kept) : nil
-        case .dictionary(let entries): return .dictionary(entries.compactMapValues(\.withoutNaN))
-        default: return self
+            let trees = elements.compactMap(\.propertyList)
+            return trees.count == elements.count ? .array(trees) : nil
+        case .dictionary(let entries):
+            let values = entries.compactMapValues(\.propertyList)
+            return values.count == entries.count ? .dictionary(values) : nil
         }
+    }
+}
+
+extension PropertyList {
+    private static let digitsKey = "\0digits"
+
+    /// A number with more digits than a double has. No text of the data is taken for one.
+    fileprivate static func digits(_ text: String) -> PropertyList { .dictionary([digitsKey: .string(text)]) }
+
+    /// The text of ``digits(_:)``.
+    var digits: String? {
+        guard case .dictionary(let entries) = self, entries.count == 1,
+            case .string(let text)? = entries[Self.digitsKey]
+        else { return nil }
+        return text
     }
 }

@@ -8,12 +8,17 @@ protocol NativeValue {
     /// for any other text.
     init?(argument: String)
 
+    /// Reads the value from a form that only Foundation's coders write, and not by its `Codable`
+    /// conformance; `nil` for anything else.
+    init?(foundation stored: PropertyList)
+
     /// The form that is written.
     var propertyList: PropertyList { get throws(DefaultsError) }
 }
 
 extension NativeValue {
     init?(argument: String) { return nil }
+    init?(foundation stored: PropertyList) { return nil }
 }
 
 /// Whether a type is one of the most common types. A cast would take ten times as long.

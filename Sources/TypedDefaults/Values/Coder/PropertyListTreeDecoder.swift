@@ -44,14 +44,25 @@ final class PropertyListTreeDecoder: Decoder {
         let isStrict: Bool
         /// Non-nil to collect the places that values are made from.
         fileprivate let reads: ReadPlaces?
+        /// Non-nil to collect the entries that no type has a key for.
+        fileprivate let unknown: UnknownEntries?
+        /// Non-nil to collect the types that fail to decode.
+        fileprivate let failures: DecodingFailures?
+        /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
+        /// their `Codable` form too, and bytes from the text of JSON.
+        fileprivate let readsFoundation: Bool
         @exclusivity(unchecked)
         fileprivate var stack = StackWatch()
 
         init(
             userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true,
-            isStrict: Bool = true, reads: ReadPlaces? = nil
+            isStrict: Bool = true, reads: ReadPlaces? = nil, unknown: UnknownEntries? = nil,
+            failures: DecodingFailures? = nil, readsFoundation: Bool = false
         ) {
             self.reads = reads
+            self.unknown = unknown
+            self.failures = failures
+            self.readsFoundation = readsFoundation
             self.isStrict = isStrict
             self.userInfo = userInfo
             self.readsArguments = readsArguments
@@ -123,6 +134,9 @@ final class PropertyListTreeDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
         try checkLevel()
+        if let unknown = root.unknown {
+            unknown.note(Set(entries.keys.filter { Key(stringValue: $0) == nil }), at: codingPath)
+        }
         return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries))
     }
 
@@ -195,6 +209,10 @@ final class PropertyListTreeDecoder: Decoder {
         guard let type = Value.self as? any NativeValue.Type else {
             return try nested(type, from: decoder())
         }
+        if root.readsFoundation {
+            if let value = type.init(node) ?? type.init(foundation: node) { return value as! Value }
+            return try nested(Value.self, from: decoder())
+        }
         // Safe: `type` is `Value`.
         return try converted(type, from: node, key: key(), isNil: isNil()) as! Value
     }
@@ -206,6 +224,7 @@ final class PropertyListTreeDecoder: Decoder {
             return value
         } catch {
             if decoder !== self { noteFailure() }
+            root.failures?.append(decoder.codingPath, type)
             throw error
         }
     }

@@ -19,9 +19,7 @@ extension Conversion where Value: Codable {
         return Conversion(
             kind: .codable,
             encode: { value throws(DefaultsError) in try encodingByCodable(value, traits) },
-            decode: { stored, readsArguments throws(DefaultsError) in
-                try decodingByCodable(stored, readsArguments, fallback: fallback)
-            })
+            decodeBox: { stored, mode in boxedByCodable(stored, mode, fallback: fallback) })
     }
 
     private static func ofConvertible<Other: DefaultConvertible>(_ type: Other.Type) -> Any {
@@ -53,7 +51,7 @@ extension Conversion where Value: Codable {
         let reads = ReadPlaces()
         try RoundTrip(
             value: value, written: node,
-            read: { stored in try decodingByCodable(stored, false, fallback: nil, noting: stored == node ? reads : nil)
+            read: { stored in try decodingByCodable(stored, fallback: nil, noting: stored == node ? reads : nil)
             },
             write: { try PropertyList.encoding($0, RootTraits(Value.self)).node },
             trace: { try tracedByCodable($0) },
@@ -65,20 +63,75 @@ extension Conversion where Value: Codable {
         CheckedTypes.insert(trace.notes, unread: tree.flatMap { $0 }.map { reads.unread(in: $0) } ?? [])
     }
 
+    /// Decodes a value, mends it if parts of it are at fault, and puts it into a `Box`.
+    ///
+    /// - Parameters:
+    ///   - fallback: The value that supplies parts; `nil` if there is none.
+    ///   - isTolerant: Whether the value is mended, and not only missing properties filled in.
+    static func boxedByCodable(
+        _ stored: PropertyList, _ mode: DecodingMode, fallback: @autoclosure () -> Value?, isTolerant: Bool = true
+    ) -> Result<any AnyObject & Sendable, DefaultsError> {
+        let unknown = mode == .recording ? UnknownEntries() : nil
+        do throws(DefaultsError) {
+            let value = try decodingByCodable(stored, mode, fallback: fallback(), unknown: unknown)
+            guard let unknown else { return .success(Box(value)) }
+            return .success(Box.make(value, Mending(entries: unknown.entries(in: stored))))
+        } catch {
+            guard mode != .argument,
+                let box = try? mendedByCodable(stored, unknown, fallback: fallback(), isTolerant: isTolerant)
+            else {
+                return .failure(error)
+            }
+            return .success(box)
+        }
+    }
+
+    private static func mendedByCodable(
+        _ stored: PropertyList, _ unknown: UnknownEntries?, fallback: Value?, isTolerant: Bool
+    ) throws -> Box<Value>? {
+        // A default of `nil` has no part that could take the place of one at fault.
+        guard let fallback, let defaultTree = try? encodingByCodable(fallback) else { return nil }
+        var tree = stored
+        if case .data(let data) = stored {
+            guard let embedded = try EmbeddedData(data).tree else { return nil }
+            tree = embedded
+        }
+        let isFoundation = tree != stored
+        var decoder = MendingDecoder<Value>(
+            tree, isFoundation: isFoundation, default: defaultTree, isTolerant: isTolerant, unknown: unknown)
+        var (value, mending) = try decoder.decode()
+        if isFoundation {
+            // Entries cannot be put back into JSON or a property list in data.
+            mending.hasOtherFaults = !mending.errors.isEmpty
+            mending.entries = []
+        } else if let unknown {
+            mending.entries += unknown.entries(in: stored)
+        }
+        return Box.make(value, mending)
+    }
+
     /// - Parameter reads: Collects the places that the value is made from.
     static func decodingByCodable(
-        _ stored: PropertyList, _ readsArguments: Bool, fallback: @autoclosure () -> Value?,
-        noting reads: ReadPlaces? = nil
+        _ stored: PropertyList, _ mode: DecodingMode = .stored, fallback: @autoclosure () -> Value?,
+        noting reads: ReadPlaces? = nil, unknown: UnknownEntries? = nil
     ) throws(DefaultsError) -> Value {
+        let readsArguments = mode == .argument
+        /// Takes properties that are missing from the default, one in each round.
         func decode(_ root: PropertyListTreeDecoder.Root) throws -> Value {
-            try decodeFilling(stored) { stored in
-                try root.decode(Value.self, from: stored)
-            } fill: { stored, path in
-                guard let value = fallback(), let other = try? encodingByCodable(value) else { return nil }
-                return stored.filled(path, from: other)
+            var stored = stored
+            while true {
+                do {
+                    unknown?.removeAll()
+                    return try root.decode(Value.self, from: stored)
+                } catch DecodingError.keyNotFound(let key, let context) {
+                    let path = (context.codingPath.map(\.stringValue) + [key.stringValue])[...]
+                    guard let value = fallback(), let entry = try? encodingByCodable(value)?[path],
+                        stored.put(entry, at: path, insteadOf: nil)
+                    else { throw DecodingError.keyNotFound(key, context) }
+                }
             }
         }
-        let strict = PropertyListTreeDecoder.Root(readsArguments: readsArguments, reads: reads)
+        let strict = PropertyListTreeDecoder.Root(readsArguments: readsArguments, reads: reads, unknown: unknown)
         do {
             // The first try has no closures: in generic code they would cost more than the
             // decoding.
@@ -87,14 +140,15 @@ extension Conversion where Value: Codable {
             if case DecodingError.keyNotFound = error, let value = try? decode(strict) { return value }
         }
         // Other accepted forms count only if the type's own form is not found; see `Root.isStrict`.
-        let root = PropertyListTreeDecoder.Root(readsArguments: readsArguments, isStrict: false, reads: reads)
+        let root = PropertyListTreeDecoder.Root(
+            readsArguments: readsArguments, isStrict: false, reads: reads, unknown: unknown)
         do {
             do {
                 return try decode(root)
             } catch {
                 // A value whose own form is data is never read as JSON or a property list.
                 guard case .data(let data) = stored, !root.isData,
-                    let value = try EmbeddedData(data).decode(Value.self, fallback: fallback)
+                    let value = try EmbeddedData(data).decode(Value.self)
                 else { throw error }
                 return value
             }

@@ -21,19 +21,17 @@ extension Conversion where Value: Codable {
                     readDirectly: {
                         // Checks the type itself.
                         guard let node = try encodingByCodable(value) else { return nil }
-                        return try decodingByCodable(node, false, fallback: nil)
+                        return try decodingByCodable(node, fallback: nil)
                     },
                     ignores: { _, _ in false }, reason: "JSON does not give the same value back"
                 ).check()
                 return written
             },
-            decode: { stored, readsArguments throws(DefaultsError) in
-                if case .data(let data) = stored,
-                    let value = try? EmbeddedData(data).decode(Value.self, fallback: { fallback })
-                {
-                    return value
+            decodeBox: { stored, mode in
+                if case .data(let data) = stored, let value = try? EmbeddedData(data).decode(Value.self) {
+                    return .success(Box(value))
                 }
-                return try decodingByCodable(stored, readsArguments, fallback: fallback)
+                return boxedByCodable(stored, mode, fallback: fallback)
             })
     }
 

@@ -9,8 +9,8 @@ extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Se
             }
             return stored
         }
-        @Sendable func decode(_ stored: PropertyList, readsArguments: Bool) throws(DefaultsError) -> Value {
-            guard let value = Value(rawValue: try raw.decode(stored, readsArguments)) else {
+        @Sendable func decode(_ stored: PropertyList, mode: DecodingMode) throws(DefaultsError) -> Value {
+            guard let value = Value(rawValue: try raw.decode(stored, mode)) else {
                 throw DefaultsError(
                     .unreadable, type: "\(Value.self)", reason: "no value of the type has the raw value that is stored")
             }
@@ -24,7 +24,7 @@ extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Se
                 let stored = try encode(value)
                 if isChecked.withLockIfFree({ $0 }) != true, let stored {
                     try RoundTrip(
-                        value: value, written: stored, read: { try decode($0, readsArguments: false) }, write: encode,
+                        value: value, written: stored, read: { try decode($0, mode: .stored) }, write: encode,
                         trace: encode, ignores: { _, _ in false },
                         reason: "the type does not give the same raw value back"
                     ).check()

@@ -9,18 +9,19 @@ struct Conversion<Value: Sendable>: Sendable {
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
     /// A `Result` of the value itself would have generic code look up its type at each call.
-    let decodeBox: @Sendable (PropertyList, _ readsArguments: Bool) -> Result<any AnyObject & Sendable, DefaultsError>
+    let decodeBox: DecodeBox
+    typealias DecodeBox = @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
 
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
+        decode: @escaping @Sendable (PropertyList, DecodingMode) throws(DefaultsError) -> Value
     ) {
         self.init(kind: kind, encode: encode, decodeBox: Box.decoding(decode))
     }
 
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decodeBox: @escaping @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError>
+        decodeBox: @escaping DecodeBox
     ) {
         self.kind = kind
         encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
@@ -31,12 +32,20 @@ struct Conversion<Value: Sendable>: Sendable {
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
 
     /// Returns the value of a stored property list.
-    ///
-    /// - Parameter readsArguments: Whether numbers and Booleans may be strings, as in launch
-    ///   arguments.
-    func decode(_ stored: PropertyList, _ readsArguments: Bool) throws(DefaultsError) -> Value {
+    func decode(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Value {
+        try box(stored, mode).value
+    }
+
+    /// Returns what the decoder did about entries that the type does not read; `nil` for a value
+    /// that cannot be decoded, or of which each entry is read.
+    func mending(of stored: PropertyList) -> Mending? {
+        let box = try? box(stored, .recording)
+        return box?.mending
+    }
+
+    private func box(_ stored: PropertyList, _ mode: DecodingMode) throws(DefaultsError) -> Box<Value> {
         // Safe: all initializers make boxes of just this type.
-        unsafeDowncast(try decodeBox(stored, readsArguments).get(), to: Box<Value>.self).value
+        unsafeDowncast(try decodeBox(stored, mode).get(), to: Box<Value>.self)
     }
 
     @inline(__always)
@@ -47,27 +56,61 @@ struct Conversion<Value: Sendable>: Sendable {
         Conversion<Value?>(
             kind: kind,
             encode: { value throws(DefaultsError) in if let value { try encode(value) } else { nil } },
-            decode: { stored, readsArguments throws(DefaultsError) in try decode(stored, readsArguments) })
+            decodeBox: { stored, mode in
+                do throws(DefaultsError) {
+                    let box = try box(stored, mode)
+                    return .success(Box<Value?>.make(box.value, box.mending))
+                } catch {
+                    return .failure(error)
+                }
+            })
     }
 }
 
+/// What a stored value is decoded for.
+enum DecodingMode {
+    case stored
+    /// A launch argument, in which numbers and Booleans may be strings.
+    case argument
+    /// A value that is about to be overwritten: what the type does not know is noted.
+    case recording
+}
+
 /// A decoded value in a form that code which does not know its type can pass on.
-final class Box<Value: Sendable>: Sendable {
-    let value: Value
+class AnyBox: @unchecked Sendable {  // Safe: without state; subclasses have constants only.
+    /// What the decoder did about entries that it could not read, or that the type does not know.
+    var mending: Mending? { nil }
+}
+
+class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
+    final let value: Value
     init(_ value: Value) { self.value = value }
+
+    static func make(_ value: Value, _ mending: Mending?) -> Box {
+        if let mending, !mending.isEmpty { MendedBox(value, mending) } else { Box(value) }
+    }
 
     /// Returns a function that boxes what `decode` returns and throws.
     static func decoding(
-        _ decode: @escaping @Sendable (PropertyList, Bool) throws(DefaultsError) -> Value
-    ) -> @Sendable (PropertyList, Bool) -> Result<any AnyObject & Sendable, DefaultsError> {
-        { stored, readsArguments in
+        _ decode: @escaping @Sendable (PropertyList, DecodingMode) throws(DefaultsError) -> Value
+    ) -> Conversion<Value>.DecodeBox {
+        { stored, mode in
             do throws(DefaultsError) {
-                return .success(Box(try decode(stored, readsArguments)))
+                return .success(Box(try decode(stored, mode)))
             } catch {
                 return .failure(error)
             }
         }
     }
+}
+
+private final class MendedBox<Value: Sendable>: Box<Value>, @unchecked Sendable {
+    private let noted: Mending
+    init(_ value: Value, _ mending: Mending) {
+        noted = mending
+        super.init(value)
+    }
+    override var mending: Mending? { noted }
 }
 
 /// The ways in which one type may be converted.

@@ -11,5 +11,10 @@ extension Data: NativeValue {
         self = value
     }
 
+    init?(foundation stored: PropertyList) {
+        guard case .string(let text) = stored else { return nil }
+        self.init(base64Encoded: text)
+    }
+
     var propertyList: PropertyList { .data(self) }
 }

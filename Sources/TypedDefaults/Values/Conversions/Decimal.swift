@@ -16,6 +16,11 @@ extension Decimal: NativeValue {
         }
     }
 
+    init?(foundation stored: PropertyList) {
+        guard let digits = stored.digits else { return nil }
+        self.init(argument: digits)
+    }
+
     init?(argument: String) {
         if argument == "NaN" {
             self = .nan

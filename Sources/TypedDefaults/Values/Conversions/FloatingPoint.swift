@@ -10,6 +10,11 @@ extension Double: NativeValue {
         }
     }
 
+    init?(foundation stored: PropertyList) {
+        guard let digits = stored.digits else { return nil }
+        self.init(digits)
+    }
+
     init?(argument: String) { self.init(argument) }
 
     var propertyList: PropertyList { .double(self) }
@@ -33,6 +38,11 @@ extension Float: NativeValue {
             self.init(double)
             if isInfinite && !double.isInfinite { return nil }
         }
+    }
+
+    init?(foundation stored: PropertyList) {
+        guard let digits = stored.digits else { return nil }
+        self.init(digits)
     }
 
     init?(argument: String) { self.init(argument) }
