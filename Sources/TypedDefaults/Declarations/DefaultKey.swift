@@ -42,7 +42,8 @@ public struct DefaultKey<Value: Sendable>: Sendable {
         case jsonData
     }
 
-    /// The key under which the value is stored. Any string will do; it is compared by its bytes.
+    /// The key under which the value is stored, compared by its bytes: any string of up to 4,096
+    /// bytes.
     public let name: String
     /// What reads where nothing is stored.
     public var defaultValue: Value { defaultBox.value }

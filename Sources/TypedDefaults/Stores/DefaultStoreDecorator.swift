@@ -1,6 +1,7 @@
 /// A store that adds something to another store, such as encryption or logging.
 ///
-/// Write what differs; everything else is forwarded to ``base``. To change how values are stored,
+/// Write what differs; everything else is forwarded to ``base``. The type of the values is called
+/// `Default`: a generic parameter of this name is enough. To change how values are stored,
 /// write ``value(from:)`` and ``stored(from:)``: reading, writing, updating and observing all use
 /// them.
 ///
