@@ -85,6 +85,8 @@ package enum Forks {
     }()
     private static let handlers: Void = {
         (_, _) = (counter, mark)
+        // The runtime looks up types at the first call, under a lock that is not safe in a child.
+        release { _ in }
         _ = pthread_atfork({ Forks.prepare() }, { Forks.end { $0.unlock() } }, { Forks.beginChild() })
     }()
 

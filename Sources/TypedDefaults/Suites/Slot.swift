@@ -229,21 +229,28 @@ extension Slot {
         }
     }
 
-    /// Returns what is known, and begins a commit of this key unless nothing is known, the value
-    /// stays equal, or entries of the old value may have to be kept.
-    ///
-    /// Balance a begun commit with ``keepOwn(_:at:keeping:)`` or ``endCommit()``.
-    func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Cache, hasBegun: Bool) {
+    /// What is known of a write when the suite's writer lock is taken.
+    enum Write {
+        /// The commit has begun. Balance this with ``keepOwn(_:at:keeping:)`` or ``endCommit()``.
+        case begun
+        /// The stored value is equal to the new one.
+        case equal
+        /// The stored value must be read first, or has entries that may have to be kept.
+        case undecided
+    }
+
+    /// Returns what is known, and begins a commit of this key if that is enough.
+    func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Cache, Write) {
         cache.withLock { cache in
             if generation == nil { cache.isKnown = false }
             cache.generation = generation
             let old = cache
-            guard cache.isKnown, cache.stored != new, cache.kept == nil, !cache.needsRecording else {
-                return (old, false)
-            }
+            guard cache.isKnown else { return (old, .undecided) }
+            if cache.stored == new { return (old, .equal) }
+            guard cache.kept == nil, !cache.needsRecording else { return (old, .undecided) }
             cache.forget()
             cache.isCommitting = true
-            return (old, true)
+            return (old, .begun)
         }
     }
 

@@ -97,25 +97,25 @@ extension SuiteCore {
     func replace(
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
     ) throws(DefaultsError) -> DefaultsError? {
-        var (old, hasBegun) = slot.beginCommit(of: new, at: write.generation)
+        var (old, write) = slot.beginCommit(of: new, at: self.write.generation)
         do throws(DefaultsError) {
             if !old.isKnown {
                 do throws(DefaultsError) { old = try readCache(of: slot) } catch {
                     return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
                 }
             }
-            return try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, hasBegun: hasBegun)
+            return try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, write)
         } catch {
-            if hasBegun { slot.endCommit() }
+            if write == .begun { slot.endCommit() }
             throw error
         }
     }
 
     private func replace(
-        _ slot: Slot, _ old: Slot.Cache, with new: PropertyList?, keepsUnreadable: Bool, hasBegun: Bool
+        _ slot: Slot, _ old: Slot.Cache, with new: PropertyList?, keepsUnreadable: Bool, _ write: Slot.Write
     ) throws(DefaultsError) -> DefaultsError? {
         var (new, kept, lost) = (new, Slot.Kept?.none, DefaultsError?.none)
-        var isEqual = !hasBegun && old.stored == new
+        var isEqual = write == .equal || (write == .undecided && old.stored == new)
         if !isEqual, keepsUnreadable, let stored = old.stored {
             (new, kept, lost) = merge(slot, old, stored, into: new)
             if kept != nil { isEqual = stored == new }
@@ -137,7 +137,7 @@ extension SuiteCore {
             error.reason += "; it is kept under “\(name)”"
             lost = error
         }
-        try commit(edits, by: slot, hasBegun: hasBegun, keeping: kept)
+        try commit(edits, by: slot, hasBegun: write == .begun, keeping: kept)
         return lost
     }
 
