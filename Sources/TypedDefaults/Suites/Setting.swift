@@ -183,7 +183,7 @@ extension Setting {
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
         if let replacement { return try replacement.put(new, keepsUnreadable: keepsUnreadable) }
-        if new != nil { core.record(slot) }
+        if let new { core.record(slot, for: new) }
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }

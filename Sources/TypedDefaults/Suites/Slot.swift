@@ -71,10 +71,14 @@ final class Slot: ForkLock {
             content = stored == nil ? .missing : .notDecoded
         }
 
-        /// Whether a write of another value must first find out what to keep of `stored`.
-        var needsRecording: Bool {
-            guard !isKeptKnown, case .dictionary? = stored else { return false }
-            return true
+        /// Whether a write must first find out what to keep of `stored`.
+        func needsRecording(for new: PropertyList?, _ form: ConversionForm) -> Bool {
+            guard !isKeptKnown, let stored, let new else { return false }
+            switch (stored, new) {
+            case (.dictionary, .dictionary), (.data, .dictionary): return true
+            case (.data, .data): return form.kind == .jsonData
+            default: return false
+            }
         }
 
         mutating func forget() {
@@ -247,7 +251,7 @@ extension Slot {
             let old = cache
             guard cache.isKnown else { return (old, .undecided) }
             if cache.stored == new { return (old, .equal) }
-            guard cache.kept == nil, !cache.needsRecording else { return (old, .undecided) }
+            guard cache.kept == nil, !cache.needsRecording(for: new, form) else { return (old, .undecided) }
             cache.forget()
             cache.isCommitting = true
             return (old, .begun)
@@ -277,8 +281,10 @@ extension Slot {
     /// A value to release after unlocking.
     typealias Replaced = (stored: PropertyList?, content: Content)
 
-    /// Whether a write should first call ``SuiteCore/record(_:)``.
-    var needsRecording: Bool { cache.withLock { !$0.isKnown || $0.needsRecording } }
+    /// Whether a write should first call ``SuiteCore/record(_:for:)``.
+    func needsRecording(for new: PropertyList) -> Bool {
+        cache.withLock { !$0.isKnown || $0.needsRecording(for: new, form) }
+    }
 
     /// Keeps what the decoder found in a value that was read, unless something happened since.
     func keep(_ mending: Mending?, of read: Cache) {

@@ -143,8 +143,9 @@ extension SuiteCore {
 
     /// Finds out, before a write, what it must keep of the stored value: decoding runs code of the
     /// program, which must not run while others wait.
-    func record(_ slot: Slot) {
-        guard slot.needsRecording, let read = try? readCache(of: slot), read.needsRecording, let stored = read.stored,
+    func record(_ slot: Slot, for new: PropertyList) {
+        guard slot.needsRecording(for: new), let read = try? readCache(of: slot),
+            read.needsRecording(for: new, slot.form), let stored = read.stored,
             case .success(let mending) = Result(catching: { () throws(DefaultsError) in try slot.mending(of: stored) })
         else { return }
         slot.keep(mending, of: read)
@@ -161,7 +162,7 @@ extension SuiteCore {
         do throws(DefaultsError) {
             if let kept = old.kept {
                 mending = kept.mending
-            } else if old.needsRecording {
+            } else if old.needsRecording(for: new, slot.form) {
                 mending = try slot.mending(of: stored)
             } else {
                 switch content(of: slot, old) {

@@ -300,6 +300,34 @@ struct ForeignEntriesTests {
         #expect(try stored(suite)["mode"] == "photo")
     }
 
+    @Test func entriesOfJSONAreKeptInJSON() throws {
+        let json =
+            #"{"hdr": true, "lens": {"coated": 1.5, "name": "x", "zoom": 2}, "mode": "hologram", "big": 0.12345678901234567890123}"#
+        let suite = DefaultsSuite.inMemory(["Config": .data(Data(json.utf8))])
+        suite.onFailure = { _ in }
+        let key = DefaultKey("Config", default: Config(), form: .jsonData)
+        for zoom in [3.0, 4.0] {
+            try suite.update(key) { $0.lens.zoom = zoom }
+            guard case .data(let data)? = try suite.contents()["Config"] else { return #expect(Bool(false)) }
+            let object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(object["hdr"] as? Bool == true)
+            #expect(object["mode"] as? String == "hologram")
+            #expect((object["lens"] as? [String: Any])?["coated"] as? Double == 1.5)
+            #expect((object["lens"] as? [String: Any])?["zoom"] as? Double == zoom)
+            #expect(String(decoding: data, as: UTF8.self).contains("0.12345678901234567890123"))
+            #expect(suite[key].lens.zoom == zoom)
+        }
+    }
+
+    @Test func entriesOfJSONAreKeptInTheNativeForm() throws {
+        let suite = DefaultsSuite.inMemory(["Config": .data(Data(#"{"hdr": true, "mode": "hologram"}"#.utf8))])
+        suite.onFailure = { _ in }
+        try PersistentStore<Config>(in: suite).update { $0.on = false }
+        #expect(try stored(suite)["hdr"] == true)
+        #expect(try stored(suite)["mode"] == "hologram")
+        #expect(try stored(suite)["on"] == false)
+    }
+
     @Test func anotherProcessMayAddEntriesLater() throws {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }

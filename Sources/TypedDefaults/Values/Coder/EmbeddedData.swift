@@ -12,8 +12,15 @@ import SettingsFile
 /// list with a cycle, which overflows the stack. The data is therefore walked first, up to
 /// ``PropertyList/depthLimit`` levels.
 struct EmbeddedData {
-    private let data: Data
+    let data: Data
     init(_ data: Data) { self.data = data }
+
+    /// Encodes a tree of ``tree`` as JSON.
+    init(json tree: PropertyList) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        data = try encoder.encode(FoundationJSON(tree: tree))
+    }
 
     /// Decodes the value in the data.
     ///
@@ -287,5 +294,35 @@ extension PropertyList {
             case .string(let text)? = entries[Self.digitsKey]
         else { return nil }
         return text
+    }
+}
+
+/// The JSON of a tree that was JSON.
+private struct FoundationJSON: Encodable {
+    let tree: PropertyList
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch tree {
+        case let tree where tree.isNilMarker: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value):
+            if let value = Int64(exactly: value) {
+                try container.encode(value)
+            } else if let value = UInt64(exactly: value) {
+                try container.encode(value)
+            }
+        case .double(let value): try container.encode(value)
+        case .string:
+            if case .string(let text) = tree.unescapedFromNil { try container.encode(text) }
+        case .array(let elements): try container.encode(elements.map(FoundationJSON.init))
+        case .dictionary(let entries):
+            if let number = tree.digits.flatMap({ Decimal(argument: $0) }) {
+                try container.encode(number)
+            } else {
+                try container.encode(entries.mapValues(FoundationJSON.init))
+            }
+        case .date, .data: throw DefaultsError(.refused, reason: "JSON has no dates and no data")
+        }
     }
 }

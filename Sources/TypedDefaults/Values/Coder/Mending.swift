@@ -9,6 +9,8 @@ struct Mending: Sendable {
         let stored: PropertyList
         /// What was decoded in its place; `nil` for nothing.
         let placed: PropertyList?
+        /// Whether the entry could not be read, and is not just unknown to the type.
+        let isFault: Bool
     }
     /// The entries that a later write keeps, unless it changes what was decoded in their place.
     var entries: [Entry] = []
@@ -24,16 +26,22 @@ struct Mending: Sendable {
     /// - Returns: The value to store, the entries in it, and whether nothing that was at fault is
     ///   lost.
     func merged(into new: PropertyList) -> (new: PropertyList, kept: Mending, isComplete: Bool) {
-        var merged = new
+        // JSON in data.
+        let json =
+            if case .data(let data) = new, !entries.isEmpty { try? EmbeddedData(data).tree } else { PropertyList?.none }
+        var merged = json ?? new
         var kept = Mending()
         kept.errors = errors
         var isComplete = !hasOtherFaults
         for entry in entries {
             if merged.put(entry.stored, at: entry.path[...], insteadOf: entry.placed) {
                 kept.entries.append(entry)
-            } else if entry.placed != nil || !errors.isEmpty {
+            } else if entry.isFault {
                 isComplete = false
             }
+        }
+        if json != nil {
+            merged = kept.entries.isEmpty ? new : (try? EmbeddedData(json: merged)).map { .data($0.data) } ?? new
         }
         return (merged, kept, isComplete)
     }
@@ -99,7 +107,7 @@ struct MendingDecoder<Value: Codable & Sendable> {
             do {
                 let value = try root.decode(Value.self, from: tree)
                 mending.entries = mended.compactMap { path, placed in
-                    stored[path[...]].map { Mending.Entry(path: path, stored: $0, placed: placed) }
+                    stored[path[...]].map { Mending.Entry(path: path, stored: $0, placed: placed, isFault: true) }
                 }
                 mending.errors = faults.map(\.error)
                 return (value, mending)
@@ -256,7 +264,9 @@ final class UnknownEntries {
     func entries(in stored: PropertyList) -> [Mending.Entry] {
         names.flatMap { path, names in
             names.compactMap { name in
-                stored[(path + [name])[...]].map { Mending.Entry(path: path + [name], stored: $0, placed: nil) }
+                stored[(path + [name])[...]].map {
+                    Mending.Entry(path: path + [name], stored: $0, placed: nil, isFault: false)
+                }
             }
         }
     }

@@ -75,7 +75,7 @@ extension Conversion where Value: Codable {
         do throws(DefaultsError) {
             let value = try decodingByCodable(stored, mode, fallback: fallback(), unknown: unknown)
             guard let unknown else { return .success(Box(value)) }
-            return .success(Box.make(value, Mending(entries: unknown.entries(in: stored))))
+            return .success(Box.make(value, Mending(entries: unknownEntries(of: stored, unknown))))
         } catch {
             guard mode != .argument,
                 let box = try? mendedByCodable(stored, unknown, fallback: fallback(), isTolerant: isTolerant)
@@ -84,6 +84,18 @@ extension Conversion where Value: Codable {
             }
             return .success(box)
         }
+    }
+
+    /// Returns the entries of a value, also of JSON or a property list in data, that the type does
+    /// not know.
+    ///
+    /// - Parameter unknown: What was noted when the value was decoded.
+    static func unknownEntries(of stored: PropertyList, _ unknown: UnknownEntries) -> [Mending.Entry] {
+        guard case .data(let data) = stored else { return unknown.entries(in: stored) }
+        guard let tree = try? EmbeddedData(data).tree else { return [] }
+        unknown.removeAll()
+        let root = PropertyListTreeDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
+        return (try? root.decode(Value.self, from: tree)) == nil ? [] : unknown.entries(in: tree)
     }
 
     private static func mendedByCodable(
@@ -96,17 +108,10 @@ extension Conversion where Value: Codable {
             guard let embedded = try EmbeddedData(data).tree else { return nil }
             tree = embedded
         }
-        let isFoundation = tree != stored
         var decoder = MendingDecoder<Value>(
-            tree, isFoundation: isFoundation, default: defaultTree, isTolerant: isTolerant, unknown: unknown)
+            tree, isFoundation: tree != stored, default: defaultTree, isTolerant: isTolerant, unknown: unknown)
         var (value, mending) = try decoder.decode()
-        if isFoundation {
-            // Entries cannot be put back into JSON or a property list in data.
-            mending.hasOtherFaults = !mending.errors.isEmpty
-            mending.entries = []
-        } else if let unknown {
-            mending.entries += unknown.entries(in: stored)
-        }
+        if let unknown { mending.entries += unknown.entries(in: tree) }
         return Box.make(value, mending)
     }
 

@@ -29,7 +29,9 @@ extension Conversion where Value: Codable {
             },
             decodeBox: { stored, mode in
                 if case .data(let data) = stored, let value = try? EmbeddedData(data).decode(Value.self) {
-                    return .success(Box(value))
+                    guard mode == .recording else { return .success(Box(value)) }
+                    let entries = unknownEntries(of: stored, UnknownEntries())
+                    return .success(Box.make(value, Mending(entries: entries)))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)
             })
