@@ -23,6 +23,9 @@ public struct AnyDefaultKey: Hashable, Sendable {
         declaration = key.declaration
     }
 
+    /// The names that the key had before, newest first.
+    var formerNames: [String] { declaration.formerNames }
+
     /// The default as it would be stored; `nil` if the default is `nil`, or cannot be stored.
     public var defaultValue: PropertyList? { declaration.content.defaultValue ?? nil }
 

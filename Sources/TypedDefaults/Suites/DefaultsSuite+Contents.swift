@@ -196,17 +196,24 @@ extension DefaultsSuite {
 
     /// Returns all stored values as of one moment.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
-        defer { core.deliver() }
         // A file has no generation before it is opened.
         _ = try core.backend.keys()
+        return try asOfOneMoment { () throws(DefaultsError) in try values() }
+    }
+
+    /// Reads several values as of one moment.
+    ///
+    /// - Parameter read: Reads them. It may run several times.
+    func asOfOneMoment<Result>(_ read: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
+        defer { core.deliver() }
         for _ in 0..<10 {
             let generation = core.backend.generation
-            let values = try values()
-            if core.backend.generation == generation { return values }
+            let result = try read()
+            if core.backend.generation == generation { return result }
         }
         // Other processes write all the time, so they wait once.
         try core.beginWrite()
         defer { core.endWrite() }
-        return try values()
+        return try read()
     }
 }

@@ -52,12 +52,14 @@ final class ClassDeclaration: AnyDeclaration {
         content = DeclarationContent(type: type, form: form, defaultValue: nil, site: nil)
     }
     var form: ConversionForm { content.form }
+    var formerNames: [String] { [] }
     var site: DeclarationSite? { nil }
 }
 
 /// A ``Declaration`` of whatever type.
 protocol AnyDeclaration: AnyObject, Sendable {
     var form: ConversionForm { get }
+    var formerNames: [String] { get }
     var site: DeclarationSite? { get }
     /// Encodes the default.
     var content: DeclarationContent { get }

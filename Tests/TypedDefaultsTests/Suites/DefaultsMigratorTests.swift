@@ -205,27 +205,3 @@ struct DefaultsMigratorTests {
         return contents
     }
 }
-
-/// A place that stores the edits of a commit one by one, and can stop after some of them.
-private final class KeyByKeyBackend: DefaultsBackend {
-    private let state: Guarded<(contents: [String: PropertyList], remaining: Int?)>
-
-    init(_ contents: [String: PropertyList]) { state = Guarded((contents, nil)) }
-
-    var contents: [String: PropertyList] { state.withLock { $0.contents } }
-    func stop(after count: Int?) { state.withLock { $0.remaining = count } }
-
-    func value(forKey key: String) -> PropertyList? { state.withLock { $0.contents[key] } }
-    func keys() -> [String] { state.withLock { Array($0.contents.keys) } }
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        for edit in edits {
-            let isStopped = state.withLock { state in
-                if state.remaining == 0 { return true }
-                state.remaining = state.remaining.map { $0 - 1 }
-                state.contents[edit.key] = edit.value
-                return false
-            }
-            if isStopped { throw DefaultsError(.unavailable, reason: "the process ended") }
-        }
-    }
-}

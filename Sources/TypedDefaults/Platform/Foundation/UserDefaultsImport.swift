@@ -1,5 +1,3 @@
-import SettingsFile
-
 #if !canImport(Darwin) && UserDefaults
     import Foundation
 
@@ -39,7 +37,7 @@ import SettingsFile
             guard let path = domain.flatMap(UserDefaultsRules.path),
                 let data = FileManager.default.contents(atPath: path)
             else { return UserDefaultsImport(file: nil, imported: [], kept: [], refused: []) }
-            var values: [(key: String, value: PropertyList?)] = []
+            var values: [String: PropertyList] = [:]
             var refused: [DefaultsError] = []
             // A process that is killed while Foundation writes leaves an empty file behind.
             let root = data.isEmpty ? [:] : try? PropertyListSerialization.propertyList(from: data, format: nil)
@@ -48,21 +46,14 @@ import SettingsFile
             }
             for (key, object) in objects.sorted(by: { $0.key < $1.key }) {
                 do throws(DefaultsError) {
-                    values.append((key, try PropertyList(object)))
+                    values[key] = try PropertyList(object)
                 } catch {
                     refused.append(error.about(key: key))
                 }
             }
-            var kept: Set<ByteString> = []
-            try core.withWriteAccess { () throws(DefaultsError) in
-                kept = Set(try core.backend.keys().map(ByteString.init))
-                let edits = values.filter { !kept.contains(ByteString($0.key)) }
-                if !edits.isEmpty { try core.commit(edits) }
-            }
-            let keys = values.map(\.key)
+            let report = try DefaultsSuite.inMemory(values).copy(.all, to: self)
             return UserDefaultsImport(
-                file: path, imported: keys.filter { !kept.contains(ByteString($0)) },
-                kept: keys.filter { kept.contains(ByteString($0)) }, refused: refused)
+                file: path, imported: report.moved, kept: report.kept, refused: refused + report.refused)
         }
     }
 #endif

@@ -1,0 +1,305 @@
+import SettingsFile
+
+extension DefaultsSuite {
+    /// Moves stored values to another suite, such as one in an app group.
+    ///
+    /// ```swift
+    /// let group = try DefaultsSuite(name: "group.com.example")
+    /// let report = try DefaultsSuite.standard.move(.all, to: group)
+    /// print(report)
+    /// ```
+    ///
+    /// The values are first stored and flushed in the destination, as one commit, and then removed
+    /// from this suite, as one commit. If the process ends in between, both suites have them, and
+    /// the next call finishes the move. Call this at each launch, before the first use of the
+    /// settings and before ``migrate(_:)``: if there is nothing to move, it only reads. Between a
+    /// suite and a scope of it, or two scopes, it is one commit.
+    ///
+    /// A value that the destination already has is never overwritten: an equal one counts as moved,
+    /// and any other one keeps the value here. The same holds if the destination has a value under
+    /// a former name of the key, or under a key that has this one as a former name. Values are
+    /// moved as they are stored, under the names that they have.
+    ///
+    /// Writers of both suites wait meanwhile. Over `UserDefaults`, which writes key by key, a move
+    /// that was interrupted in the middle is also finished by the next call. Moving a suite to
+    /// itself does nothing.
+    ///
+    /// - Returns: Which keys were moved, and which were not.
+    /// - Throws: A ``DefaultsError`` if one of the suites cannot be read or written. Then nothing
+    ///   is lost, and you can call this again.
+    @discardableResult
+    public func move(_ selection: Selection, to destination: DefaultsSuite) throws -> MoveReport {
+        try Transfer(selection, from: current, to: destination.current, isMove: true).run()
+    }
+
+    /// Copies stored values to another suite, as one commit.
+    ///
+    /// This is ``move(_:to:)`` without the removal. A value that the destination already has, even
+    /// an equal one, counts as kept.
+    ///
+    /// - Returns: Which keys were copied, as ``MoveReport/moved``, and which were not.
+    /// - Throws: A ``DefaultsError`` if this suite cannot be read or the destination cannot be
+    ///   written. Then nothing is copied.
+    @discardableResult
+    public func copy(_ selection: Selection, to destination: DefaultsSuite) throws -> MoveReport {
+        try Transfer(selection, from: current, to: destination.current, isMove: false).run()
+    }
+
+    /// Which values to move or copy.
+    public struct Selection: Sendable {
+        enum Names {
+            case all
+            /// Keys, each with its former names.
+            case named([[String]])
+            case matching(@Sendable (String) -> Bool)
+        }
+        let names: Names
+
+        /// All that is stored, with the record of the migrations.
+        public static let all = Selection(names: .all)
+
+        /// The keys, with former names that declarations in this program give them.
+        public static func keys(_ keys: some Sequence<String>) -> Selection {
+            Selection(names: .named(keys.map { [$0] }))
+        }
+
+        /// The stored keys that the closure returns true for, with their former names.
+        ///
+        /// - Parameter isSelected: Takes the key, without the prefix of a scope. It can be called
+        ///   more than once for a key, while the writers of the suites wait.
+        public static func `where`(_ isSelected: @escaping @Sendable (_ key: String) -> Bool) -> Selection {
+            Selection(names: .matching(isSelected))
+        }
+    }
+
+    /// What a move or a copy did, by keys without the prefix of a scope.
+    public struct MoveReport: Sendable, Equatable, CustomStringConvertible {
+        /// The keys that were moved or copied, sorted. A move includes those whose values the
+        /// destination already had, which it removed here.
+        public let moved: [String]
+        /// The keys for which the destination already had a value, sorted. Both suites keep theirs.
+        public let kept: [String]
+        /// Why values stayed that this version cannot read, that the destination cannot store or
+        /// that an administrator provides. The errors name the whole keys in the suite in which the
+        /// values are.
+        public let refused: [DefaultsError]
+
+        /// Each key on a line with what became of it, and no value.
+        public var description: String {
+            (moved.map { "moved “\($0)”" } + kept.map { "kept “\($0)”" } + refused.map(\.description))
+                .joined(separator: "\n")
+        }
+    }
+}
+
+/// A move or a copy between two suites.
+private struct Transfer {
+    private let selection: DefaultsSuite.Selection
+    private let source: DefaultsSuite
+    private let destination: DefaultsSuite
+    private let isMove: Bool
+    private var isWithinOneSuite: Bool { source.core === destination.core }
+
+    init(_ selection: DefaultsSuite.Selection, from source: DefaultsSuite, to destination: DefaultsSuite, isMove: Bool)
+    {
+        (self.selection, self.source, self.destination, self.isMove) = (selection, source, destination, isMove)
+    }
+
+    /// What becomes of each key.
+    private struct Plan {
+        /// What is moved, and whether the destination already has it.
+        var moved: [(name: String, value: PropertyList, isThere: Bool)] = []
+        var kept: [String] = []
+        var refused: [DefaultsError] = []
+
+        var report: DefaultsSuite.MoveReport {
+            DefaultsSuite.MoveReport(
+                moved: moved.map(\.name).sortedByBytes(), kept: kept.sortedByBytes(), refused: refused)
+        }
+    }
+
+    func run() throws(DefaultsError) -> DefaultsSuite.MoveReport {
+        // Without write access, so that a call at each launch costs little and creates no file.
+        guard source != destination, try !storedNames().isEmpty else { return Plan().report }
+        let cores = cores
+        // Even after a failure there may be external changes.
+        defer { for core in cores { core.deliver() } }
+        let plan = try withWriteAccess(to: cores)
+        for core in cores { try core.flushIfImmediate() }
+        return plan.report
+    }
+
+    /// The suites to write, in an order that is the same in all processes, so that two opposite
+    /// moves do not wait for each other.
+    private var cores: [SuiteCore] {
+        guard isMove, !isWithinOneSuite else { return [destination.core] }
+        return [source.core, destination.core].sorted {
+            ($0.backend.location ?? "", ObjectIdentifier($0)) < ($1.backend.location ?? "", ObjectIdentifier($1))
+        }
+    }
+
+    private func withWriteAccess(to cores: [SuiteCore]) throws(DefaultsError) -> Plan {
+        var held: [SuiteCore] = []
+        defer { for core in held { core.endWrite() } }
+        for core in cores {
+            try core.beginWrite()
+            held.append(core)
+        }
+        var plan = isMove ? try makePlan() : try source.asOfOneMoment { () throws(DefaultsError) in try makePlan() }
+        guard try !isOnePlace(plan) else { return Plan() }
+        try store(&plan)
+        guard isMove, !isWithinOneSuite, !plan.moved.isEmpty else { return plan }
+        // A flush may have to compact the file, which takes write access of its own. The source
+        // stays as it is meanwhile. Nothing is removed that a power failure could take from the
+        // destination.
+        held.removeAll { $0 === destination.core }
+        destination.core.endWrite()
+        try destination.core.backend.synchronize()
+        try source.core.commit(removals(plan))
+        return plan
+    }
+
+    private func makePlan() throws(DefaultsError) -> Plan {
+        var plan = Plan()
+        for name in try storedNames() {
+            guard let stored = try source.stored(name) else { continue }
+            if isMove, source.core.backend.isManaged(source.withPrefix(name)) {
+                plan.refused.append(
+                    DefaultsError(
+                        .managed, key: source.withPrefix(name),
+                        reason: "an administrator manages the value, so it cannot be moved"))
+                continue
+            }
+            do throws(DefaultsError) {
+                let value = try stored.get()
+                if try isTaken(name) {
+                    plan.kept.append(name)
+                } else {
+                    plan.moved.append((name, value, try destination.stored(name) != nil))
+                }
+            } catch {
+                guard error.kind == .unreadable else { throw error }
+                plan.refused.append(error)
+            }
+        }
+        return plan
+    }
+
+    /// Returns whether the destination has a value for the setting that a move would hide or
+    /// contradict.
+    private func isTaken(_ name: String) throws(DefaultsError) -> Bool {
+        if destination.core.backend.isManaged(destination.withPrefix(name)) { return true }
+        for name in family(of: name) {
+            // A setting stays whole: if one of its names cannot be read, the others stay as well.
+            let own = try source.stored(name)?.get()
+            let other = try destination.stored(name)
+            if let other, !isMove || own.map({ .success($0) }) != other { return true }
+        }
+        return false
+    }
+
+    /// Stores what is moved in the destination, as one commit. What the destination refuses stays.
+    private func store(_ plan: inout Plan) throws(DefaultsError) {
+        while true {
+            var edits = plan.moved.filter { !$0.isThere }.map {
+                (key: destination.withPrefix($0.name), value: Optional($0.value))
+            }
+            if isMove, isWithinOneSuite { edits += removals(plan) }
+            guard !edits.isEmpty else { return }
+            do throws(DefaultsError) { return try destination.core.commit(edits) } catch {
+                guard [.refused, .managed].contains(error.kind), let key = error.key,
+                    let refused = plan.moved.first(where: { destination.withPrefix($0.name).hasSameBytes(as: key) })
+                else { throw error }
+                let family = Set(family(of: refused.name).map(ByteString.init))
+                for moved in plan.moved where family.contains(ByteString(moved.name)) {
+                    var error = error
+                    error.key = source.withPrefix(moved.name)
+                    plan.refused.append(error)
+                }
+                plan.moved.removeAll { family.contains(ByteString($0.name)) }
+            }
+        }
+    }
+
+    /// The edits that remove from the source what was moved.
+    private func removals(_ plan: Plan) -> [(key: String, value: PropertyList?)] {
+        // In one suite, a key may be that of a moved value in the destination as well.
+        let moved = isWithinOneSuite ? Set(plan.moved.map { ByteString(destination.withPrefix($0.name)) }) : []
+        return plan.moved.map { (key: source.withPrefix($0.name), value: nil) }
+            .filter { !moved.contains(ByteString($0.key)) }
+    }
+
+    /// Returns whether both suites are stored in one place, as two objects for one domain of
+    /// `UserDefaults` may be. There, all values would count as moved.
+    private func isOnePlace(_ plan: Plan) throws(DefaultsError) -> Bool {
+        guard isMove, !isWithinOneSuite, source.core.settingsFile == nil, plan.moved.contains(where: \.isThere)
+        else { return false }
+        let key = destination.withPrefix(Self.mark)
+        try destination.core.commit([(key, true)])
+        let isOnePlace = try source.stored(Self.mark) != nil
+        try destination.core.commit([(key, nil)])
+        return isOnePlace
+    }
+
+    private static let mark = "TypedDefaults-moving"
+
+    /// The keys to move that are stored, sorted; the record of the migrations is the last one, for
+    /// a place that stores key by key and may be interrupted.
+    private func storedNames() throws(DefaultsError) -> [String] {
+        var names: [String] = []
+        switch selection.names {
+        case .all: names = try source.keysInScope().map(source.withoutPrefix)
+        case .matching(let isSelected):
+            for key in try source.keysInScope() {
+                let name = source.withoutPrefix(key)
+                guard !name.hasSameBytes(as: DefaultsMigrator.recordKey) else { continue }
+                let keys = source.core.withSuccessors([key]).filter(source.isInScope)
+                if keys.contains(where: { isSelected(source.withoutPrefix($0)) }) { names.append(name) }
+            }
+        case .named(let keys):
+            for name in Set(keys.flatMap { $0 + formerNames(of: $0) }.map(ByteString.init)).map(\.string)
+            where try source.stored(name) != nil {
+                names.append(name)
+            }
+        }
+        if isWithinOneSuite, source.isInScope(destination.withPrefix("")) {
+            // What is already in the scope that is the destination.
+            names.removeAll { destination.isInScope(source.withPrefix($0)) }
+        }
+        let record = names.filter { $0.hasSameBytes(as: DefaultsMigrator.recordKey) }
+        return names.filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sortedByBytes() + record
+    }
+
+    private func formerNames(of names: [String]) -> [String] {
+        [source, destination].flatMap { suite in
+            suite.core.formerKeys(of: names.map(suite.withPrefix)).filter(suite.isInScope).map(suite.withoutPrefix)
+        }
+    }
+
+    /// The names under which the setting of that name may be stored, by all declarations.
+    private func family(of name: String) -> [String] {
+        var names = [name]
+        if case .named(let keys) = selection.names {
+            names += keys.filter { $0.contains { $0.hasSameBytes(as: name) } }.joined()
+        }
+        for suite in [source, destination] {
+            names += suite.core.withSuccessors([suite.withPrefix(name)]).filter(suite.isInScope).map(
+                suite.withoutPrefix)
+        }
+        return Set((names + formerNames(of: names)).map(ByteString.init)).map(\.string)
+    }
+}
+
+extension DefaultsSuite {
+    /// Returns what is stored under a key, or why it cannot be read; `nil` if nothing is stored.
+    fileprivate func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
+        let key = withPrefix(name)
+        do throws(DefaultsError) {
+            if core.backend.hasFallbackValues, try !core.backend.isStored(key) { return nil }
+            return try core.backend.value(forKey: key).map(Result.success)
+        } catch {
+            guard error.kind == .unreadable else { throw error }
+            return .failure(error.about(key: key))
+        }
+    }
+}
