@@ -49,7 +49,7 @@ struct TolerantDecodingTests {
         Case(stored: ["on": false, "mode": "hologram"], paths: ["mode"]) { $0.on = false },
         Case(stored: ["on": "maybe", "mode": "video"], paths: ["on"]) { $0.mode = .video },
         Case(stored: ["on": [1], "mode": 5, "lens": 3], paths: ["lens", "mode", "on"]) { _ in },
-        Case(stored: ["recent": ["video", "hologram", "photo", 7]], paths: ["recent.1", "recent.2"]) {
+        Case(stored: ["recent": ["video", "hologram", "photo", 7]], paths: ["recent.1", "recent.3"]) {
             $0.recent = [.video, .photo]
         },
         Case(stored: ["lens": ["zoom": 2.0]], paths: []) { $0.lens.zoom = 2 },
@@ -202,6 +202,195 @@ struct TolerantDecodingTests {
         let suite = DefaultsSuite.inMemory(["Holder": ["even": 3, "name": "b"]])
         suite.onFailure = { _ in }
         #expect(PersistentStore<Holder>(in: suite).value == Holder(even: Even(), name: "b"))
+    }
+}
+
+/// What a fault must not change: the properties and elements beside it.
+struct FaultNeighborTests {
+    /// Tries several types in turn.
+    private enum Flexible: Codable, Equatable {
+        case bool(Bool)
+        case integer(Int)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Bool.self) {
+                self = .bool(value)
+            } else if let value = try? container.decode(Int.self) {
+                self = .integer(value)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .bool(let value): try container.encode(value)
+            case .integer(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
+            }
+        }
+    }
+    private enum LensOrName: Codable, Equatable {
+        case lens(Lens)
+        case name(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let lens = try? container.decode(Lens.self) {
+                self = .lens(lens)
+            } else {
+                self = .name(try container.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .lens(let lens): try container.encode(lens)
+            case .name(let name): try container.encode(name)
+            }
+        }
+    }
+    private struct Even: Codable, Equatable {
+        struct Odd: Error {}
+        var number = 2
+        init(_ number: Int = 2) { self.number = number }
+        init(from decoder: any Decoder) throws {
+            number = try decoder.singleValueContainer().decode(Int.self)
+            guard number.isMultiple(of: 2) else { throw Odd() }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(number)
+        }
+    }
+    /// JSON in a string.
+    private struct Text: Codable, Equatable {
+        struct Content: Codable, Equatable { var on = true }
+        var content = Content()
+        init(on: Bool = true) { content.on = on }
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            content = try JSONDecoder().decode(Content.self, from: Data(text.utf8))
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(String(decoding: try JSONEncoder().encode(content), as: UTF8.self))
+        }
+    }
+    private struct Sizes: DefaultConfig, Equatable {
+        static let key = "Sizes"
+        var flexible = Flexible.text("default")
+        var choice = LensOrName.lens(Lens())
+        var even = Even()
+        var on = true
+        var text = Text()
+        var count = 1
+        var size = 0.5
+        var name = "name"
+    }
+    private struct Gallery: DefaultConfig, Equatable {
+        static let key = "Gallery"
+        var evens: [Even] = []
+        var flashes: [Flash] = []
+        var flashByName: [String: Flash] = [:]
+        var title = "title"
+    }
+
+    @Test(arguments: ["native", "JSON", "binary"]) func aTypeThatTriesSeveralTypesReadsTheSame(form: String) throws {
+        let entries: [String: Any] = ["flexible": 1, "choice": "tele", "count": "many", "even": 4]
+        let stored: PropertyList =
+            switch form {
+            case "JSON": .data(try JSONSerialization.data(withJSONObject: entries))
+            case "binary":
+                .data(try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0))
+            default: ["flexible": 1, "choice": "tele", "count": "many", "even": 4]
+            }
+        let suite = DefaultsSuite.inMemory(["Sizes": stored])
+        let failures = Failures(of: suite)
+        let value = PersistentStore<Sizes>(in: suite).value
+        #expect(value == Sizes(flexible: .integer(1), choice: .name("tele"), even: Even(4)))
+        #expect(failures.all.map(\.path) == [["count"]])
+    }
+
+    @Test func anErrorThatATypeCaughtIsNoFault() throws {
+        let suite = DefaultsSuite.inMemory(["Sizes": ["choice": "tele", "even": 3, "count": 7]])
+        let failures = Failures(of: suite)
+        let value = PersistentStore<Sizes>(in: suite).value
+        #expect(value == Sizes(choice: .name("tele"), count: 7))
+        #expect(failures.all.map(\.path) == [["even"]])
+    }
+
+    @Test(arguments: [#"{"on": 5}"#, "{}", "["]) func anErrorOfAnotherDecoderIsOfItsProperty(text: String) throws {
+        let suite = DefaultsSuite.inMemory(["Sizes": ["on": false, "text": .string(text), "count": 7]])
+        let failures = Failures(of: suite)
+        #expect(PersistentStore<Sizes>(in: suite).value == Sizes(on: false, count: 7))
+        #expect(failures.all.map(\.path) == [["text"]])
+    }
+
+    @Test func numbersOfJSONAreReadBesideAFault() throws {
+        for number in ["9007199254740993", "18446744073709551615", "0.1", "1e300", "4.9e-324", "-0.0"] {
+            let json = Data(#"{"size": \#(number), "count": "many"}"#.utf8)
+            let suite = DefaultsSuite.inMemory(["Sizes": .data(json)])
+            suite.onFailure = { _ in }
+            let plain = try JSONDecoder().decode([Double].self, from: Data("[\(number)]".utf8))[0]
+            #expect(PersistentStore<Sizes>(in: suite).value == Sizes(size: plain))
+        }
+    }
+
+    @Test func aNullOfJSONIsNoText() {
+        let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"name": null, "on": false}"#.utf8))])
+        let failures = Failures(of: suite)
+        #expect(PersistentStore<Sizes>(in: suite).value == Sizes(on: false))
+        #expect(failures.all.map(\.path) == [["name"]])
+    }
+
+    @Test func theReasonOfAFaultInDataIsTheFault() throws {
+        let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"count": "many"}"#.utf8))])
+        let failures = Failures(of: suite)
+        _ = PersistentStore<Sizes>(in: suite).value
+        #expect(failures.all.map(\.reason) == ["Int is expected, a string is stored; the default is read in its place"])
+    }
+
+    /// A later version added `isOn`.
+    @Test(arguments: [3, 150, 1_000]) func manyElementsMayLackAProperty(count: Int) throws {
+        let suite = DefaultsSuite.inMemory([
+            "Gallery": [
+                "flashes": .array((0..<count).map { ["power": .integer(PropertyList.Integer($0))] }),
+                "flashByName": .dictionary(
+                    Dictionary(
+                        uniqueKeysWithValues: (0..<count).map {
+                            ("\($0)", ["power": .integer(PropertyList.Integer($0))])
+                        }
+                    )),
+            ]
+        ])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Gallery>(in: suite)
+        #expect(store.value.flashes == (0..<count).map { Flash(power: $0) })
+        #expect(store.value.flashByName.count == count)
+        #expect(store.value.flashByName["2"] == Flash(power: 2))
+        try store.update { $0.flashes.append(Flash(power: -1)) }
+        #expect(store.value.flashes.count == count + 1)
+        #expect(failures.all.isEmpty)
+        #expect(try suite.keys() == ["Gallery"])
+    }
+
+    @Test(arguments: [1, 3]) func manyBadElementsLeaveTheOthers(step: Int) throws {
+        let numbers = (0..<3_000).map { $0 * step }
+        let suite = DefaultsSuite.inMemory([
+            "Gallery": ["evens": .array(numbers.map { .integer(PropertyList.Integer($0)) }), "title": "mine"],
+            "evens": .array(numbers.map { .integer(PropertyList.Integer($0)) }),
+        ])
+        let failures = Failures(of: suite)
+        let expected = numbers.filter { $0.isMultiple(of: 2) }.map { Even($0) }
+        let value = PersistentStore<Gallery>(in: suite).value
+        #expect(value == Gallery(evens: expected, title: "mine"))
+        #expect(failures.all.map(\.path) == (0..<1_500).map { ["evens", "\(2 * $0 + 1)"] })
+        #expect(suite[DefaultKey<[Even]>("evens", default: [])] == expected)
     }
 }
 

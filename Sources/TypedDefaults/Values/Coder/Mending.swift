@@ -69,27 +69,67 @@ extension PropertyList {
         guard case .dictionary(let entries) = self else { return nil }
         return entries[key]?[path.dropFirst()]
     }
+
+    /// The part of a tree at a path, in dictionaries and arrays; `nil` if there is none.
+    fileprivate subscript(any path: ArraySlice<String>) -> PropertyList? {
+        get {
+            guard let key = path.first else { return self }
+            switch self {
+            case .dictionary(let entries): return entries[key]?[any: path.dropFirst()]
+            case .array(let elements):
+                guard let index = Int(key), elements.indices.contains(index) else { return nil }
+                return elements[index][any: path.dropFirst()]
+            default: return nil
+            }
+        }
+        set {
+            guard let key = path.first else {
+                if let newValue { self = newValue }
+                return
+            }
+            switch self {
+            case .dictionary(var entries):
+                entries[key]?[any: path.dropFirst()] = newValue
+                self = .dictionary(entries)
+            case .array(var elements):
+                guard let index = Int(key), elements.indices.contains(index) else { return }
+                elements[index][any: path.dropFirst()] = newValue
+                self = .array(elements)
+            default: break
+            }
+        }
+    }
 }
 
 /// Decodes a value of which parts are at fault: takes them from the default, or leaves them out.
-struct MendingDecoder<Value: Codable & Sendable> {
+///
+/// Each round decodes the value, mends the part at fault in the tree, and begins again. A list or a
+/// dictionary with a part at fault is mended in one round, element by element, because it may have
+/// thousands of them.
+private struct TreeMender<Value: Decodable> {
     /// The stored value, and what is left of it.
-    private let stored: PropertyList
-    private var tree: PropertyList
+    let stored: PropertyList
+    private(set) var tree: PropertyList
     /// Whether Foundation's coders wrote the tree.
-    private let isFoundation: Bool
-    /// The default as it would be stored.
-    private let defaultTree: PropertyList
+    let isFoundation: Bool
+    /// The default as it would be stored; `nil` if there is none.
+    let defaultTree: PropertyList?
     /// Whether parts at fault are mended, and not only missing ones filled in.
-    private let isTolerant: Bool
-    private let unknown: UnknownEntries?
-    private var mending = Mending()
+    let isTolerant: Bool
+    let unknown: UnknownEntries?
     /// The mended paths of dictionaries, in their order.
-    private var mended: [(path: [String], placed: PropertyList?)] = []
-    private var faults: [(path: [String], error: DefaultsError)] = []
+    private(set) var mended: [(path: [String], placed: PropertyList?)] = []
+    private(set) var faults: [(path: [String], error: DefaultsError)] = []
+    /// Whether something at fault is not in `mended`, such as an element of an array.
+    private(set) var hasOtherFaults = false
+    /// The parts that are not stored in the form of their type. All others are read strictly, so
+    /// that a fault changes nothing else: see ``PropertyListTreeDecoder/Root/isStrict``.
+    private(set) var lenientPaths: Set<[String]> = []
+    /// The lists and dictionaries that were mended.
+    private var mendedCollections: Set<[String]> = []
 
     init(
-        _ stored: PropertyList, isFoundation: Bool, default defaultTree: PropertyList, isTolerant: Bool,
+        _ stored: PropertyList, isFoundation: Bool, default defaultTree: PropertyList?, isTolerant: Bool,
         unknown: UnknownEntries?
     ) {
         (self.stored, tree, self.isFoundation, self.defaultTree) = (stored, stored, isFoundation, defaultTree)
@@ -97,73 +137,183 @@ struct MendingDecoder<Value: Codable & Sendable> {
     }
 
     /// - Throws: What the decoder throws, if no part can take the place of one at fault.
-    mutating func decode() throws -> (value: Value, mending: Mending) {
-        // Each round decodes everything, so after so many faults a whole property gives way.
-        for round in 0..<200 {
+    mutating func decode() throws -> Value {
+        // After so many faults a whole property gives way.
+        var mends = 0
+        while true {
             let failures = DecodingFailures()
             unknown?.removeAll()
             let root = PropertyListTreeDecoder.Root(
-                isStrict: false, unknown: unknown, failures: failures, readsFoundation: isFoundation)
+                lenientPaths: lenientPaths, unknown: unknown, failures: failures, readsFoundation: isFoundation)
             do {
-                let value = try root.decode(Value.self, from: tree)
-                mending.entries = mended.compactMap { path, placed in
-                    stored[path[...]].map { Mending.Entry(path: path, stored: $0, placed: placed, isFault: true) }
-                }
-                mending.errors = faults.map(\.error)
-                return (value, mending)
+                return try root.decode(Value.self, from: tree)
             } catch {
-                guard mend(error, failures, isLast: round > 100) else { throw error }
+                let (path, isMissing) = failures.path(of: error)
+                if mendCollection(around: path, failures) { continue }
+                if !isMissing, lenientPaths.insert(path.map(\.stringValue)).inserted { continue }
+                mends += 1
+                guard mends < 200, mend(path, isMissing: isMissing, error, failures, isLast: mends > 100) else {
+                    throw error
+                }
             }
         }
-        throw DefaultsError(.unreadable, type: "\(Value.self)", reason: "too many parts are at fault")
     }
 
     /// Mends the part at fault, or the innermost one around it that can be mended.
-    private mutating func mend(_ error: any Error, _ failures: DecodingFailures, isLast: Bool) -> Bool {
-        var keys: [any CodingKey]
-        var isMissing = false
-        switch error {
-        case DecodingError.keyNotFound(let key, let context):
-            keys = context.codingPath + [key]
-            isMissing = true
-        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-            DecodingError.dataCorrupted(let context):
-            keys = context.codingPath
-        default: keys = failures.innermost?.path ?? []
-        }
-        guard isMissing || isTolerant else { return false }
-        if isLast { keys.removeLast(max(0, keys.count - 1)) }
+    private mutating func mend(
+        _ path: [any CodingKey], isMissing: Bool, _ error: any Error, _ failures: DecodingFailures, isLast: Bool
+    ) -> Bool {
+        var keys = path
+        var canFill = isMissing
+        if isLast, keys.count > 1 { (keys, canFill) = ([keys[0]], false) }
         while !keys.isEmpty {
+            guard isTolerant || canFill else { return false }
             let path = keys.map(\.stringValue)
-            if mend(path, failures) {
-                guard !isMissing else { return true }
+            if let change = mend(path, failures) {
+                if canFill, change != .replaced { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
-                fault.reason += "; the default is read in its place"
+                fault.reason += Self.consequence
                 faults.removeAll { $0.path.starts(with: path) }
                 faults.append((path, fault))
                 return true
             }
-            guard isTolerant else { return false }
             keys.removeLast()
-            isMissing = false
+            canFill = false
         }
         return false
     }
 
-    private mutating func mend(_ path: [String], _ failures: DecodingFailures) -> Bool {
+    private static var consequence: String { "; the default is read in its place" }
+
+    private mutating func mend(_ path: [String], _ failures: DecodingFailures) -> MendedPart? {
         // A nested config has a default of its own, for what the default around it lacks.
-        let placed = defaultTree[path[...]] ?? failures.defaultPart(at: path)
-        guard let change = tree.replace(path, with: placed, isList: failures.isList) else { return false }
+        let placed = defaultTree?[path[...]] ?? failures.defaultPart(at: path)
+        guard let change = tree.replace(path, with: placed, isList: failures.isList) else { return nil }
         switch change {
         case .filled: break
         case .replaced:
             mended.removeAll { $0.path.starts(with: path) }
             mended.append((path, placed))
-        case .inArray: mending.hasOtherFaults = true
+        case .inArray: hasOtherFaults = true
         }
+        return change
+    }
+
+    /// Mends each element of the outermost list or dictionary around a part at fault.
+    ///
+    /// - Returns: Whether that changed anything.
+    private mutating func mendCollection(around part: [any CodingKey], _ failures: DecodingFailures) -> Bool {
+        let names = part.map(\.stringValue)
+        guard
+            let (keys, type) = failures.all.last(where: { path, type in
+                type is any PartCollection.Type && path.count < names.count
+                    && names.starts(with: path.map(\.stringValue))
+            }), let type = (type as? any PartCollection.Type)?.partType as? any Decodable.Type,
+            let collection = tree[any: keys.map(\.stringValue)[...]],
+            mendedCollections.insert(keys.map(\.stringValue)).inserted
+        else { return false }
+        let path = keys.map(\.stringValue)
+        let lenientCount = lenientPaths.count
+        var changed = collection
+        switch collection {
+        case .array(let elements):
+            var left: [PropertyList] = []
+            for (index, element) in elements.enumerated() {
+                let (mended, faults) = mendPart(
+                    type, element, default: nil, at: path + ["\(left.count)"], keys, named: "\(index)")
+                if !faults.isEmpty { hasOtherFaults = true }
+                self.faults += faults
+                if let mended { left.append(mended) }
+            }
+            changed = .array(left)
+        case .dictionary(var entries):
+            for (key, entry) in entries {
+                let path = path + [key]
+                let (mended, faults) = mendPart(
+                    type, entry, default: defaultTree?[path[...]] ?? failures.defaultPart(at: path), at: path, keys,
+                    named: "*")
+                self.faults += faults
+                entries[key] = mended
+            }
+            changed = .dictionary(entries)
+        default: break
+        }
+        guard changed != collection else { return lenientPaths.count > lenientCount }
+        tree[any: path[...]] = changed
         return true
     }
+
+    /// Mends one element of a list or value of a dictionary.
+    ///
+    /// - Parameter path: The path that it has then.
+    /// - Returns: What is left of it, `nil` to leave it out, and its faults.
+    private mutating func mendPart<Part: Decodable>(
+        _ type: Part.Type, _ part: PropertyList, default: PropertyList?, at path: [String],
+        _ keys: [any CodingKey], named name: String
+    ) -> (PropertyList?, [(path: [String], error: DefaultsError)]) {
+        // In a dictionary, because a nil has another form there than as a whole value.
+        var defaultTree = `default`
+        if defaultTree == nil { defaultTree = (type as? any DefaultConfig.Type)?.defaultTree }
+        var mender = TreeMender<OnePart<Part>>(
+            .dictionary(["": part]), isFoundation: isFoundation, default: defaultTree.map { .dictionary(["": $0]) },
+            isTolerant: isTolerant, unknown: nil)
+        let isDecoded = (try? mender.decode()) != nil
+        // Nothing was found that could take the place of the part.
+        guard isDecoded || !mender.faults.isEmpty else { return (part, []) }
+        for other in mender.lenientPaths { lenientPaths.insert(path + other.dropFirst()) }
+        if mender.hasOtherFaults { hasOtherFaults = true }
+        for (other, placed) in mender.mended {
+            let whole = path + other.dropFirst()
+            if stored[whole[...]] == nil { hasOtherFaults = true }
+            mended.append((whole, placed))
+        }
+        let faults = mender.faults.map { other, error in
+            var error = error
+            error.path = keys.map(\.nameInErrors) + [name] + error.path.dropFirst()
+            error.type = "\(Value.self)"
+            return (path: path + other.dropFirst(), error: error)
+        }
+        return (isDecoded ? mender.tree[[""]] : nil, faults)
+    }
+}
+
+/// A value in a dictionary, so that its path in errors has one key more.
+private struct OnePart<Part: Decodable>: Decodable {
+    private struct Key: CodingKey {
+        var stringValue: String { "" }
+        var intValue: Int? { nil }
+        init() {}
+        init?(stringValue: String) { self.init() }
+        init?(intValue: Int) { return nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: Key.self).decode(Part.self, forKey: Key())
+    }
+}
+
+/// Decodes a value of which parts are at fault.
+///
+/// - Parameters:
+///   - isFoundation: Whether Foundation's coders wrote the value.
+///   - defaultTree: The default as it would be stored.
+///   - isTolerant: Whether parts at fault are mended, and not only missing ones filled in.
+/// - Throws: What the decoder throws, if no part can take the place of one at fault.
+func decodingWithFaults<Value: Decodable>(
+    _ type: Value.Type, from stored: PropertyList, isFoundation: Bool, default defaultTree: PropertyList,
+    isTolerant: Bool, unknown: UnknownEntries?
+) throws -> (value: Value, mending: Mending) {
+    var mender = TreeMender<Value>(
+        stored, isFoundation: isFoundation, default: defaultTree, isTolerant: isTolerant, unknown: unknown)
+    let value = try mender.decode()
+    var mending = Mending()
+    mending.entries = mender.mended.compactMap { path, placed in
+        stored[path[...]].map { Mending.Entry(path: path, stored: $0, placed: placed, isFault: true) }
+    }
+    mending.errors = mender.faults.map(\.error)
+    mending.hasOtherFaults = mender.hasOtherFaults
+    return (value, mending)
 }
 
 private enum MendedPart { case filled, replaced, inArray }
@@ -210,13 +360,48 @@ extension PropertyList {
     }
 }
 
-/// The types that failed to decode, from the innermost outwards.
+/// The types that the last error went through, from the innermost outwards.
 final class DecodingFailures {
     private(set) var all: [(path: [any CodingKey], type: Any.Type)] = []
+    private var text = ""
 
-    func append(_ path: [any CodingKey], _ type: Any.Type) { all.append((path, type)) }
+    /// Notes that a type throws an error: its own one, or one that it has met.
+    ///
+    /// An error that a type has caught is none: such a type tries several types in turn.
+    func append(_ path: [any CodingKey], _ type: Any.Type, _ error: any Error) {
+        let new = Self.text(of: error)
+        let isSame = new == text && all.last?.path.map(\.stringValue).starts(with: path.map(\.stringValue)) == true
+        if !isSame { all = [] }
+        all.append((path, type))
+        text = new
+    }
 
-    var innermost: (path: [any CodingKey], type: Any.Type)? { all.first }
+    private static func text(of error: any Error) -> String {
+        guard let error = error as? DecodingError else { return String(reflecting: type(of: error)) }
+        let (path, context) = keys(of: error)
+        return "\(path.map(\.stringValue)) \(context?.debugDescription ?? "")"
+    }
+
+    private static func keys(of error: DecodingError) -> ([any CodingKey], DecodingError.Context?) {
+        switch error {
+        case .keyNotFound(let key, let context): return (context.codingPath + [key], context)
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            return (context.codingPath, context)
+        @unknown default: return ([], nil)
+        }
+    }
+
+    /// Returns the path of the part at fault, and whether it is missing.
+    func path(of error: any Error) -> (path: [any CodingKey], isMissing: Bool) {
+        let innermost = all.first?.path ?? []
+        guard let error = error as? DecodingError else { return (innermost, false) }
+        let keys = Self.keys(of: error).0
+        // An error of another decoder, such as one that reads JSON in a string, has a path of its
+        // own.
+        guard keys.map(\.stringValue).starts(with: innermost.map(\.stringValue)) else { return (innermost, false) }
+        if case .keyNotFound = error { return (keys, true) }
+        return (keys, false)
+    }
 
     /// Returns a part of the default of the innermost config around it.
     func defaultPart(at path: [String]) -> PropertyList? {
@@ -240,12 +425,26 @@ extension DefaultConfig {
     fileprivate static var defaultTree: PropertyList? { try? Conversion.encodingByCodable(defaultInstance) }
 }
 
+/// A collection whose elements are of one type.
+private protocol PartCollection {
+    static var partType: Any.Type { get }
+}
+extension Dictionary: PartCollection {
+    fileprivate static var partType: Any.Type { Value.self }
+}
+
 /// A collection that may lack an element, unlike a pair or a dictionary that is written as an
 /// array.
-private protocol ElementList {}
-extension Array: ElementList {}
-extension ContiguousArray: ElementList {}
-extension Set: ElementList {}
+private protocol ElementList: PartCollection {}
+extension Array: ElementList {
+    fileprivate static var partType: Any.Type { Element.self }
+}
+extension ContiguousArray: ElementList {
+    fileprivate static var partType: Any.Type { Element.self }
+}
+extension Set: ElementList {
+    fileprivate static var partType: Any.Type { Element.self }
+}
 
 /// The entries that no type has a key for.
 final class UnknownEntries {

@@ -1,5 +1,11 @@
 import SettingsFile
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension PropertyList {
     /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type
     /// also accepts.
@@ -42,6 +48,8 @@ final class PropertyListTreeDecoder: Decoder {
         /// `Bool` in the integer 1. A whole value is therefore read leniently only if reading it
         /// strictly has failed.
         let isStrict: Bool
+        /// The parts that are read leniently all the same.
+        fileprivate let lenientPaths: Set<[String]>
         /// Non-nil to collect the places that values are made from.
         fileprivate let reads: ReadPlaces?
         /// Non-nil to collect the entries that no type has a key for.
@@ -56,7 +64,8 @@ final class PropertyListTreeDecoder: Decoder {
 
         init(
             userInfo: [CodingUserInfoKey: any Sendable] = [:], readsArguments: Bool = false, isOptional: Bool = true,
-            isStrict: Bool = true, reads: ReadPlaces? = nil, unknown: UnknownEntries? = nil,
+            isStrict: Bool = true, lenientPaths: Set<[String]> = [], reads: ReadPlaces? = nil,
+            unknown: UnknownEntries? = nil,
             failures: DecodingFailures? = nil, readsFoundation: Bool = false
         ) {
             self.reads = reads
@@ -64,6 +73,7 @@ final class PropertyListTreeDecoder: Decoder {
             self.failures = failures
             self.readsFoundation = readsFoundation
             self.isStrict = isStrict
+            self.lenientPaths = lenientPaths
             self.userInfo = userInfo
             self.readsArguments = readsArguments
             self.isOptional = isOptional
@@ -210,7 +220,17 @@ final class PropertyListTreeDecoder: Decoder {
             return try nested(type, from: decoder())
         }
         if root.readsFoundation {
-            if let value = type.init(node) ?? type.init(foundation: node) { return value as! Value }
+            if node.isFoundationForm(of: type) || !isStrict(at: key()),
+                let value = type.init(node) ?? type.init(foundation: node)
+            {
+                return value as! Value  // Safe: `type` is `Value`.
+            }
+            // The `Codable` form of these types is the type itself.
+            if type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type || type == Bool.self
+                || type == String.self
+            {
+                throw mismatch(type, "\(type)", node, at: key(), isNil: isNil())
+            }
             return try nested(Value.self, from: decoder())
         }
         // Safe: `type` is `Value`.
@@ -224,7 +244,7 @@ final class PropertyListTreeDecoder: Decoder {
             return value
         } catch {
             if decoder !== self { noteFailure() }
-            root.failures?.append(decoder.codingPath, type)
+            root.failures?.append(decoder.codingPath, type, error)
             throw error
         }
     }
@@ -232,7 +252,7 @@ final class PropertyListTreeDecoder: Decoder {
     private func converted(
         _ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?, isNil: Bool
     ) throws -> Any {
-        if !root.isStrict || node.isOwnForm(of: type), let value = type.init(node) {
+        if node.isOwnForm(of: type) || !isStrict(at: key), let value = type.init(node) {
             // Only read if the root is data.
             if case .data = node { root.isData = true }
             return value
@@ -277,7 +297,16 @@ final class PropertyListTreeDecoder: Decoder {
 
     /// Throws if nil is stored and the type would read it as the string `$null`.
     private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
-        if root.isStrict, type is any NativeValue.Type { throw mismatch(type, "\(type)", node, at: key) }
+        if root.readsFoundation || isStrict(at: key), type is any NativeValue.Type {
+            throw mismatch(type, "\(type)", node, at: key)
+        }
+    }
+
+    /// Returns whether a value is read from the form of its type only.
+    private func isStrict(at key: (any CodingKey)?) -> Bool {
+        guard root.isStrict, !root.lenientPaths.isEmpty else { return root.isStrict }
+        let path = (codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
+        return !(0...path.count).contains { root.lenientPaths.contains(Array(path[..<$0])) }
     }
 }
 
@@ -397,6 +426,15 @@ extension PropertyListTreeDecoder {
 }
 
 extension PropertyList {
+    /// Returns whether Foundation's decoders read the type from this form.
+    fileprivate func isFoundationForm(of type: any NativeValue.Type) -> Bool {
+        switch self {
+        case .integer: type != Bool.self
+        case .string: type != Decimal.self
+        default: true
+        }
+    }
+
     /// Returns whether values of the type are written in this form, and not only read from it.
     fileprivate func isOwnForm(of type: any NativeValue.Type) -> Bool {
         switch self {

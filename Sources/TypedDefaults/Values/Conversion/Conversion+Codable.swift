@@ -108,9 +108,9 @@ extension Conversion where Value: Codable {
             guard let embedded = try EmbeddedData(data).tree else { return nil }
             tree = embedded
         }
-        var decoder = MendingDecoder<Value>(
-            tree, isFoundation: tree != stored, default: defaultTree, isTolerant: isTolerant, unknown: unknown)
-        var (value, mending) = try decoder.decode()
+        var (value, mending) = try decodingWithFaults(
+            Value.self, from: tree, isFoundation: tree != stored, default: defaultTree, isTolerant: isTolerant,
+            unknown: unknown)
         if let unknown { mending.entries += unknown.entries(in: tree) }
         return Box.make(value, mending)
     }

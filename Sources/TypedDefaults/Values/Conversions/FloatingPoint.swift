@@ -11,6 +11,10 @@ extension Double: NativeValue {
     }
 
     init?(foundation stored: PropertyList) {
+        if case .integer(let value) = stored {
+            self.init(value)
+            return
+        }
         guard let digits = stored.digits else { return nil }
         self.init(digits)
     }
@@ -41,6 +45,10 @@ extension Float: NativeValue {
     }
 
     init?(foundation stored: PropertyList) {
+        if case .integer(let value) = stored {
+            self.init(value)
+            return
+        }
         guard let digits = stored.digits else { return nil }
         self.init(digits)
     }
