@@ -159,7 +159,7 @@ extension Setting {
         defer { if isDeliveryDue { core.deliver() } }
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
         let result: Result
-        let unreadable: DefaultsError?
+        let replacement: SuiteCore.Replacement
         do {
             defer { isDeliveryDue = core.endWrite() }
             // What is stored, never the launch argument: writing that back would make it permanent.
@@ -167,10 +167,10 @@ extension Setting {
             result = try body(&value)
             // A flush may have found a loss while `body` ran.
             try core.catchUpIfNeeded()
-            unreadable = try replace(with: try value.map { try slot.encode($0) } ?? nil)
+            replacement = try replace(with: try value.map { try slot.encode($0) } ?? nil)
         }
         try flushIfImmediate()
-        if let unreadable { core.report(unreadable) }
+        if case .done(let unreadable?) = replacement { core.report(unreadable) }
         return result
     }
 
@@ -183,24 +183,33 @@ extension Setting {
 
     private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
         if let replacement { return try replacement.put(new, keepsUnreadable: keepsUnreadable) }
-        if let new { core.record(slot, for: new) }
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
-        do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
-        let unreadable: DefaultsError?
-        do {
-            defer { isDeliveryDue = core.endWrite() }
-            unreadable = try replace(with: new, keepsUnreadable: keepsUnreadable)
+        var replacement = try put(new, keepsUnreadable: keepsUnreadable, recordsFirst: true, &isDeliveryDue)
+        if case .mustRecord(let read) = replacement {
+            if isDeliveryDue { core.deliver() }
+            core.record(slot, read)
+            replacement = try put(new, keepsUnreadable: keepsUnreadable, recordsFirst: false, &isDeliveryDue)
         }
         try flushIfImmediate()
-        if let unreadable { core.report(unreadable) }
+        if case .done(let unreadable?) = replacement { core.report(unreadable) }
+    }
+
+    private func put(
+        _ new: PropertyList?, keepsUnreadable: Bool, recordsFirst: Bool, _ isDeliveryDue: inout Bool
+    ) throws(DefaultsError) -> SuiteCore.Replacement {
+        isDeliveryDue = true
+        do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
+        defer { isDeliveryDue = core.endWrite() }
+        return try replace(with: new, keepsUnreadable: keepsUnreadable, recordsFirst: recordsFirst)
     }
 
     private func replace(
-        with new: PropertyList?, keepsUnreadable: Bool = true
-    ) throws(DefaultsError) -> DefaultsError? {
+        with new: PropertyList?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
+    ) throws(DefaultsError) -> SuiteCore.Replacement {
         do throws(DefaultsError) {
-            return try core.replace(slot, with: new, keepsUnreadable: keepsUnreadable)
+            return try core.replace(
+                slot, with: new, keepsUnreadable: keepsUnreadable, recordsFirst: recordsFirst)
         } catch {
             throw error.about(key: slot.key)
         }

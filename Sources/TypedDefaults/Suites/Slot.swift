@@ -281,11 +281,6 @@ extension Slot {
     /// A value to release after unlocking.
     typealias Replaced = (stored: PropertyList?, content: Content)
 
-    /// Whether a write should first call ``SuiteCore/record(_:for:)``.
-    func needsRecording(for new: PropertyList) -> Bool {
-        cache.withLock { !$0.isKnown || $0.needsRecording(for: new, form) }
-    }
-
     /// Keeps what the decoder found in a value that was read, unless something happened since.
     func keep(_ mending: Mending?, of read: Cache) {
         cache.withLock { cache in

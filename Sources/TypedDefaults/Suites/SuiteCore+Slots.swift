@@ -90,21 +90,22 @@ extension SuiteCore {
     /// Commits a new value, inside write access, together with a copy of the old one if that cannot
     /// be read.
     ///
-    /// - Parameter keepsUnreadable: False if the caller asked for just this, that whatever is
-    ///   stored goes.
-    /// - Returns: What to report of the old value once write access has ended: no handler is called
-    ///   while others wait.
+    /// - Parameters:
+    ///   - keepsUnreadable: False if the caller asked to remove whatever is stored.
+    ///   - recordsFirst: Whether to return ``Replacement/mustRecord(_:)`` instead of decoding the
+    ///     old value: that runs code of the program, while other writers wait.
     func replace(
-        _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true
-    ) throws(DefaultsError) -> DefaultsError? {
+        _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
+    ) throws(DefaultsError) -> Replacement {
         var (old, write) = slot.beginCommit(of: new, at: self.write.generation)
         do throws(DefaultsError) {
             if !old.isKnown {
                 do throws(DefaultsError) { old = try readCache(of: slot) } catch {
-                    return try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error)
+                    return .done(try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error))
                 }
             }
-            return try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, write)
+            if recordsFirst, write == .undecided, old.needsRecording(for: new, slot.form) { return .mustRecord(old) }
+            return .done(try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, write))
         } catch {
             if write == .begun { slot.endCommit() }
             throw error
@@ -141,11 +142,17 @@ extension SuiteCore {
         return lost
     }
 
-    /// Finds out, before a write, what it must keep of the stored value: decoding runs code of the
-    /// program, which must not run while others wait.
-    func record(_ slot: Slot, for new: PropertyList) {
-        guard slot.needsRecording(for: new), let read = try? readCache(of: slot),
-            read.needsRecording(for: new, slot.form), let stored = read.stored,
+    enum Replacement {
+        /// The value is replaced. The error is reported when write access has ended: no handler is
+        /// called while other writers wait.
+        case done(DefaultsError?)
+        /// Nothing was done. Call ``record(_:_:)`` without write access, and try again.
+        case mustRecord(Slot.Cache)
+    }
+
+    /// Finds out what a write must keep of the stored value.
+    func record(_ slot: Slot, _ read: Slot.Cache) {
+        guard let stored = read.stored,
             case .success(let mending) = Result(catching: { () throws(DefaultsError) in try slot.mending(of: stored) })
         else { return }
         slot.keep(mending, of: read)

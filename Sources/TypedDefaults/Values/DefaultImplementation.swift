@@ -78,9 +78,9 @@ extension DefaultConvertible where Self: Codable {
         }
         probe?.found.withLock { $0.decoding = .init(box) }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.
-        let stored = try? PropertyList(object)
-        return stored.flatMap { try? box($0, .stored).get() }
-            .map { unsafeDowncast($0, to: Box<Self>.self).value }  // Safe: it is a box of this type.
+        guard let stored = try? PropertyList(object), let box = try? box(stored, .stored).get() else { return nil }
+        // Safe: it is a box of this type.
+        return unsafeDowncast(box, to: Box<Self>.self).value
     }
 
     /// Implements the default `serialize()`.

@@ -11,8 +11,8 @@ extension Conversion where Value: DefaultConvertible {
 
     /// Encodes a value by a `serialize()` that is written by hand.
     ///
-    /// The round trip of such a type is checked for each shape that it writes, because it may lose a
-    /// number only where there is one, until each entry of the shape was seen to be read.
+    /// The round trip of such a type is checked for each shape that it writes, because it may lose
+    /// a number only where there is one, until each entry of the shape was seen to be read.
     @Sendable
     static func encodingByHand(_ value: Value) throws(DefaultsError) -> PropertyList? {
         let written = try PropertyList(value.serialize())
