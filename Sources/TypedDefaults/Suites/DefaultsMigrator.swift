@@ -31,7 +31,8 @@ import SettingsFile
 ///
 /// A step may find that a value is missing, because it was never stored or was removed. It may read
 /// one key as two types. A value that it has read, and one that it removes, needs no copy; one that
-/// it overwrites unread and that the new type cannot read is set aside as always.
+/// it overwrites unread and that the new type cannot read is set aside as always, and so is one of
+/// which it has read a part as the default.
 public struct DefaultsMigrator: Sendable {
     private struct Step: Sendable {
         let name: String
@@ -76,8 +77,9 @@ public struct DefaultsMigrator: Sendable {
         let due = due(after: made)
         guard !due.isEmpty else { return [] }
         var migrated = contents
-        migrated.isMigrating = true
         for step in due {
+            // A step may have assigned other contents.
+            migrated.isMigrating = true
             do {
                 try step.body(&migrated)
                 if let failure = migrated.failure { throw failure }
@@ -86,7 +88,13 @@ public struct DefaultsMigrator: Sendable {
             }
         }
         migrated.isMigrating = contents.isMigrating
-        migrated[Self.recordKey] = .array((made + due.map(\.name)).map(PropertyList.string))
+        // A step may have run another migrator, or removed the record.
+        var names = made
+        for name in ((try? migrated.recordedMigrations()) ?? []) + due.map(\.name)
+        where !names.contains(where: { $0.hasSameBytes(as: name) }) {
+            names.append(name)
+        }
+        migrated[Self.recordKey] = .array(names.map(PropertyList.string))
         contents = migrated
         return due.map(\.name)
     }

@@ -99,8 +99,10 @@ extension DefaultsSuite {
             for (key, value) in contents.values { new[key] = .some(value) }
         }
         if let failure = contents.base.failure ?? base.failure { throw failure }
-        // A declaration would read a value under a former name again.
-        for key in formerKeys(of: new.keys.map(\.string)) where new[ByteString(key)] == nil {
+        // A declaration would read a value under a former name again, unless the key has a value of
+        // its own.
+        let moved = new.filter { key, value in value == nil || base.value(key.string, includesFallback: false) == nil }
+        for key in formerKeys(of: moved.keys.map(\.string)) where new[ByteString(key)] == nil {
             new[ByteString(key)] = .some(nil)
         }
         for (key, value) in new where value?.isNested(deeperThan: PropertyList.depthLimit) == true {

@@ -125,9 +125,10 @@ extension SuiteContents {
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
         do throws(DefaultsError) {
-            let value = try declaration.conversion.decode(stored)
-            if isMigrating { base.noteRead(of: name) }
-            return value
+            let box = try declaration.conversion.box(stored)
+            // A part at fault was not read.
+            if isMigrating, box.mending == nil { base.noteRead(of: name) }
+            return box.value
         } catch {
             throw error.about(key: name)
         }
@@ -146,7 +147,9 @@ extension SuiteContents {
                     keep(old, of: name, unlessReadableAs: declaration)
                 }
             }
-            for name in declaration.formerNames where stored(name) != nil { self[name] = nil }
+            if new == nil || stored(name) == nil {
+                for name in declaration.formerNames where stored(name) != nil { self[name] = nil }
+            }
             self[name] = new
         } catch {
             failure = failure ?? error.about(key: name)
@@ -165,7 +168,10 @@ extension SuiteContents {
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
     ) {
         if isMigrating, base.wasRead(name) { return }
-        do throws(DefaultsError) { _ = try declaration.conversion.decode(old) } catch {
+        do throws(DefaultsError) {
+            let box = try declaration.conversion.box(old)
+            if isMigrating, let error = box.mending?.errors.first { setAside(old, of: name, error) }
+        } catch {
             setAside(old, of: name, error)
         }
     }

@@ -80,11 +80,19 @@ extension SuiteCore {
         let made = Slot(
             key, conversion, formerKeys: formerKeys, launchArgument: argument, isArgumentRefused: unreadable != nil,
             location: backend.location)
-        let (slot, unused) = state.withLock { state in
-            if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return (slot, []) }
-            return (made, state.add(made))
+        let (slot, rival, unused) = state.withLock {
+            state -> (Slot, (key: String, former: String)?, [any AnyObject & Sendable]) in
+            if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return (slot, nil, []) }
+            return (made, state.rival(of: made), state.add(made))
         }
         withExtendedLifetime(unused) {}
+        if let rival {
+            report(
+                DefaultsError(
+                    .conflict, key: key, type: "\(Value.self)",
+                    reason: "“\(rival.former)” is a former name of “\(rival.key)” as well: the first write of one "
+                        + "takes the value from the other"))
+        }
         if slot === made, let unreadable { report(unreadable) }
         return slot
     }

@@ -163,6 +163,18 @@ extension SuiteCore {
             return key
         }
 
+        /// Returns another key with a former name of a new slot, and that name, unless a conflict of
+        /// the slot's key was reported before.
+        mutating func rival(of slot: Slot) -> (key: String, former: String)? {
+            for former in slot.formerKeys {
+                let rival = keys[ByteString(former)]?.successors.first { !$0.key.hasSameBytes(as: slot.key) }
+                guard let rival, !entry(slot.key).isInConflict else { continue }
+                entry(slot.key).isInConflict = true
+                return (rival.key, former)
+            }
+            return nil
+        }
+
         /// - Returns: What to release after unlocking.
         mutating func add(_ slot: Slot) -> [any AnyObject & Sendable] {
             slotCount += 1

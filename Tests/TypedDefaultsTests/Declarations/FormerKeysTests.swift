@@ -51,6 +51,31 @@ struct FormerKeysTests {
         #expect(suite[key] == 0)
     }
 
+    @Test func aFormerNameMayBeAKeyOfItsOwnOnceTheValueWasMoved() throws {
+        let suite = DefaultsSuite.inMemory(["new": 2, "old": 1])
+        let (key, other) = (DefaultKey("new", formerly: "old", default: 0), DefaultKey("old", default: 0))
+        #expect(suite[key] == 2)
+        suite[key] = 3
+        #expect(suite[other] == 1)
+        try suite.update { $0[key] = 4 }
+        #expect(suite[key] == 4)
+        #expect(suite[other] == 1)
+        var contents: SuiteContents = ["new": 2, "old": 1]
+        contents[key] = 3
+        #expect(contents == ["new": 3, "old": 1])
+    }
+
+    @Test func twoKeysWithOneFormerNameAreAConflict() {
+        let suite = DefaultsSuite.inMemory(["size": 5])
+        let failures = Failures(of: suite)
+        let width = DefaultKey("width", formerly: "size", default: 0)
+        let height = DefaultKey("height", formerly: "size", default: 0)
+        for _ in 0..<3 { #expect(suite[width] == 5 && suite[height] == 5) }
+        #expect(failures.kinds == [.conflict])
+        #expect(failures.all.first?.key == "height")
+        #expect(failures.all.first?.reason.contains("former name of “width”") == true)
+    }
+
     @Test func aWriteOfTheSameValueMovesItToo() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai"])
         let config = AppConfig(in: suite, identifier: "app")
@@ -261,7 +286,9 @@ struct FormerKeysTests {
             #expect(try suite.contents() == ["Present": ["size": 6]])
             try suite.update { $0["Past"] = first }
             try suite.update { $0[RenamedStruct.self].size += 1 }
-            #expect(try suite.contents() == ["Present": ["size": 7]])
+            #expect(try suite.contents() == ["Past": first, "Present": ["size": 7]], "as after an update of the store")
+            suite.remove(DefaultKey(RenamedStruct.self))
+            #expect(try suite.contents() == [:])
             #expect(PersistentStore<RenamedStruct>(in: suite, key: "Other").get() == nil)
         }
     }

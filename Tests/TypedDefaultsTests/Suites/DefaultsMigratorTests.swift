@@ -160,6 +160,49 @@ struct DefaultsMigratorTests {
         #expect(try suite.contents() == version3)
     }
 
+    @Test func aMigratorThatAStepRunsIsRecorded() throws {
+        var inner = DefaultsMigrator()
+        inner.register("inner") { $0["runs"] = 1 }
+        let other = inner
+        var outer = DefaultsMigrator()
+        outer.register("outer") { try other.migrate(&$0) }
+        let suite = DefaultsSuite.inMemory()
+        try suite.migrate(outer)
+        #expect(try suite.contents().appliedMigrations == ["inner", "outer"])
+        #expect(try suite.migrate(inner) == [])
+    }
+
+    @Test func aStepThatReplacesTheContentsKeepsTheRecord() throws {
+        let suite = DefaultsSuite.inMemory(["a": 1])
+        var migrator = DefaultsMigrator()
+        migrator.register("empty") { $0.removeAll() }
+        try suite.migrate(migrator)
+        migrator.register("replace") { $0 = ["b": 2] }
+        migrator.register("forget") { $0["TypedDefaults-migrations"] = nil }
+        try suite.migrate(migrator)
+        #expect(try suite.contents().appliedMigrations == ["empty", "replace", "forget"])
+        #expect(try suite.contents()["b"] == 2)
+    }
+
+    @Test(arguments: [true, false]) func aStepThatEditsAConfigKeepsACopyOfWhatItCouldNotRead(isJSON: Bool) throws {
+        struct Camera: DefaultConfig {
+            static let key = "Camera"
+            enum Mode: String, Codable { case photo, video }
+            var isOn = true
+            var mode = Mode.photo
+        }
+        let json = Data(#"{"isOn": true, "mode": "hologram"}"#.utf8)
+        let stored: PropertyList = isJSON ? .data(json) : ["isOn": true, "mode": "hologram"]
+        let suite = DefaultsSuite.inMemory(["Camera": stored])
+        let failures = Failures(of: suite)
+        var migrator = DefaultsMigrator()
+        migrator.register("off") { $0[Camera.self].isOn = false }
+        try suite.migrate(migrator)
+        #expect(try suite.contents()["Camera"] == ["isOn": false, "mode": "photo"])
+        #expect(try suite.contents()["Camera.unreadable"] == stored)
+        #expect(failures.all.map(\.path) == [["mode"]])
+    }
+
     @Test func eightSuitesOnOneFileRunEachStepOnce() throws {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }

@@ -43,7 +43,7 @@ struct Conversion<Value: Sendable>: Sendable {
         return box?.mending
     }
 
-    private func box(_ stored: PropertyList, _ mode: DecodingMode) throws(DefaultsError) -> Box<Value> {
+    func box(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
         // Safe: all initializers make boxes of just this type.
         unsafeDowncast(try decodeBox(stored, mode).get(), to: Box<Value>.self)
     }
