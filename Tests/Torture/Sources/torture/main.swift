@@ -20,6 +20,8 @@ guard arguments.count >= 3 else {
                torture pairs|pairs-apart|pairs-early|read-pairs FILE SECONDS
                torture cycles|cycles-kept FILE COUNT
                torture flushers|flushers-careless FILE ROUNDS
+               torture migrate-begin|migrate|migrate-apart|migrate-unchecked|check-migration FILE
+               torture move-begin|move|move-apart|check-move FILE 0|1
                torture session FILE
                torture forks|forks-raw FILE COUNT
                torture raw-fork FILE TIMES
@@ -53,6 +55,13 @@ do {
     case "forks", "forks-raw": forkBesideThreads(suite, count: number, usesHandlers: arguments[1] == "forks")
     case "raw-fork": try updateAcrossRawFork(suite, times: number)
     case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
+    case "migrate-begin": try beginMigration(suite)
+    case "migrate", "migrate-apart", "migrate-unchecked": try migrate(suite, Migrating(rawValue: arguments[1])!)
+    case "check-migration": try checkMigration(suite)
+    case "move-begin": try Move(suite, path: path, hasValues: number == 1).begin()
+    case "move": try Move(suite, path: path, hasValues: number == 1).run()
+    case "move-apart": try Move(suite, path: path, hasValues: number == 1).runCarelessly()
+    case "check-move": try Move(suite, path: path, hasValues: number == 1).check()
     case let command:
         guard let writing = PairWriting(rawValue: command) else { fail("unknown command") }
         try writePairs(suite, SharedNumber(path + ".acknowledged"), writing, seconds: number)
