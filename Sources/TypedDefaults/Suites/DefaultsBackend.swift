@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// A place where settings are stored. Conform to it for a place of your own, such as a database.
 ///
 /// ```swift
@@ -128,6 +130,9 @@ package protocol SystemBackend: DefaultsBackend {
     /// throws ``DefaultsError/Kind/managed``.
     func isManaged(_ key: String) -> Bool
 
+    /// How many bytes a key may have.
+    var keyLimit: Int { get }
+
     /// Whether a key that is not stored may have a value all the same, such as one that was
     /// registered with `UserDefaults`.
     ///
@@ -147,6 +152,7 @@ extension SystemBackend {
     package var followsKeys: Bool { false }
     package func follow(_ key: String, _ isFollowed: Bool) {}
     package func isManaged(_ key: String) -> Bool { false }
+    package var keyLimit: Int { SettingsFile.keyLimit }
     package var hasFallbackValues: Bool { false }
     package func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
 }

@@ -59,6 +59,7 @@ extension DefaultsSuite {
             // What was just kept is not removed by the same update.
             let key = ByteString(withoutPrefix(copy.key))
             if let removal = edits[key], removal == nil { edits[key] = nil }
+            for info in copy.info { edits[ByteString(withoutPrefix(info.key))] = info.value }
         }
         if !edits.isEmpty {
             // For a place that stores key by key and may be interrupted: no value is removed before
@@ -129,11 +130,12 @@ extension DefaultsSuite {
                         let old = base.value(former, includesFallback: false),
                         case .failure(var error) = slot.decode(old)
                     else { continue }
-                    let first = "\(key.string).unreadable"
-                    let isFree = base.value(first, includesFallback: false) == nil && !base.isUnknown(first)
-                    let copy = isFree ? first : "\(key.string).unreadable-2"
-                    edits[ByteString(copy)] = .some(old)
-                    error.reason += "; it is kept under “\(copy)”"
+                    let first = SetAside.copyKeys(of: key.string).first
+                    let taken = base.value(first, includesFallback: false)
+                    let copies = SetAside.edits(
+                        keeping: old, of: key.string, isFree: taken.map { $0 == old } ?? !base.isUnknown(first), &error,
+                        keyLimit: base.keyLimit)
+                    for copy in copies { edits[ByteString(copy.key)] = copy.value }
                     errors.append(error)
                 }
             }
@@ -144,10 +146,10 @@ extension DefaultsSuite {
     /// Copies values that the backend itself cannot read before the edits overwrite them.
     private func keepUnknownValues(
         before edits: [ByteString: PropertyList?], _ base: SuiteContents.Base
-    ) throws(DefaultsError) -> [(key: String, error: DefaultsError)] {
+    ) throws(DefaultsError) -> [(key: String, info: [(key: String, value: PropertyList?)], error: DefaultsError)] {
         let unknown = base.unknownKeys
         guard !unknown.isEmpty else { return [] }
-        var copies: [(key: String, error: DefaultsError)] = []
+        var copies: [(key: String, info: [(key: String, value: PropertyList?)], error: DefaultsError)] = []
         for (key, value) in edits where value != nil {
             let names = [key.string] + formerKeys(of: [key.string])
             for name in names where unknown.contains(ByteString(name)) && edits[ByteString(name)] != nil {

@@ -292,7 +292,7 @@ private struct Transfer {
 
 extension DefaultsSuite {
     /// Returns what is stored under a key, or why it cannot be read; `nil` if nothing is stored.
-    fileprivate func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
+    func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
         let key = withPrefix(name)
         do throws(DefaultsError) {
             if core.backend.hasFallbackValues, try !core.backend.isStored(key) { return nil }

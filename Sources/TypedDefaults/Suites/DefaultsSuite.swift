@@ -71,11 +71,12 @@ extension DefaultsSuite {
         }
     }
 
-    /// The keys that are stored, sorted, without the record of a ``DefaultsMigrator``.
+    /// The keys that are stored, sorted, without the record of a ``DefaultsMigrator`` and without
+    /// the dates and reasons of ``setAside``.
     public func keys() throws -> [String] {
         let suite = current
         return try suite.keysInScope().map(suite.withoutPrefix)
-            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sorted()
+            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) && !SetAside.isInfo($0) }.sorted()
     }
 
     /// Removes what is stored under those keys, and under former names of them, as one change.

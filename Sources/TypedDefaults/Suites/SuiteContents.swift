@@ -178,12 +178,11 @@ extension SuiteContents {
 
     /// Copies a value that is about to be overwritten.
     private mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
-        let first = "\(name).unreadable"
-        let isFree = stored(first) == nil && !base.isUnknown(first)
-        let copy = isFree || stored(first) == old ? first : "\(name).unreadable-2"
-        self[copy] = old
         var error = error.about(key: name)
-        error.reason += "; it is kept under “\(copy)”"
+        let first = SetAside.copyKeys(of: name).first
+        let isFree = stored(first).map { $0 == old } ?? !base.isUnknown(first)
+        let edits = SetAside.edits(keeping: old, of: name, isFree: isFree, &error, keyLimit: base.keyLimit)
+        for edit in edits { self[edit.key] = edit.value }
         base.note(error)
     }
 
@@ -300,6 +299,12 @@ extension SuiteContents {
         var allUnknownKeys: Set<ByteString> {
             _ = values
             return unknownKeys
+        }
+
+        /// How many bytes a key may have.
+        var keyLimit: Int {
+            guard case .suite(let suite) = state.withLock({ $0.source }) else { return SettingsFile.keyLimit }
+            return suite.core.backend.keyLimit - suite.withPrefix("").utf8.count
         }
 
         /// Declares a key to the suite that is read or written as the type of the declaration.

@@ -133,9 +133,9 @@ extension SuiteCore {
         }
         var edits = [(key: slot.key, value: new)] + formerEdits
         if var error = lost, let stored = old.stored {
-            let name = try keyToKeepAside(slot.key, stored)
-            edits.append((key: name, value: stored))
-            error.reason += "; it is kept under “\(name)”"
+            let isFree = try isFree(SetAside.copyKeys(of: slot.key).first, for: stored)
+            edits += SetAside.edits(
+                keeping: stored, of: slot.key, isFree: isFree, &error, keyLimit: backend.keyLimit)
             lost = error
         }
         try commit(edits, by: slot, hasBegun: write == .begun, keeping: kept)
@@ -195,31 +195,32 @@ extension SuiteCore {
         _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool, _ failure: DefaultsError
     ) throws(DefaultsError) -> DefaultsError? {
         guard failure.kind == .unreadable, let key = failure.key else { throw failure }
-        var unreadable: DefaultsError?
-        if keepsUnreadable { unreadable = try setAsideUnknownValue(of: key, as: slot.key, failure).error }
+        let copy = keepsUnreadable ? try setAsideUnknownValue(of: key, as: slot.key, failure) : nil
         var edits = [(key: slot.key, value: new)]
         for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
-        try commit(edits, by: slot)
-        return unreadable
+        try commit(edits + (copy?.info ?? []), by: slot)
+        return copy?.error
     }
 
     /// Copies a value that the backend itself cannot read, as a commit of its own that comes first:
     /// whatever happens then, nothing is lost.
     ///
-    /// - Returns: The key of the copy, and the error to report once write access has ended.
+    /// - Returns: The key of the copy, the edit that says when and why it was made, and the error to
+    ///   report once write access has ended.
     func setAsideUnknownValue(
-        of key: String, as name: String? = nil, _ failure: DefaultsError? = nil
-    ) throws(DefaultsError) -> (key: String, error: DefaultsError) {
+        of key: String, as name: String, _ failure: DefaultsError? = nil
+    ) throws(DefaultsError) -> (key: String, info: [(key: String, value: PropertyList?)], error: DefaultsError) {
         var failure =
             failure
             ?? DefaultsError(
                 .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
         guard let settingsFile else { throw failure }
-        let name = name ?? key
-        let copy = try settingsFile.copyRawValue(forKey: key, to: "\(name).unreadable", else: "\(name).unreadable-2")
+        let (first, latest) = SetAside.copyKeys(of: name)
+        let copy = try settingsFile.copyRawValue(forKey: key, to: first, else: latest)
         write.generation = try catchUp()
+        let info = SetAside.info(ofCopy: copy, failure, keyLimit: backend.keyLimit)
         failure.reason += "; it is kept under “\(copy)”"
-        return (copy, failure)
+        return (copy, info, failure)
     }
 
     /// What would be lost. One's own value is taken for readable until a read has failed.
@@ -238,20 +239,12 @@ extension SuiteCore {
         if isNew { report(error) }
     }
 
-    /// The key under which an unreadable value is kept: `<key>.unreadable` for the first one, and
-    /// `<key>.unreadable-2` for the latest.
-    ///
-    /// Two declarations of one key as different types make each other's values unreadable at every
-    /// write, so the number of copies has a limit.
-    private func keyToKeepAside(_ key: String, _ stored: PropertyList) throws(DefaultsError) -> String {
-        let (first, second) = ("\(key).unreadable", "\(key).unreadable-2")
-        do throws(DefaultsError) {
-            guard let taken = try backend.value(forKey: first), taken != stored else { return first }
-            return second
-        } catch {
+    /// Returns whether nothing, or an equal value, is stored under the key.
+    private func isFree(_ key: String, for value: PropertyList) throws(DefaultsError) -> Bool {
+        do throws(DefaultsError) { return try backend.value(forKey: key).map { $0 == value } ?? true } catch {
             // A copy of a value that the backend itself cannot read.
             guard error.kind == .unreadable else { throw error }
-            return second
+            return false
         }
     }
 }

@@ -94,7 +94,7 @@ import SettingsFile
             for edit in edits {
                 contents[edit.key] = edit.value?.object
                 guard edit.value != nil else { continue }
-                guard edit.key.utf8.count <= Self.keyLimit else {
+                guard edit.key.utf8.count <= keyLimit else {
                     throw DefaultsError(.refused, key: edit.key, reason: "a key in iCloud is at most 64 bytes")
                 }
                 do throws(DefaultsError) {
@@ -115,7 +115,7 @@ import SettingsFile
         }
 
         // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
-        private static let keyLimit = 64
+        package let keyLimit = 64
         private static let countLimit = 1_024
         private static let sizeLimit = 1_000_000
 
