@@ -17,7 +17,7 @@ struct Arguments {
                 takesOptions = false
             } else if takesOptions, Self.isOption(word) {
                 guard let option = word == "-h" ? .help : Option(rawValue: word) else {
-                    throw .usage("there is no option “\(word)” (if it is none, put “--” in front)")
+                    throw .usage("unknown option “\(word)” (to pass it as an argument, put “--” before it)")
                 }
                 options.insert(option)
             } else {

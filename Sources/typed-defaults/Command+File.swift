@@ -1,7 +1,7 @@
 import Foundation
 import TypedDefaults
 
-// The file that a suite is stored in.
+// The commands for the file in which a suite is stored.
 extension Command {
     func info(_ suite: OpenSuite) throws(Failure) {
         try suite.checkExistence()

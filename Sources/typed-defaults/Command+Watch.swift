@@ -10,7 +10,7 @@ extension Command {
             let token = handle.observeAll(prefix: "") { _ in changed.signal() }
             defer { token.cancel() }
             var known = try handle.contents()
-            Output.tell("watching \(suite.path ?? suite.name)")
+            Output.printDiagnostic("watching \(suite.path ?? suite.name)")
             while true {
                 changed.wait()
                 let now = try handle.contents()

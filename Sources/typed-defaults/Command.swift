@@ -6,7 +6,7 @@ enum Command: String {
 
     func run(_ arguments: Arguments) throws(Failure) {
         let words = Array(arguments.positional.dropFirst())
-        guard counts.contains(words.count) else { throw .usage("\(rawValue) is called with \(form)") }
+        guard counts.contains(words.count) else { throw .usage("\(rawValue) expects \(form)") }
         let foreign = arguments.options.subtracting(options).map(\.rawValue).sorted()
         guard foreign.isEmpty else { throw .usage("\(rawValue) has no option \(foreign.joined(separator: " or "))") }
         guard !arguments.options.isSuperset(of: [.json, .plist]) else { throw .usage("use either --json or --plist") }
@@ -63,7 +63,7 @@ extension Command {
         guard let path = suite.path else {
             // Throws the reason if the suite has no location.
             _ = try suite.using { try $0.keys() }
-            throw .unavailable("the system manages “\(suite.name)”, at no known path")
+            throw .unavailable("the system manages “\(suite.name)”, and its path is not known")
         }
         try Output.print(path)
     }

@@ -45,7 +45,7 @@ struct OpenSuite {
         try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }
     }
 
-    /// Returns all keys and values as of one moment.
+    /// Returns all keys and values, read at the same moment.
     func contents() throws(Failure) -> SuiteContents { try using { try $0.contents() } }
 
     /// Stores all settings as one commit.
@@ -70,7 +70,7 @@ private final class Failures: @unchecked Sendable {
     private var errors: [DefaultsError] = []
 
     func note(_ error: DefaultsError) {
-        if error.kind == .unreadable && error.key == nil { return Output.tell("\(error)") }
+        if error.kind == .unreadable && error.key == nil { return Output.printDiagnostic("\(error)") }
         lock.withLock { errors.append(error) }
     }
 

@@ -16,7 +16,7 @@ enum Output {
     static func print(_ line: String) throws(Failure) { try write(Data("\(line)\n".utf8)) }
 
     /// Writes one line to standard error.
-    static func tell(_ message: String) {
+    static func printDiagnostic(_ message: String) {
         let line = message.replacing("\n", with: " ")
         // A closed standard error cannot be reported.
         try? File.write(Data("typed-defaults: \(line)\n".utf8), to: STDERR_FILENO)

@@ -48,7 +48,8 @@ enum PropertyListFile {
     }
 
     /// Returns the object with property lists in place of Foundation numbers, because on Linux the
-    /// library does not link Foundation. What nests deeper than property lists may stays as it is.
+    /// library does not link Foundation. Objects that are nested deeper than the limit of property
+    /// lists are not converted.
     private static func convertingNumbers(in object: Any, levels: Int = PropertyList.depthLimit) -> Any {
         if let number = number(object) { return number }
         guard levels > 0 else { return object }

@@ -8,14 +8,14 @@ import Foundation
         do throws(Failure) {
             try run(words())
         } catch {
-            Output.tell(error.message)
+            Output.printDiagnostic(error.message)
             exit(error.code.rawValue)
         }
         exit(Failure.Code.done.rawValue)
     }
 
-    /// Returns the arguments. `CommandLine.arguments` would replace bytes that are not UTF-8, and
-    /// so store another value.
+    /// Returns the arguments. `CommandLine.arguments` would replace bytes that are not UTF-8, so
+    /// the tool would store another value.
     private static func words() throws(Failure) -> [String] {
         var words: [String] = []
         for index in 1..<max(Int(CommandLine.argc), 1) {
@@ -33,7 +33,7 @@ import Foundation
         let arguments = try Arguments(words)
         if arguments.options.contains(.help) { return try Output.print(usage) }
         guard let name = arguments.positional.first else { throw .usage("a command is missing") }
-        guard let command = Command(rawValue: name) else { throw .usage("there is no command “\(name)”") }
+        guard let command = Command(rawValue: name) else { throw .usage("unknown command “\(name)”") }
         try command.run(arguments)
     }
 
@@ -43,7 +43,7 @@ import Foundation
           path   SUITE            the path of its file
           list   SUITE            keys and values; --json, --plist: like export
           get    SUITE KEY        the value, as JSON
-          set    SUITE KEY VALUE  stores VALUE, which is JSON; --string: as it stands
+          set    SUITE KEY VALUE  stores VALUE, which is JSON; --string: a text
           remove SUITE KEY…       removes the keys, as one change
           export SUITE [FILE]     everything, as JSON or --plist (binary property list)
           import SUITE FILE       adds the contents of FILE, or “-” for standard
@@ -54,12 +54,12 @@ import Foundation
                                   (--json: only that, for import); changes nothing
 
         SUITE is a name, or with a “/” in it the path of a settings file. “--” ends
-        the options. JSON is exact: 2 is an integer, 2.0 a double. What it has no form
-        for is {"$data": "base64"}, {"$date": seconds since 2001-01-01 UTC} or
-        {"$double": "inf", "-inf", "nan" or its bits}, and a dictionary whose only key
+        the options. JSON is exact: 2 is an integer, 2.0 a double. Values without a
+        JSON form are {"$data": "base64"}, {"$date": seconds since 2001-01-01 UTC} and
+        {"$double": "inf", "-inf", "nan" or its bits}. A dictionary whose only key
         begins with “$” is {"$dictionary": {…}}.
 
-        Exit codes: 0 done, 1 no such key or suite, or check has found something,
+        Exit codes: 0 done, 1 no such key or suite, or check found a problem,
         2 wrong usage, 3 the suite cannot be read or written, or a value is refused.
         """
 }
@@ -68,7 +68,7 @@ import Foundation
 struct Failure: Error {
     enum Code: Int32 {
         case done = 0
-        /// No such key or suite, or `check` has found something.
+        /// No such key or suite, or `check` found a problem.
         case found = 1
         case usage = 2
         /// The suite cannot be read or written, or a value is refused.
@@ -79,7 +79,7 @@ struct Failure: Error {
     let message: String
 
     static func usage(_ message: String) -> Failure {
-        Failure(code: .usage, message: "\(message); typed-defaults --help says more")
+        Failure(code: .usage, message: "\(message); see typed-defaults --help")
     }
     static func missing(_ message: String) -> Failure { Failure(code: .found, message: message) }
     static func unavailable(_ message: String) -> Failure { Failure(code: .unavailable, message: message) }

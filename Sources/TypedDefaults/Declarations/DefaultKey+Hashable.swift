@@ -8,7 +8,7 @@ extension DefaultKey: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ByteString(name)) }
 }
 
-/// A key of any type, for sets, tables and loops.
+/// A type-erased ``DefaultKey``, for collections of keys with different types.
 public struct AnyDefaultKey: Hashable, Sendable {
     /// The name of the key.
     public let name: String
@@ -16,17 +16,17 @@ public struct AnyDefaultKey: Hashable, Sendable {
     public let valueType: any Sendable.Type
     private let declaration: any AnyDeclaration
 
-    /// Creates a key that hides the type of another one.
+    /// Erases the type of a key.
     public init<Value>(_ key: DefaultKey<Value>) {
         name = key.name
         valueType = Value.self
         declaration = key.declaration
     }
 
-    /// The names that the key had before, newest first.
+    /// The former names of the key, newest first.
     var formerNames: [String] { declaration.formerNames }
 
-    /// The default as it would be stored; `nil` if the default is `nil`, or cannot be stored.
+    /// The default in its stored form; `nil` if the default is `nil` or cannot be stored.
     public var defaultValue: PropertyList? { declaration.content.defaultValue ?? nil }
 
     /// Returns whether both keys have the same name, by its UTF-8 bytes, and the same type.
@@ -42,6 +42,6 @@ public struct AnyDefaultKey: Hashable, Sendable {
 }
 
 extension AnyDefaultKey: DiscreetlyDescribed {
-    /// The type and the name, and no default value.
+    /// The type and the name, without the default value.
     public var description: String { "AnyDefaultKey<\(valueType)>(“\(name)”)" }
 }

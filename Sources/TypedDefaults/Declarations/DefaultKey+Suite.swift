@@ -1,15 +1,15 @@
 extension DefaultsSuite {
-    /// The value of a key. Returns the key's default if no value is stored, or none that can be
+    /// The value of a key, or the key's default if no value is stored or the stored value cannot be
     /// read.
     ///
-    /// `suite[.count] += 1` is a read and a write, and another writer can come between.
-    /// ``update(_:_:)`` is one step.
+    /// `suite[.count] += 1` is a read and a separate write, so a write by another thread or process
+    /// in between is lost. ``update(_:_:)`` does both in one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { setting(key).get(or: key.defaultValue) }
         nonmutating set { setting(key).set(newValue) }
     }
 
-    /// Changes the value of a key in one step that no other writer comes between.
+    /// Reads, changes and writes the value of a key in one step, while other writers wait.
     ///
     /// ```swift
     /// try suite.update(.launchCount) { $0 += 1 }
@@ -28,10 +28,10 @@ extension DefaultsSuite {
         _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken { UserDefault(key, in: self).observe(initial: initial, handler) }
 
-    /// The values of a key from now on, beginning with the present one.
+    /// The current value of a key, followed by each new value.
     public func values<Value>(_ key: DefaultKey<Value>) -> DefaultUpdates<Value> { UserDefault(key, in: self).values }
 
-    /// Returns the values of several keys as of one moment.
+    /// Returns the values of several keys, all read at the same moment.
     ///
     /// ```swift
     /// let (quality, mode) = try suite.read(.quality, .mode)
@@ -41,34 +41,34 @@ extension DefaultsSuite {
     public func read<First, each Other>(
         _ first: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) throws -> (First, repeat each Other) {
-        // Before the read, so that no change comes between.
+        // Noted before the read, so that no change is missed.
         _ = (UserDefault(first, in: self).noteRead(), repeat UserDefault(each others, in: self).noteRead())
         let contents = try contents()
         return (try contents.read(first), repeat try contents.read(each others))
     }
 
-    /// Returns whether a value is stored under the key, readable or not.
+    /// Returns whether a value is stored under the key, even if it cannot be read.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool { UserDefault(key, in: self).isSet }
 
-    /// Returns whether the value of the key is its default, because none is stored or because the
-    /// default itself is.
+    /// Returns whether the key has its default value, either because no value is stored or because
+    /// the stored value is equal to the default.
     public func isDefault<Value: Equatable>(_ key: DefaultKey<Value>) -> Bool { self[key] == key.defaultValue }
 
-    /// Removes the values of one or more keys as one change.
+    /// Removes the values of one or more keys in one commit.
     ///
     /// If that fails, nothing is removed, and the failure handler receives the error.
-    // The first one apart: a pack may be empty, and `remove()` would do nothing.
+    // The first key is a separate parameter, because a parameter pack can be empty.
     public func remove<First, each Other>(_ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>) {
         var names = [key.name] + key.declaration.formerNames
         repeat names.append(contentsOf: [(each others).name] + (each others).declaration.formerNames)
         remove(names)
     }
 
-    /// Removes the values of the keys as one change.
+    /// Removes the values of the keys in one commit.
     public func remove(_ keys: some Sequence<AnyDefaultKey>) { remove(keys.map(\.name)) }
 
     private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
-        // To look at a stored value as it is, as a dump of all keys does, declares nothing.
+        // A key for a raw property list, such as one that dumps all values, declares nothing.
         Setting(self, key, isDeclaring: key.declaration.conversion.kind != .propertyList)
     }
 }

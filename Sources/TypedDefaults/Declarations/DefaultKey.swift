@@ -8,48 +8,49 @@
 /// suite[.quality] = 0.5
 /// ```
 ///
-/// The default is what reads as long as nothing is stored. It is not registered or written
-/// anywhere: what a declaration says in the code holds from the first launch on, and changes with
-/// the code.
+/// Reading returns the default until a value is stored. The default is not registered or written
+/// anywhere, so the next version of a program can change it.
 ///
-/// The value may be `Codable`, ``DefaultConvertible`` or have a raw value, or be an optional of
-/// such a type; then nil is stored by removing the key, and where the default is not nil, that is
-/// what reads again.
+/// The value can be `Codable`, ``DefaultConvertible``, have a raw value, or be an optional of such
+/// a type. Storing `nil` removes the key, so reading then returns the default, even if that is not
+/// `nil`.
 ///
-/// In a module that is isolated to the main actor by default, a `Codable` type of one's own needs
-/// `nonisolated` to be a value here, and so does an enum that holds keys.
+/// In a module that is isolated to the main actor by default, mark your own `Codable` value types,
+/// and the enums that contain keys, as `nonisolated`.
 ///
-/// Of a `Codable` struct a stored property that is missing, because a later version of the program
-/// has added it, reads as in the default, in JSON data as well.
+/// If a stored `Codable` struct lacks a property that a later version of the program added, that
+/// property takes its value from the default. This includes structs stored as JSON data.
 ///
-/// If you rename a key, name the former ones, newest first:
-/// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value that is stored under one of them
-/// is read as long as there is none under the key, and the first write moves it as one commit.
+/// If you rename a key, list its former names, newest first:
+/// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value under a former name is read until
+/// a value is stored under the new one. The first write moves it, in one commit.
 ///
-/// Two declarations of one name with different types find each other's values *unreadable*, and
-/// move them aside when they write. Where both are used with one suite in one process, the failure
-/// handler receives one error, as for two with different defaults. A computed property may return a
-/// key whose default differs each time, as one with `UUID()` does: that is one declaration.
+/// Do not declare one name with two types: each declaration finds the values of the other
+/// *unreadable*, and copies them to another key before it overwrites them. If a process uses both
+/// in one suite, the failure handler receives one error. The same applies to two declarations with
+/// different defaults. A computed property that returns a key with a different default each time,
+/// such as `UUID()`, is a single declaration.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// How a value is stored.
     public enum Form: Sendable {
-        /// As the plain objects of a property list.
+        /// As property list objects.
         case propertyList
-        /// As JSON in data, for a suite that is shared with code that reads and writes it so.
+        /// As JSON data, for a suite that you share with code that reads and writes JSON.
         ///
-        /// A value that JSON does not give back the same is refused, as is a number that is not
-        /// finite. Of an optional, nil still removes the key. A property list is read as well.
+        /// A value that changes in a JSON round trip is refused, and so is a number that is not
+        /// finite. Storing `nil` still removes the key. Values stored as property lists can be
+        /// read, too.
         case jsonData
     }
 
-    /// The key under which the value is stored, compared by its bytes: any string of up to 4,096
-    /// bytes.
+    /// The key under which the value is stored. It can be any string of up to 4,096 bytes and is
+    /// compared by its UTF-8 bytes.
     public let name: String
-    /// What reads where nothing is stored.
+    /// The value that reading returns if no value is stored.
     public var defaultValue: Value { defaultBox.value }
     let declaration: Declaration<Value>
-    // An object, so that a key has the same layout for all types. Otherwise generic code looks up
-    // the type to find a field.
+    // An object, so that keys of all types have the same layout. Otherwise generic code would look
+    // up the type to find a field.
     private let defaultBox: Box<Value>
 
     private init(
@@ -61,17 +62,16 @@ public struct DefaultKey<Value: Sendable>: Sendable {
         declaration = Declaration(conversion, default: defaultBox, formerNames: formerNames, site: site)
     }
 
-    /// Returns a key that also reads what is stored under those names, newest first, and whose
-    /// first write moves it.
+    /// Returns the same key with these former names, newest first.
     func formerly(_ names: [String]) -> DefaultKey {
         names.isEmpty ? self : DefaultKey(name, names, defaultValue, declaration.conversion, declaration.site)
     }
 }
 
-// One initialiser for each kind of type. `Codable` is preferred, since most types are, and then
-// lets a type that is also `DefaultConvertible` convert itself.
+// One initializer for each kind of type. The one for `Codable` is preferred, because most types are
+// `Codable`. It uses the type's own conversion if the type is also `DefaultConvertible`.
 extension DefaultKey {
-    /// Creates a key of a `Codable` value.
+    /// Creates a key for a `Codable` value.
     public init(
         _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
     )
@@ -79,7 +79,7 @@ extension DefaultKey {
         self.init(name, formerly, value, .codable(fallback: value), DeclarationSite(fileID: fileID, line: line))
     }
 
-    /// Creates a key of a value that converts itself.
+    /// Creates a key for a ``DefaultConvertible`` value.
     @_disfavoredOverload
     public init(
         _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
@@ -88,7 +88,7 @@ extension DefaultKey {
         self.init(name, formerly, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
-    /// Creates a key of an optional value that converts itself.
+    /// Creates a key for an optional ``DefaultConvertible`` value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
@@ -99,7 +99,7 @@ extension DefaultKey {
         )
     }
 
-    /// Creates a key of a value that is stored as its raw value.
+    /// Creates a key for a value that is stored as its raw value.
     @_disfavoredOverload
     public init(
         _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
@@ -108,7 +108,7 @@ extension DefaultKey {
         self.init(name, formerly, value, .rawValue, DeclarationSite(fileID: fileID, line: line))
     }
 
-    /// Creates a key of an optional value that is stored as its raw value.
+    /// Creates a key for an optional value that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
         _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
@@ -119,7 +119,7 @@ extension DefaultKey {
             name, formerly, value, Conversion<Wrapped>.rawValue.optional, DeclarationSite(fileID: fileID, line: line))
     }
 
-    /// Creates a key of a value with a raw value that converts itself.
+    /// Creates a key for a ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
     public init(
         _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
@@ -128,7 +128,7 @@ extension DefaultKey {
         self.init(name, formerly, value, .convertible, DeclarationSite(fileID: fileID, line: line))
     }
 
-    /// Creates a key of an optional value with a raw value that converts itself.
+    /// Creates a key for an optional ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
@@ -140,7 +140,7 @@ extension DefaultKey {
         )
     }
 
-    /// Creates a key for a value that is stored in that form.
+    /// Creates a key for a value that is stored in the given form.
     public init(
         _ name: String, formerly: String..., default value: Value, form: Form, fileID: StaticString = #fileID,
         line: UInt = #line
@@ -154,7 +154,7 @@ extension DefaultKey {
         self.init(name, formerly, value, conversion, DeclarationSite(fileID: fileID, line: line))
     }
 
-    /// Creates a key of optional type whose default is nil.
+    /// Creates a key for an optional value with the default `nil`.
     public init<Wrapped: Codable>(
         _ name: String, formerly: String..., fileID: StaticString = #fileID, line: UInt = #line
     )
@@ -179,7 +179,7 @@ extension DefaultKey {
         fatalError("unavailable")
     }
 
-    /// Creates a key for whatever is stored, as it is.
+    /// Creates a key for a stored value of any type, as a raw property list.
     public init(
         _ name: String, formerly: String..., default value: PropertyList? = nil, fileID: StaticString = #fileID,
         line: UInt = #line

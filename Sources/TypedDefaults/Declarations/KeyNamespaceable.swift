@@ -1,5 +1,5 @@
-/// A type that groups string-valued keys, in the form of a published recipe. New code is better
-/// served by ``DefaultKey``, which also knows the type and the default of a setting.
+/// A type that groups keys in enums of strings. In new code, use ``DefaultKey``, which also has the
+/// type and the default of a setting.
 ///
 /// ```swift
 /// struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
@@ -11,14 +11,14 @@
 /// let name = MyUserDefaults.object(String.self, forKey: .userName)
 /// ```
 ///
-/// A value is read back as the type that it was written as; nothing stops two places in a program
-/// from meaning different ones.
+/// These keys have no value type: nothing prevents two parts of a program from using different
+/// types for one key.
 ///
-/// The name of the type is part of each key, without the types and the module around it. Two
-/// namespaces of one name share their keys, as `Camera.Defaults` and `Player.Defaults` do; where
-/// both are used with one suite, the failure handler receives a *conflict*.
+/// Each key contains the name of the type, without its module and its enclosing types. Namespaces
+/// with the same name, such as `Camera.Defaults` and `Player.Defaults`, share their keys. If you
+/// use both with one suite, the failure handler receives a *conflict*.
 public protocol KeyNamespaceable {
-    /// Where the settings live, unless a call says so itself. By default
+    /// The suite of the settings, unless a call passes another one. The default is
     /// ``DefaultsSuite/standard``.
     static var source: DefaultsSuite { get }
 }
@@ -27,12 +27,14 @@ extension KeyNamespaceable {
     /// ``DefaultsSuite/standard``.
     public static var source: DefaultsSuite { .standard }
 
-    /// The name under which a key is stored, `<type>_<enum>_<raw value>`, for a ``DefaultKey``.
+    /// Returns the name under which a key is stored, `<type>_<enum>_<raw value>`, for use with a
+    /// ``DefaultKey``.
     public static func namespaced<Key: RawRepresentable<String>>(_ key: Key) -> String {
         "\(Self.self)_\(Key.self)_\(key.rawValue)"
     }
 
-    /// The suite of a call, in which the type declares that keys of its name are its own.
+    /// Returns the suite of a call. Declares the type there, so that another type with the same
+    /// name is reported.
     fileprivate static func suite<Key>(_ source: DefaultsSuite?, keys: Key.Type) -> DefaultsSuite {
         let suite = source ?? Self.source
         suite.core.note(ClassDeclaration(type: Self.self), of: suite.withPrefix("\(Self.self)_\(Key.self)"))
@@ -47,29 +49,29 @@ public protocol ObjectUserDefaultable: KeyNamespaceable {
 }
 
 extension ObjectUserDefaultable {
-    /// Stores the value; a failure goes to the failure handler of the suite.
+    /// Stores a value. If that fails, the failure handler of the suite receives the error.
     public static func set<Value: Codable & Sendable>(
         _ value: Value, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil
     ) { store(Value.self, key, source).set(value) }
 
-    /// What is stored, as a Foundation object of the kinds that ``DefaultConvertible/init(_:)`` is
-    /// given; nil if nothing is, or if it cannot be read.
+    /// Returns the stored value as one of the objects that ``DefaultConvertible/init(_:)``
+    /// receives; `nil` if it is missing or cannot be read.
     public static func object(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) -> Any? {
         suite(source, keys: ObjectDefaultKey.self)[DefaultKey<PropertyList?>(namespaced(key))]?.object
     }
 
-    /// The value; nil if nothing is stored, or nothing that can be read as that type.
+    /// Returns the value; `nil` if it is missing or cannot be read as this type.
     public static func object<Value: Codable & Sendable>(
         _ type: Value.Type, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil
     ) -> Value? { store(type, key, source).get() }
 
-    /// Removes what is stored.
+    /// Removes the stored value.
     public static func remove(forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil) {
         suite(source, keys: ObjectDefaultKey.self).remove([namespaced(key)])
     }
 
-    /// Calls the handler after each change of the value, read as that type, until the token is
-    /// cancelled or deallocated.
+    /// Calls the handler after each change of the value until the token is cancelled or
+    /// deallocated.
     public static func observe<Value: Codable & Sendable>(
         _ type: Value.Type, forKey key: ObjectDefaultKey, source: DefaultsSuite? = nil,
         _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
@@ -82,34 +84,34 @@ extension ObjectUserDefaultable {
     }
 }
 
-/// A namespace of keys for Booleans, which read false where nothing is stored.
+/// A namespace of keys for Booleans with the default `false`.
 public protocol BoolUserDefaultable: KeyNamespaceable {
     /// The enum of the keys.
     associatedtype BoolDefaultKey: RawRepresentable<String>
 }
 
 extension BoolUserDefaultable {
-    /// The setting of a key, with false for its default.
+    /// Returns the setting of a key, with the default `false`.
     public static func setting(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) -> UserDefault<Bool> {
         UserDefault(namespaced(key), default: false, in: suite(source, keys: BoolDefaultKey.self))
     }
 
-    /// Stores the value; a failure goes to the failure handler of the suite.
+    /// Stores a value. If that fails, the failure handler of the suite receives the error.
     public static func set(_ value: Bool, forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) {
         setting(forKey: key, source: source).value = value
     }
 
-    /// The value; false if nothing is stored, or nothing that can be read.
+    /// Returns the value; `false` if it is missing or cannot be read.
     public static func bool(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) -> Bool {
         setting(forKey: key, source: source).value
     }
 
-    /// Removes what is stored.
+    /// Removes the stored value.
     public static func remove(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) {
         setting(forKey: key, source: source).reset()
     }
 
-    /// Calls the handler after each change of the value, until the token is cancelled or
+    /// Calls the handler after each change of the value until the token is cancelled or
     /// deallocated.
     public static func observe(
         forKey key: BoolDefaultKey, source: DefaultsSuite? = nil,

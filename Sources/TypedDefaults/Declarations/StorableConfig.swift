@@ -14,44 +14,44 @@ import SettingsFile
 /// let token = config.$userName.observe { change in print(change.newValue ?? "") }
 /// ```
 ///
-/// Two instances on one suite agree at all times. An instance is not `Sendable`; its `$` settings
-/// are, so hand those to other threads.
+/// Instances on the same suite always have the same values. An instance is not `Sendable`, but its
+/// `$` settings are, so you can use those on other threads.
 ///
-/// In a module that is isolated to the main actor by default a direct subclass needs nothing; a
-/// subclass of a subclass needs `nonisolated`.
+/// In a module that is isolated to the main actor by default, a direct subclass needs no
+/// annotation, but a subclass of a subclass needs `nonisolated`.
 public typealias StorableConfig = StorableConfigBase & StorableConfigType
 
-/// What lets a class inherit from ``StorableConfigBase`` in a module that is isolated to the main
-/// actor by default.
+/// Lets a class inherit from ``StorableConfigBase`` in a module that is isolated to the main actor
+/// by default.
 public protocol StorableConfigType: SendableMetatype {}
 
-/// What a ``StorableConfig`` inherits.
+/// The base class of every ``StorableConfig``.
 ///
-/// Each property is stored under `<identifier>/<class>/<property>`, with `/` for each dot. The
-/// class is the one that was created, with the types around it, as in `Camera/Config`, and with its
-/// generic arguments: two subclasses of one class share no setting. Two classes of one name in
-/// different modules or functions would share their settings; the failure handler receives a
-/// *conflict*.
+/// Each property is stored under `<identifier>/<class>/<property>`, with `/` in place of each dot.
+/// `<class>` is the class of the instance, with its enclosing types, as in `Camera/Config`, and
+/// with its generic arguments, so two subclasses of one class share no settings. Two classes with
+/// the same name in different modules or functions share their settings, and the failure handler
+/// receives a *conflict*.
 ///
-/// If you rename a property, say so: `@Stored(formerly: ["userName"]) var name = ""`. If you rename
-/// the class, override ``formerNames``. A test that compares ``allKeys`` with a list notices a
-/// rename.
+/// If you rename a property, list its former names:
+/// `@Stored(formerly: ["userName"]) var name = ""`. If you rename the class, override
+/// ``formerNames``. To find a rename by accident, compare ``allKeys`` with a list in a test.
 ///
-/// A value that is stored under a key with dots, `<identifier>.<class>.<property>`, is read as long
-/// as there is none under the new key. The first write moves it. The same holds for a property that
-/// is pinned to a key of that form, `<identifier>/<class>/<property>`. On Apple platforms, changes
-/// that other processes make to a key with dots cannot be observed at once.
+/// A value under a key with dots, `<identifier>.<class>.<property>`, is read until a value is
+/// stored under the key with slashes. The first write moves it. The same applies to a property with
+/// an explicit key of the form `<identifier>/<class>/<property>`. On Apple platforms, a change that
+/// another process makes to a key with dots is noticed only when this process changes a setting.
 open class StorableConfigBase {
     private let suite: DefaultsSuite
     private var settings: [any AnyStored] = []
 
-    /// Creates an instance that begins with what is stored.
+    /// Creates an instance for the settings in a suite.
     ///
     /// - Parameters:
     ///   - suite: The suite of the settings; `.inMemory()` in a test.
-    ///   - identifier: How the keys begin. Nil for the identifier of the bundle, or else the name
-    ///     of the program, see ``DefaultsSuite/standardName``, which is another one under a test
-    ///     runner. After this it can be given no other name.
+    ///   - identifier: The first part of each key. `nil` means ``DefaultsSuite/standardName``,
+    ///     which cannot be assigned afterwards. Under a test runner, that is the name of the
+    ///     runner.
     public init(in suite: DefaultsSuite = .standard, identifier: String? = nil) {
         self.suite = suite
         let type = type(of: self)
@@ -80,8 +80,8 @@ open class StorableConfigBase {
             "Two properties of \(type) share a key or a former key: \(keys)")
     }
 
-    /// The names that the class had before, newest first, with the types around it, as in
-    /// `Camera.Config`; empty by default.
+    /// The former names of the class, newest first, with its enclosing types, as in
+    /// `Camera.Config`. Empty by default.
     ///
     /// ```swift
     /// final class AppConfig: StorableConfig {
@@ -90,8 +90,8 @@ open class StorableConfigBase {
     /// }
     /// ```
     ///
-    /// A value that is stored for the class of a former name is read as long as there is none for
-    /// this one, and the first write moves it. A subclass inherits the names.
+    /// A value under a former name of the class is read until a value is stored under the current
+    /// name. The first write moves it. Subclasses inherit the names.
     open class var formerNames: [String] { [] }
 }
 
@@ -103,12 +103,12 @@ extension StorableConfigBase {
     /// ```
     public var allKeys: [String] { settings.map(\.key) }
 
-    /// What all properties read as now, by key; a property that is nil is left out.
+    /// The current values of all properties by key. A property that is `nil` is left out.
     public var currentValues: [String: PropertyList] {
         values { setting throws(DefaultsError) in try setting.encodedValue() }
     }
 
-    /// What those properties read as that differ from their default, by key.
+    /// The current values of the properties that differ from their defaults, by key.
     public var changedValues: [String: PropertyList] {
         values { setting throws(DefaultsError) in
             let (value, defaultValue) = (try setting.encodedValue(), try setting.encodedDefault())
@@ -116,7 +116,7 @@ extension StorableConfigBase {
         }
     }
 
-    /// Removes what is stored of all properties, as one change, so that the defaults read again.
+    /// Resets all properties to their defaults, in one commit.
     public func reset() { suite.remove(settings.flatMap { [$0.key] + $0.formerKeys }) }
 
     private func values(
@@ -134,7 +134,7 @@ extension StorableConfigBase {
     }
 }
 
-/// The wrapped properties of an object, those of its superclasses first, with their names.
+/// Returns the wrapped properties of an object with their names, those of its superclasses first.
 private func storedProperties(of object: AnyObject) -> [(label: String, property: any AnyStored)] {
     var properties: [(label: String, property: any AnyStored)] = []
     var mirror: Mirror? = Mirror(reflecting: object)
@@ -149,10 +149,10 @@ private func storedProperties(of object: AnyObject) -> [(label: String, property
     return properties
 }
 
-/// Returns the key with `/` in place of each dot. Two keys never give the same one, because `/` and
-/// `%` are escaped.
+/// Returns the key with `/` in place of each dot. Different keys have different results, because
+/// `/` and `%` are escaped.
 ///
-/// Key-value observing takes a dot for a path, so it cannot observe a key with one.
+/// Key-value observing reads a dot as a path, so it cannot observe a key that contains one.
 private func keyWithoutDots(_ key: String) -> String {
     var result = ""
     for scalar in key.unicodeScalars {
@@ -166,8 +166,8 @@ private func keyWithoutDots(_ key: String) -> String {
     return result
 }
 
-/// Returns the dotted form of a key `<identifier>/<class>/<property>`, or nil if the key is not of
-/// that form.
+/// Returns the dotted form of a key `<identifier>/<class>/<property>`; `nil` for a key of another
+/// form.
 private func dottedKey(_ key: String, of identifier: String) -> String? {
     let prefix = keyWithoutDots(identifier + ".")
     guard key.utf8.starts(with: prefix.utf8), !key.utf8.contains(UInt8(ascii: ".")),
@@ -181,8 +181,8 @@ private func dottedKey(_ key: String, of identifier: String) -> String? {
     return keyWithoutDots(dotted).hasSameBytes(as: key) ? dotted : nil
 }
 
-/// The name of a type with the types around it, without its module, and without what differs from
-/// run to run.
+/// Returns the name of a type with its enclosing types, without its module and without parts that
+/// differ between runs.
 private func stableName(of type: Any.Type) -> String {
     var rest = Substring(String(reflecting: type))
     var name = ""
@@ -192,7 +192,7 @@ private func stableName(of type: Any.Type) -> String {
         if rest.hasPrefix("(unknown context at ") || rest.hasPrefix("(extension in "),
             let end = rest.firstIndex(of: ")")
         {
-            // With the dot or the colon behind it.
+            // Removes the dot or colon after it, too.
             rest = rest[end...].dropFirst(2)
         } else {
             name.append(character)

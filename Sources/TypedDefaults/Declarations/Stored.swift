@@ -9,14 +9,16 @@ extension StorableConfigBase {
     /// }
     /// ```
     ///
-    /// Reading, assigning and `$` are as with ``UserDefault``. A value that an initialiser assigns
-    /// before `super.init` becomes the default, and one that it assigns after is stored, each time.
+    /// Reading, assigning and `$` work as with ``UserDefault``. A value that an initializer assigns
+    /// before `super.init` becomes the default. A value that it assigns after `super.init` is
+    /// stored, each time an instance is created.
     @propertyWrapper
     public struct Stored<Value: Sendable> {
-        /// What copies share: reflection, which finds the name, hands out copies.
+        /// The state that copies share. Reflection, which finds the property's name, works on a
+        /// copy.
         private final class Binding {
             let pinnedKey: String?
-            /// The names that the property had before, newest first.
+            /// The former names of the property, newest first.
             let formerNames: [String]
             let makeKey: (String) -> DefaultKey<Value>
             var setting: UserDefault<Value>?
@@ -37,23 +39,22 @@ extension StorableConfigBase {
             binding = Binding(pinnedKey, formerNames, makeKey)
         }
 
-        // Here, since without one in the type's own declaration the compiler finds no initial value
-        // for `@Stored var nickname: String?`.
+        // Not in an extension: without an initializer here, the compiler finds no initial value for
+        // `@Stored var nickname: String?`.
         /// Creates a property of a `Codable` type.
         ///
         /// - Parameters:
         ///   - wrappedValue: The default.
         ///   - key: The key; `nil` to derive it from the property's name.
-        ///   - formerly: The names that the property had before, newest first. A value that is
-        ///     stored under one of them is read as long as there is none under the key, and the
-        ///     first write moves it.
+        ///   - formerly: The former names of the property, newest first. A value under a former
+        ///     name is read until a value is stored under the key. The first write moves it.
         public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) where Value: Codable {
             self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
         }
 
         var name: SettingName? { binding.setting?.name }
 
-        /// The setting: its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`,
+        /// The setting, with its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`,
         /// `values` and `store`.
         public var projectedValue: UserDefault<Value> {
             guard let setting = binding.setting else {
@@ -71,8 +72,8 @@ extension StorableConfigBase {
             set { fatalError("unavailable") }
         }
 
-        // Underscored, but what lets the compiler refuse the wrapper in any other type, as
-        // `@Published` does.
+        // Restricts the wrapper to config classes. The feature is underscored, but `@Published`
+        // uses it, too.
         public static subscript<Config: StorableConfigBase>(
             _enclosingInstance config: Config, wrapped property: ReferenceWritableKeyPath<Config, Value>,
             storage storage: ReferenceWritableKeyPath<Config, Stored>
@@ -83,8 +84,8 @@ extension StorableConfigBase {
     }
 }
 
-/// Stands for ``StorableConfigBase/Stored`` outside of a config class, where it has a message of
-/// its own: the class would get one without a line number.
+/// Takes the place of ``StorableConfigBase/Stored`` outside of a config class, so that the
+/// compiler's message has a line number.
 @available(
     *, unavailable,
     message: "@Stored belongs in a class that inherits from StorableConfig; elsewhere use @UserDefault"
@@ -101,9 +102,9 @@ public struct Stored<Value> {
 
 /// A `@Stored` property of any type.
 protocol AnyStored {
-    /// The key that the declaration gives; nil if it is derived from the property's name.
+    /// The key in the declaration; `nil` if the key is derived from the property's name.
     var pinnedKey: String? { get }
-    /// The names that the property had before, newest first.
+    /// The former names of the property, newest first.
     var formerNames: [String] { get }
     func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String])
     var key: String { get }
@@ -132,35 +133,35 @@ extension StorableConfigBase.Stored: AnyStored {
     }
 }
 
-// For each other kind of type once, as with ``DefaultKey``.
+// One initializer for each other kind of type, as with `DefaultKey`.
 extension StorableConfigBase.Stored {
-    /// Creates the property of an optional `Codable` value.
+    /// Creates a property of an optional `Codable` type.
     public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = [])
     where Value == Wrapped? {
         self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates the property of a value that converts itself.
+    /// Creates a property of a ``DefaultConvertible`` type.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) where Value: DefaultConvertible {
         self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates the property of an optional value that converts itself.
+    /// Creates a property of an optional ``DefaultConvertible`` type.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = [])
     where Value == Wrapped? {
         self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates the property of a value that is stored as its raw value.
+    /// Creates a property of a type that is stored as its raw value.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = [])
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates the property of an optional value that is stored as its raw value.
+    /// Creates a property of an optional type that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
         wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = []
@@ -169,14 +170,14 @@ extension StorableConfigBase.Stored {
         self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates the property of a value with a raw value that converts itself.
+    /// Creates a property of a ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = [])
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates the property of an optional value with a raw value that converts itself.
+    /// Creates a property of an optional ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = []

@@ -1,10 +1,10 @@
 import SettingsFile
 
 extension SuiteContents {
-    /// The value of a key. Returns the key's default if no value is stored, or none that can be
+    /// The value of a key, or the key's default if no value is stored or the stored value cannot be
     /// read.
     ///
-    /// Assigning a value over one that cannot be read keeps a copy of the old one under
+    /// If the old value cannot be read, assigning a new one keeps a copy of the old value under
     /// `<key>.unreadable`.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { read(key.name, key.declaration) ?? key.defaultValue }
@@ -20,9 +20,9 @@ extension SuiteContents {
 
     /// Removes the values of one or more keys.
     ///
-    /// If you have read a key here and its value could not be read, a copy of it is kept under
-    /// `<key>.unreadable`, because you got the default in its place.
-    // The first one apart: a pack may be empty, and `remove()` would do nothing.
+    /// If you have read a key here and got the default because its value is unreadable, a copy of
+    /// the value is kept under `<key>.unreadable`.
+    // The first key is a separate parameter, because a parameter pack can be empty.
     public mutating func remove<First, each Other>(
         _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) {
@@ -30,7 +30,7 @@ extension SuiteContents {
         repeat remove((each others).name, (each others).declaration)
     }
 
-    /// Returns whether a value is stored under the key, readable or not.
+    /// Returns whether a value is stored under the key, even if it cannot be read.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
         if let edit = edits[ByteString(key.name)] { return edit != nil }
         return ([key.name] + key.declaration.formerNames).contains { stored($0) != nil || base.isUnknown($0) }

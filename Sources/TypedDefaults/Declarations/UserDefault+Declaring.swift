@@ -1,16 +1,16 @@
-// Each kind of type once for the wrapper and once for `default:`, as with ``DefaultKey``. `Codable`
-// is preferred, because most types are.
+// For each kind of type, as with `DefaultKey`, one initializer for the wrapper and one with
+// `default:`. The ones for `Codable` are preferred, because most types are `Codable`.
 
 // As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial
 // value has the default `nil`.
 extension UserDefault {
-    /// Creates the setting of a property of a `Codable` type; its initial value is the default.
+    /// Creates the setting for a property of a `Codable` type; its initial value is the default.
     public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
     where Value: Codable {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of an optional property of a `Codable` type; the default is `nil`
+    /// Creates the setting for an optional property of a `Codable` type; the default is `nil`
     /// without an initial value.
     public init<Wrapped: Codable>(
         wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
@@ -18,16 +18,16 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of a property of a type that converts itself; its initial value is the
-    /// default.
+    /// Creates the setting for a property of a ``DefaultConvertible`` type; its initial value is
+    /// the default.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of an optional property of a type that converts itself; the default is
-    /// `nil` without an initial value.
+    /// Creates the setting for an optional property of a ``DefaultConvertible`` type; the default
+    /// is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
@@ -35,7 +35,7 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of a property of a type with a raw value; its initial value is the
+    /// Creates the setting for a property of a type with a raw value; its initial value is the
     /// default.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
@@ -43,8 +43,8 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of an optional property of a type with a raw value; the default is `nil`
-    /// without an initial value.
+    /// Creates the setting for an optional property of a type with a raw value; the default is
+    /// `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
         wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
@@ -52,16 +52,16 @@ extension UserDefault {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of a property of a type that has a raw value and converts itself; its
-    /// initial value is the default.
+    /// Creates the setting for a property of a ``DefaultConvertible`` type that also has a raw
+    /// value; its initial value is the default.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
     }
 
-    /// Creates the setting of an optional property of a type that has a raw value and converts
-    /// itself; the default is `nil` without an initial value.
+    /// Creates the setting for an optional property of a ``DefaultConvertible`` type that also has
+    /// a raw value; the default is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
@@ -78,14 +78,14 @@ extension UserDefault {
         self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
     }
 
-    /// Creates a setting of a type that converts itself.
+    /// Creates a setting of a ``DefaultConvertible`` type.
     @_disfavoredOverload
     public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
         self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
     }
 
-    /// Creates a setting of an optional of a type that converts itself.
+    /// Creates a setting of an optional of a ``DefaultConvertible`` type.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
         _ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard
@@ -108,14 +108,14 @@ extension UserDefault {
         self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
     }
 
-    /// Creates a setting of a type that has a raw value and converts itself.
+    /// Creates a setting of a ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
     public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
     }
 
-    /// Creates a setting of an optional of a type that has a raw value and converts itself.
+    /// Creates a setting of an optional of a ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
         _ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard
@@ -125,15 +125,15 @@ extension UserDefault {
 }
 
 extension UserDefault {
-    /// Creates the setting of a property of a ``DefaultConfig``:
+    /// Creates the setting for a property of a ``DefaultConfig``:
     /// `@UserDefault() var camera: CameraConfig`.
     ///
-    /// The key is the one of the type, and the default a new instance.
+    /// The key and the default are those of the type.
     public init(in suite: DefaultsSuite = .standard) where Value: DefaultConfig {
         self.init(DefaultKey(Value.self), in: suite)
     }
 
-    /// The same as `default:`, for a wrapper:
+    /// Creates the setting for a property without an initial value:
     /// `@UserDefault("launchCount", defaultValue: 9) var launchCount: Int`.
     public init(_ name: String, formerly: String..., defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: Codable {
@@ -141,7 +141,7 @@ extension UserDefault {
     }
 }
 
-// Declarations that the compiler answers with a sentence.
+// Mistakes for which the compiler shows a message of its own.
 extension UserDefault {
     @_disfavoredOverload
     @available(*, unavailable, message: "use the name's rawValue, or a static DefaultKey")

@@ -1,6 +1,6 @@
 /// A setting: a key with its default, in a suite.
 ///
-/// One type is the property wrapper, its `$`, and a static setting:
+/// The same type is the property wrapper, its `$` value, and a static setting:
 ///
 /// ```swift
 /// struct CameraSettings {
@@ -15,13 +15,13 @@
 /// Settings.quality.value = 0.5
 /// ```
 ///
-/// A setting answers what *counts*, so it is never `nil`: the stored value, or the default if none
-/// is stored. All settings with one key in one suite share one value. If reading or assigning
-/// fails, the suite's ``DefaultsSuite/onFailure`` receives the error; reading then returns the
-/// default, and assigning leaves the old value.
+/// A setting always has a value: the stored one, or the default if none is stored. All settings
+/// with the same key in the same suite share one value. If reading or assigning fails, the suite's
+/// ``DefaultsSuite/onFailure`` receives the error; reading then returns the default, and assigning
+/// leaves the old value.
 ///
-/// The value may be of any type that a ``DefaultKey`` takes. Not to be confused with Foundation's
-/// `UserDefaults`.
+/// The value can have any type that a ``DefaultKey`` supports. Do not confuse this type with
+/// Foundation's `UserDefaults`.
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {
     private let setting: Setting<Value>
@@ -34,11 +34,11 @@ public struct UserDefault<Value: Sendable>: Sendable {
         setting = Setting(suite, key)
     }
 
-    /// The stored value. Returns the default if no value is stored, or none that can be read.
+    /// The stored value, or the default if no value is stored or the stored value cannot be read.
     /// Assigning `nil` to an optional resets it.
     ///
-    /// `setting.value += 1` is a read and a write, and another writer can come between.
-    /// ``update(_:)`` is one step.
+    /// `setting.value += 1` is a read and a separate write, so a write by another thread or process
+    /// in between is lost. ``update(_:)`` does both in one step.
     public var value: Value {
         get { setting.get(or: key.defaultValue) }
         nonmutating set { setting.set(newValue) }
@@ -58,11 +58,10 @@ public struct UserDefault<Value: Sendable>: Sendable {
 }
 
 extension UserDefault {
-    /// Whether a value is stored, readable or not. False if the suite cannot be read, which the
-    /// failure handler receives.
+    /// Whether a value is stored, even if it cannot be read. If the suite cannot be read, this is
+    /// false and the failure handler receives an error.
     ///
-    /// False for a value that `UserDefaults` takes from elsewhere: one that was registered, or one
-    /// of the global domain.
+    /// Also false if `UserDefaults` has only a registered value or a value in the global domain.
     public var isSet: Bool { setting.isSet }
 
     /// Whether an administrator provides the value, by a configuration profile or device
@@ -76,10 +75,10 @@ extension UserDefault {
     /// Only settings in `UserDefaults` on Apple platforms can be managed.
     public var isManaged: Bool { setting.isManaged }
 
-    /// Removes the stored value, so that the default counts again.
+    /// Removes the stored value, so that ``value`` is the default again.
     public func reset() { setting.remove() }
 
-    /// Changes the value in one step that no other writer comes between.
+    /// Reads, changes and writes the value in one step, while other writers wait.
     ///
     /// ```swift
     /// try $launchCount.update { $0 += 1 }
@@ -106,16 +105,16 @@ extension UserDefault {
     public var store: AnyStore<Value> { AnyStore(PersistentStore(setting)) }
 }
 
-// Observers receive what counts: the default in place of a missing value.
+// Observers receive the default in place of a missing value.
 extension UserDefault {
     /// Calls the handler after each change until the token is cancelled or deallocated.
     ///
-    /// If no value is stored, or none that can be read, the change holds the default.
-    /// ``DefaultChange/kind`` tells a reset from an assignment. See also
+    /// If no value is stored or the stored value cannot be read, the change contains the default.
+    /// ``DefaultChange/kind`` distinguishes a reset from an assignment. See also
     /// ``DefaultStoreType/observe(initial:_:)``.
     ///
     /// - Parameters:
-    ///   - initial: Whether the handler is called with the present value first.
+    ///   - initial: Whether to call the handler with the current value first.
     ///   - handler: Receives each change.
     public func observe(
         initial: Bool = false, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
@@ -135,8 +134,8 @@ extension UserDefault {
         }
     }
 
-    /// The values from now on, beginning with the present one. A slow consumer misses some, but
-    /// never the last.
+    /// The current value, followed by each new value. A slow consumer misses some values, but never
+    /// the last one.
     public var values: DefaultUpdates<Value> {
         let (setting, key) = (setting, key)
         return DefaultUpdates { element in setting.observe(initial: true) { element($0.newValue ?? key.defaultValue) } }
@@ -144,7 +143,7 @@ extension UserDefault {
 }
 
 extension DefaultChange {
-    /// Returns the change of what counts, with the default in place of a missing value.
+    /// Returns the change with the default in place of missing values.
     fileprivate func filled(with defaultValue: Value) -> DefaultChange {
         DefaultChange(
             oldValue: oldValue ?? defaultValue, newValue: newValue ?? defaultValue, kind: kind, origin: origin,

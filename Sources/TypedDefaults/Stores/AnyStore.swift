@@ -1,6 +1,7 @@
-/// A store that hides which store it forwards to.
+/// A type-erased store.
 ///
-/// Hold one in a view model, on disk in the app and in memory in a test:
+/// Use it in a view model, so that the app can pass a store on disk and a test can pass one in
+/// memory:
 ///
 /// ```swift
 /// @MainActor final class CameraModel {
@@ -11,14 +12,14 @@
 /// let model = CameraModel(config: .inMemory(CameraConfig()))
 /// ```
 ///
-/// Copies share the underlying store. It is not `Equatable`: whether two boxes are equal could mean
-/// the same store or the same value, and both can be asked for by their own names.
+/// Copies share the underlying store. It is not `Equatable`, because equality could mean the same
+/// store or the same value.
 public struct AnyStore<Default: Sendable>: RecoveringStore {
     let base: any DefaultStoreType<Default>
-    /// Nil for a base that notifies observers itself.
+    /// `nil` if the base notifies observers itself.
     private let relay: Relay<Default>?
 
-    /// Hides a store. A box around a box adds no layer.
+    /// Erases the type of a store. Wrapping an `AnyStore` adds no layer.
     public init(_ store: some DefaultStoreType<Default>) {
         let box = store as? AnyStore<Default>
         base = box?.base ?? store
@@ -28,7 +29,7 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { base.get() }
-    /// Stores a value. The failure handler of the store's suite receives an error.
+    /// Stores a value. If that fails, the failure handler of the store's suite receives the error.
     public func set(_ value: Default) { notifying { base.set(value) } }
     /// Removes the stored value.
     public func remove() { notifying { base.remove() } }
@@ -37,7 +38,7 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     /// Stores a value, or throws and leaves the old one.
     public func save(_ value: Default) throws { try notifying { try base.save(value) } }
 
-    /// Changes the stored value in one step that no other writer comes between.
+    /// Reads, changes and writes the stored value in one step, while other writers wait.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try notifying { try base.updateStored(body) }
@@ -49,15 +50,15 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
 
     /// Calls the handler after each change of the value.
     ///
-    /// If the store is your own and has no `observe`, the box reports the changes that go through
-    /// it and its copies. It notices a write to the store itself, or through another box around it,
-    /// only at its own next write or observation.
+    /// If the store is your own and does not implement `observe`, this method reports changes made
+    /// through this `AnyStore` and its copies. It notices other writes to the store only at the
+    /// next write or observation through this `AnyStore`.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         guard let relay else { return base.observe(initial: initial, handler) }
         if relay.isNeeded == nil {
-            // Without an initial call, which would be made twice.
+            // Observe without the initial call here, because it would be made twice.
             let token = base.observe(initial: false, initial ? { @Sendable _ in } : handler)
             relay.isNeeded = token.isInert
             if !initial, !token.isInert { return token }
@@ -76,19 +77,19 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
 }
 
 extension AnyStore where Default: DefaultConvertible {
-    /// Returns a ``PersistentStore`` in that suite.
+    /// Returns a ``PersistentStore`` in a suite.
     public static func persistent(in suite: DefaultsSuite = .standard) -> AnyStore {
         AnyStore(PersistentStore(in: suite))
     }
 
-    /// Returns an ``InMemoryStore`` that holds the value; `nil` for an empty one.
+    /// Returns an ``InMemoryStore`` with an initial value; `nil` for an empty store.
     public static func inMemory(_ initial: Default? = nil) -> AnyStore {
         AnyStore(InMemoryStore(initial))
     }
 }
 
 extension AnyStore where Default: Codable {
-    /// Returns an ``InMemoryStore`` that holds the value; `nil` for an empty one.
+    /// Returns an ``InMemoryStore`` with an initial value; `nil` for an empty store.
     @_disfavoredOverload
     public static func inMemory(_ initial: Default? = nil) -> AnyStore {
         AnyStore(InMemoryStore(initial))

@@ -1,9 +1,9 @@
 /// A store that adds something to another store, such as encryption or logging.
 ///
-/// Write what differs; everything else is forwarded to ``base``. The type of the values is called
-/// `Default`: a generic parameter of this name is enough. To change how values are stored,
-/// write ``value(from:)`` and ``stored(from:)``: reading, writing, updating and observing all use
-/// them.
+/// Implement only what differs; everything else is forwarded to ``base``. The type of the values is
+/// called `Default`: a generic parameter of this name is enough. To change how values are stored,
+/// implement ``value(from:)`` and ``stored(from:)``: reading, writing, updating and observing all
+/// use them.
 ///
 /// ```swift
 /// struct EncryptedStore<Default: Codable & Sendable>: DefaultStoreDecorator {
@@ -26,8 +26,8 @@ public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
     /// Returns the value for a stored one.
     ///
     /// - Throws: Any error. The stored value then counts as unreadable: ``DefaultStoreType/get()``
-    ///   returns `nil`, and every update throws, because the base cannot keep a copy of a value
-    ///   that it can read itself. ``DefaultStoreType/set(_:)`` and ``DefaultStoreType/save(_:)``
+    ///   returns `nil`, and every update throws, because the base keeps a copy only of values that
+    ///   it cannot read itself. ``DefaultStoreType/set(_:)`` and ``DefaultStoreType/save(_:)``
     ///   overwrite it.
     func value(from stored: Base.Default) throws -> Default
 
@@ -38,14 +38,14 @@ public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
 }
 
 extension DefaultStoreDecorator where Base.Default == Default {
-    /// Returns the stored value as it is.
+    /// Returns the stored value unchanged.
     public func value(from stored: Default) throws -> Default { stored }
-    /// Returns the value as it is.
+    /// Returns the value unchanged.
     public func stored(from value: Default) throws -> Default { value }
 }
 
 extension DefaultStoreDecorator {
-    /// Returns the value; `nil` if it is missing, or cannot be read.
+    /// Returns the value; `nil` if it is missing or cannot be read.
     public func get() -> Default? {
         guard let stored = base.get() else { return nil }
         do { return try value(from: stored) } catch {
@@ -54,7 +54,7 @@ extension DefaultStoreDecorator {
         }
     }
 
-    /// Stores the value. The failure handler of the base receives an error.
+    /// Stores the value. If that fails, the failure handler of the base receives the error.
     public func set(_ value: Default) {
         do { base.set(try stored(from: value)) } catch { base.fail(with: error) }
     }
@@ -79,8 +79,8 @@ extension DefaultStoreDecorator {
         }
     }
 
-    /// Observes the base. The failure handler of the base receives an error for a new value that
-    /// cannot be read; the change then has no new value.
+    /// Observes the base. If a new value cannot be read, the failure handler of the base receives
+    /// the error, and the change has no new value.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {

@@ -1,11 +1,11 @@
 extension DefaultStoreType {
-    /// The stored values from now on, beginning with the present one; `nil` if none is stored, or
-    /// none that can be read.
+    /// The current stored value, followed by each new one; `nil` for a value that is missing or
+    /// cannot be read.
     public var values: DefaultUpdates<Default?> {
         DefaultUpdates { element in observe(initial: true) { element($0.newValue) } }
     }
 
-    /// The changes of the store from now on.
+    /// The changes of the store, without the current value.
     ///
     /// A slow consumer receives several changes as one, from the old value of the first to the new
     /// value of the last, so each change begins with the value that the previous one ended with.

@@ -1,37 +1,37 @@
-/// A store of one value: what a view model holds, and what a test replaces.
+/// A store for one value. A view model can take any store, and a test can pass one in memory.
 ///
-/// ``PersistentStore`` and ``InMemoryStore`` conform, and ``AnyStore`` hides which one it is. A
-/// store answers what is *stored*, so its values are optional. Where the type is a
-/// ``DefaultConfig``, ``value`` and ``update(_:)`` answer what *counts*: the stored value or the
-/// default.
+/// ``PersistentStore`` and ``InMemoryStore`` conform, and ``AnyStore`` erases their type. A store
+/// returns the *stored* value, which is `nil` if there is none. If the type is a ``DefaultConfig``,
+/// ``value`` and ``update(_:)`` use the default in place of a missing value.
 ///
-/// A store of your own must write ``get()``, ``set(_:)`` and ``remove()``. If several threads write
-/// it, write ``updateStored(_:)`` as well, because its default implementation reads and then
-/// writes. To change what another store does, see ``DefaultStoreDecorator``.
+/// A store of your own must implement ``get()``, ``set(_:)`` and ``remove()``. If several threads
+/// write to it, implement ``updateStored(_:)`` as well, because its default implementation reads
+/// and then writes. To add something to another store, see ``DefaultStoreDecorator``.
 ///
-/// The stores of this library keep these laws, and yours should:
+/// The stores of this library follow these rules, and yours should, too:
 ///
-/// 1. An empty store reads `nil`. The last write wins. Removing twice is harmless. A value reads
-///    back equal, or as the type's own decoding makes it, or it is refused with an error. Over
-///    `UserDefaults`, an empty key reads a value that other code registered for it.
-/// 2. Missing, unreadable and unavailable are three answers of ``load()``. An unreadable value is
+/// 1. An empty store returns `nil`. The last write wins. Removing a missing value does nothing. A
+///    value reads back equal or as the type's own decoding changes it; any other value is refused
+///    with an error. With `UserDefaults`, an empty store returns a value that other code registered
+///    for the key.
+/// 2. ``load()`` distinguishes missing, unreadable and unavailable values. An unreadable value is
 ///    copied before it is overwritten.
-/// 3. The body of an update runs once, alone among the writers of its suite. Reading inside it is
-///    safe. Writing the same suite inside it is an error.
-/// 4. No conversion is called under a lock that a read needs, so reading inside one is safe.
+/// 3. The body of an update runs once, while other writers of the suite wait. Reading inside it is
+///    safe. Writing to the same suite inside it is an error.
+/// 4. Conversions run without any lock that a read needs, so they can read settings.
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
     associatedtype Default: Sendable
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable. ``load()``
-    /// tells these apart.
+    /// distinguishes these cases.
     func get() -> Default?
 
     /// Stores a value. If that fails, the old value stays and the suite's failure handler receives
-    /// the error. ``save(_:)`` throws it.
+    /// the error. ``save(_:)`` throws the error instead.
     func set(_ value: Default)
 
-    /// Removes the stored value, also one that cannot be read. Does nothing if no value is stored.
+    /// Removes the stored value, even if it cannot be read. Does nothing if no value is stored.
     func remove()
 
     /// Returns the stored value; `nil` if it is missing.
@@ -41,21 +41,21 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///   now.
     func load() throws -> Default?
 
-    /// Stores a value, or throws and leaves the old one.
+    /// Stores a value. If this throws, the old value stays.
     ///
-    /// A suite that saves in the background notices a failing disk later:
-    /// ``DefaultsSuite/synchronize()`` waits for it.
+    /// If the suite saves in the background, this may return before the disk fails.
+    /// ``DefaultsSuite/synchronize()`` waits for the disk.
     ///
     /// - Throws: A ``DefaultsError``.
     func save(_ value: Default) throws
 
-    /// Changes the stored value in one step that no other writer comes between.
+    /// Reads, changes and writes the stored value in one step, while other writers wait.
     ///
     /// ```swift
     /// try store.updateStored { stored in if stored?.isExpired == true { stored = nil } }
     /// ```
     ///
-    /// On Linux, `UserDefaults` can only keep out other threads, not other processes.
+    /// With `UserDefaults`, only writers in the same process wait, not other processes.
     ///
     /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil`
     ///   removes it. It runs once, and nothing is written if it throws. Keep it short, because
@@ -71,16 +71,16 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///
     /// Reports changes from any source: this store, other stores for the same key and, within
     /// milliseconds, other processes. Each committed change is reported once, in the order of the
-    /// commits. A write that fails, or that stores what is stored already, is not reported. The
-    /// handler runs under no lock, on the thread of a writer or on one that processes external
-    /// changes. It may read, write, observe and cancel. Observers that trigger each other are
-    /// stopped with an error after 100 rounds; a task that a handler starts begins a new count.
+    /// commits. A write that fails or that stores an equal value is not reported. The handler runs
+    /// under no lock, on the thread of a writer or on one that processes external changes. It may
+    /// read, write, observe and cancel. Observers that trigger each other are stopped with an error
+    /// after 100 rounds; a task that a handler starts begins a new count.
     ///
-    /// The default implementation makes the initial call only. In an ``AnyStore``, changes that go
-    /// through the box are reported.
+    /// The default implementation only makes the initial call. An ``AnyStore`` around the store
+    /// also reports the changes that are made through the `AnyStore`.
     ///
     /// - Parameters:
-    ///   - initial: Whether the handler is called with the present value first.
+    ///   - initial: Whether to call the handler with the current value first.
     ///   - handler: Receives each change.
     func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
@@ -95,7 +95,7 @@ extension DefaultStoreType {
     /// Calls `set(_:)`.
     public func save(_ value: Default) throws { set(value) }
 
-    /// Reads, edits and writes, in three steps that other writers can come between.
+    /// Reads, edits and writes in three separate steps. Other writers can write in between.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         var value = try load()
@@ -104,7 +104,7 @@ extension DefaultStoreType {
         return result
     }
 
-    /// Makes the initial call only.
+    /// Only makes the initial call.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
@@ -130,11 +130,11 @@ extension DefaultStoreType {
     /// token = store.observeOnMainActor { [weak self] change in self?.label.text = change.newValue?.title }
     /// ```
     ///
-    /// The calls come later, in the order of the changes. After the token was cancelled on the main
-    /// actor, no call begins.
+    /// The calls are made asynchronously, in the order of the changes. After you cancel the token
+    /// on the main actor, no further call begins.
     ///
     /// - Parameters:
-    ///   - initial: Whether the handler is called with the present value first.
+    ///   - initial: Whether to call the handler with the current value first.
     ///   - handler: Receives each change.
     public func observeOnMainActor(
         initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Default>) -> Void
@@ -147,8 +147,8 @@ extension DefaultStoreType {
         }
     }
 
-    /// Changes the value in one step that no other writer comes between, beginning with a default
-    /// if no value is stored.
+    /// Reads, changes and writes the value in one step, while other writers wait. Starts with a
+    /// default if no value is stored.
     ///
     /// ```swift
     /// try store.update(default: 0) { $0 += 1 }
@@ -158,7 +158,7 @@ extension DefaultStoreType {
     /// reported, as with ``set(_:)``.
     ///
     /// - Parameters:
-    ///   - defaultValue: The value that `body` gets if none is stored.
+    ///   - defaultValue: The value that `body` receives if none is stored.
     ///   - body: Edits the value. It runs once, and nothing is written if it throws. Keep it short,
     ///     because other writers wait.
     /// - Returns: What `body` returns.
@@ -200,19 +200,19 @@ protocol RecoveringStore<Default>: DefaultStoreType {
     func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
 }
 
-// What counts: the stored value or the default.
+// Access that uses the default in place of a missing value.
 extension DefaultStoreType where Default: DefaultConfig {
-    /// The stored value. Returns the default if no value is stored, or none that can be read.
+    /// The stored value, or the default if no value is stored or the stored value cannot be read.
     ///
-    /// `store.value.count += 1` is a read and a write, and another writer can come between.
-    /// ``update(_:)`` is one step.
+    /// `store.value.count += 1` is a read and a separate write, so a write by another thread or
+    /// process in between is lost. ``update(_:)`` does both in one step.
     public var value: Default {
         get { get() ?? Default.defaultInstance }
         nonmutating set { set(newValue) }
     }
 
-    /// Changes the value in one step that no other writer comes between, beginning with the default
-    /// if no value is stored.
+    /// Reads, changes and writes the value in one step, while other writers wait. Starts with the
+    /// default if no value is stored.
     ///
     /// ```swift
     /// try store.update { $0.size = .large }
@@ -230,33 +230,32 @@ extension DefaultStoreType where Default: DefaultConfig {
         try update(default: Default.defaultInstance, body)
     }
 
-    /// A store for one property of the value.
+    /// Returns a store for one property of the value.
     ///
     /// ```swift
     /// let size = AnyStore<CameraConfig>.persistent().map(\.size)
-    /// size.set(.large)  // the rest of the config stays
+    /// size.set(.large)  // keeps the rest of the config
     /// ```
     ///
-    /// Each write is an ``update(_:)`` of the whole. The store reads `nil` if no config is stored:
-    /// `store.value.size` is never `nil`.
+    /// Each write is an ``update(_:)`` of the whole config. The returned store reads `nil` if no
+    /// config is stored, unlike `store.value.size`.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable
     ) -> AnyStore<Part> { map(part, default: Default.defaultInstance) }
 
-    /// Calls the handler after each change of one property, until the token is cancelled or
+    /// Calls the handler after each change of one property until the token is cancelled or
     /// deallocated.
     ///
     /// ```swift
     /// let token = store.observe(\.size) { change in print(change.newValue as Any) }
     /// ```
     ///
-    /// The change holds what counts: the property of the default if no config is stored, or none
-    /// that can be read. Other changes of the config are not reported. See also
-    /// ``observe(initial:_:)``.
+    /// If no config is stored or the stored one cannot be read, the change contains the property of
+    /// the default. Changes of other properties are not reported. See also ``observe(initial:_:)``.
     ///
     /// - Parameters:
     ///   - property: The property to observe.
-    ///   - initial: Whether the handler is called with the present value first.
+    ///   - initial: Whether to call the handler with the current value first.
     ///   - handler: Receives each change.
     public func observe<Property: Equatable & Sendable>(
         _ property: any KeyPath<Default, Property> & Sendable, initial: Bool = false,
@@ -273,8 +272,7 @@ extension DefaultStoreType where Default: DefaultConfig {
         }
     }
 
-    /// The values from now on, beginning with the present one. The default takes the place of a
-    /// value that is not stored.
+    /// The current value, followed by each new value, with the default in place of a missing value.
     public var values: DefaultUpdates<Default> {
         DefaultUpdates { element in observe(initial: true) { element($0.value) } }
     }

@@ -1,22 +1,22 @@
-// What stores, settings and changes print: names, and no stored value. Reflection finds nothing in
-// them either, so a `dump` of what they are part of shows no value.
+// Descriptions of stores, settings and changes contain names but no stored values. Their mirrors
+// are empty, so that `dump` shows no values either.
 
 extension Setting: DiscreetlyDescribed {
     var description: String { "Setting<\(Value.self)>(\(name))" }
 }
 
 extension PersistentStore: DiscreetlyDescribed {
-    /// The type, the key and the suite, and no stored value.
+    /// The type, the key and the suite, without the stored value.
     public var description: String { "PersistentStore<\(Default.self)>(\(name))" }
 }
 
 extension InMemoryStore: DiscreetlyDescribed {
-    /// The type, and no stored value.
+    /// The type, without the stored value.
     public var description: String { "InMemoryStore<\(Default.self)>" }
 }
 
 extension AnyStore: DiscreetlyDescribed {
-    /// The description of the store that is hidden; of a store of your own only its type.
+    /// The description of the underlying store; only the type of a store of your own.
     public var description: String { "AnyStore(\(describe(base)))" }
 }
 
@@ -25,7 +25,7 @@ extension MappedStore: DiscreetlyDescribed {
 }
 
 extension DefaultChange: DiscreetlyDescribed {
-    /// The type, the key and the suite, what happened and who did it, and no value.
+    /// The type, the key, the suite, the kind and the origin of the change, without the values.
     public var description: String {
         let name = name.map { " of \($0)" } ?? ""
         return "DefaultChange<\(Value.self)>(\(kind)\(name) by \(origin))"
@@ -33,18 +33,19 @@ extension DefaultChange: DiscreetlyDescribed {
 }
 
 extension DefaultUpdates: DiscreetlyDescribed {
-    /// The type, and no value.
+    /// The type, without the values.
     public var description: String { "DefaultUpdates<\(Element.self)>" }
 }
 
 extension DefaultUpdates.AsyncIterator: CustomStringConvertible, CustomReflectable {
-    /// The type, and no value.
+    /// The type, without the values.
     public var description: String { "DefaultUpdates<\(Element.self)>.AsyncIterator" }
     /// Empty, so that `dump` shows no value.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The description of a store. One that is not of this library may print what it holds.
+/// Returns the description of a store. A store from outside this library might include its value in
+/// its description, so only its type is returned.
 private func describe<Store: DefaultStoreType>(_ store: Store) -> String {
     (store as? any DiscreetlyDescribed)?.description ?? "\(Store.self)"
 }

@@ -4,7 +4,7 @@ extension DefaultStoreType {
     /// Sends a failure that cannot be thrown to the failure handler of the store's suite, or to the
     /// log if there is none.
     func fail(with error: any Error) {
-        // Only the type of a foreign error, because its text may contain a value.
+        // Uses only the type of a foreign error, because its text may contain a value.
         let error = error as? DefaultsError ?? DefaultsError(.refused, reason: "the store threw \(type(of: error))")
         if let decorator = self as? any DefaultStoreDecorator { return decorator.base.fail(with: error) }
         guard let store = self as? any FailureReporting else {
@@ -28,7 +28,7 @@ protocol FailureReporting {
     func report(_ error: DefaultsError)
     /// See ``DefaultStoreType/key``.
     var storedKey: String? { get }
-    /// Whether `observe` needs no help of a box around the store.
+    /// Whether the store reports changes itself, so that an ``AnyStore`` needs no ``Relay`` for it.
     var notifiesObservers: Bool { get }
 }
 

@@ -1,21 +1,20 @@
-/// A store in memory of its own: the double for a test or a preview.
+/// A store in memory, for tests and previews.
 ///
 /// ```swift
 /// let model = CameraModel(config: AnyStore(InMemoryStore(CameraConfig())))
 /// ```
 ///
-/// Values take the same way as in a ``PersistentStore``, to a property list and back, so a type
-/// that does not survive that is found out here. Two stores share nothing; copies of one share its
-/// value.
+/// Values are converted to property lists and back, as in a ``PersistentStore``, so a test finds a
+/// type that does not survive this. Two stores share nothing; copies of one store share its value.
 public struct InMemoryStore<Default: Sendable>: RecoveringStore {
     private let setting: Setting<Default>
 
-    /// Creates a store that holds the value, or nothing.
+    /// Creates a store with an initial value; `nil` for an empty store.
     public init(_ initial: Default? = nil) where Default: DefaultConvertible {
         self.init(initial, .convertible)
     }
 
-    /// Creates a store that holds the value, or nothing.
+    /// Creates a store with an initial value; `nil` for an empty store.
     @_disfavoredOverload
     public init(_ initial: Default? = nil) where Default: Codable {
         self.init(initial, .codable)
@@ -25,23 +24,23 @@ public struct InMemoryStore<Default: Sendable>: RecoveringStore {
         setting = Setting(.inMemory(), key: "value", conversion)
         guard let initial else { return }
         do throws(DefaultsError) { try setting.save(initial) } catch {
-            // A test that begins with an empty store instead would fail far from the cause.
+            // A test that starts with an empty store instead would fail far from the cause.
             preconditionFailure("the initial value cannot be stored: \(error)")
         }
     }
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { setting.get() }
-    /// Stores a value. The suite's failure handler receives an error.
+    /// Stores a value. If that fails, the error is logged.
     public func set(_ value: Default) { setting.set(value) }
     /// Removes the stored value.
     public func remove() { setting.remove() }
     /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try setting.load() }
-    /// Stores a value, or throws and leaves the old one.
+    /// Stores a value. If this throws, the old value stays.
     public func save(_ value: Default) throws { try setting.save(value) }
 
-    /// Changes the stored value in one step that no other writer comes between.
+    /// Reads, changes and writes the stored value in one step, while other writers wait.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try setting.update(body)

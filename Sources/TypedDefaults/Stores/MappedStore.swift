@@ -1,6 +1,6 @@
 import SettingsFile
 
-/// One part of what another store holds.
+/// A store for one part of another store's value.
 struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: RecoveringStore {
     let base: Base
     let part: any WritableKeyPath<Base.Default, Part> & Sendable
@@ -17,7 +17,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
         try base.updateStored { try edit(&$0, body) }
     }
 
-    /// Without a default whole, nothing can take the place of an unreadable one.
+    /// Without a default for the whole value, an unreadable one cannot be replaced.
     func updateRecovering<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
         if defaultWhole == nil { return try updateStored(body) }
         return try base.updateRecovering { try edit(&$0, body) }
@@ -28,7 +28,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
     ) throws -> Result {
         var value = stored?[keyPath: part]
         let result = try body(&value)
-        // A part that is missing already stays missing.
+        // Removing a part of a missing value does nothing.
         if value == nil, stored == nil { return result }
         guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
             throw DefaultsError(
@@ -43,7 +43,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
     func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Part>) -> Void
     ) -> ObservationToken {
-        // The first call is made whatever it finds.
+        // The initial call is made even if the part is the same.
         let isInitial = Locked(initial)
         return base.observe(initial: initial) { change in
             let (old, new) = (change.oldValue?[keyPath: part], change.newValue?[keyPath: part])
@@ -66,20 +66,21 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
 }
 
 extension DefaultStoreType {
-    /// A store for one part of the value.
+    /// Returns a store for one part of the value.
     ///
     /// ```swift
     /// let size = AnyStore<CameraConfig>.persistent().map(\.size, default: CameraConfig())
-    /// size.set(.large)                                        // the rest of the config stays as it is
-    /// let token = size.observe { change in print(change) }    // only of changes of the size
+    /// size.set(.large)                                        // keeps the rest of the config
+    /// let token = size.observe { change in print(change) }    // only changes of the size
     /// ```
     ///
-    /// Each write is an update of the whole. The store reads `nil` if no whole is stored.
+    /// Each write updates the whole value. The returned store reads `nil` if no value is stored.
     ///
     /// - Parameters:
-    ///   - part: The part, in a value type.
-    ///   - defaultWhole: The whole to set a part in if none is stored, or none that can be read.
-    ///     `remove` takes the part from it. Without it these writes fail.
+    ///   - part: The key path of the part. It must go through value types only.
+    ///   - defaultWhole: The value in which to set the part if no value is stored or the stored
+    ///     value cannot be read. `remove()` resets the part to the one in this value. Without a
+    ///     default, these writes fail.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
     ) -> AnyStore<Part> {

@@ -1,22 +1,22 @@
-/// A store in a suite, by default the program's own settings.
+/// A store in a suite, by default in the program's own settings.
 ///
 /// ```swift
 /// let store = PersistentStore<CameraConfig>()
 /// store.set(CameraConfig(savesToCameraRoll: false))
 /// ```
 ///
-/// The value is decoded when it is first asked for and kept until it changes; over `UserDefaults`,
-/// which anybody may write, the stored object is read and compared each time. Copies, and other
-/// stores for the same key of the same suite, share what is stored.
+/// The value is decoded at the first read and cached until it changes. With `UserDefaults`, to
+/// which other code may write, each read compares the stored object with the cached one. Copies,
+/// and other stores for the same key in the same suite, share one value.
 public struct PersistentStore<Default: Sendable>: RecoveringStore {
     private let setting: Setting<Default>
 
-    /// Creates a store for a setting that names its own key.
+    /// Creates a store for a type that has its own key.
     ///
     /// - Parameters:
     ///   - suite: The suite of the setting.
-    ///   - key: Another key than the type's own, for a second setting of one type, without former
-    ///     keys; `nil` for the type's own.
+    ///   - key: A key for a second setting of the same type, without former keys; `nil` for the
+    ///     type's own key.
     public init(in suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
         if let key {
             setting = Setting(suite, key: key, .convertible)
@@ -31,16 +31,16 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { setting.get() }
-    /// Stores a value. The suite's failure handler receives an error.
+    /// Stores a value. If that fails, the suite's failure handler receives the error.
     public func set(_ value: Default) { setting.set(value) }
     /// Removes the stored value.
     public func remove() { setting.remove() }
     /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try setting.load() }
-    /// Stores a value, or throws and leaves the old one.
+    /// Stores a value. If this throws, the old value stays.
     public func save(_ value: Default) throws { try setting.save(value) }
 
-    /// Changes the stored value in one step that no other writer comes between.
+    /// Reads, changes and writes the stored value in one step, while other writers wait.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try setting.update(body)

@@ -1,7 +1,7 @@
 import SettingsFile
 
-/// The observers of a store that reports no changes itself. They receive the changes that go
-/// through an ``AnyStore`` around it. Copies of the box share one relay.
+/// Notifies the observers of a store that reports no changes itself. It reports the changes that
+/// are made through an ``AnyStore``. Copies of the `AnyStore` share one relay.
 final class Relay<Default: Sendable>: Sendable {
     private struct Event {
         let change: DefaultChange<Default>
@@ -12,15 +12,15 @@ final class Relay<Default: Sendable>: Sendable {
     private typealias ChangeObserver = Observer<DefaultChange<Default>>
     private struct State {
         var observers: [ChangeObserver] = []
-        /// The value that the observers know; nil without observers.
+        /// The value that the observers know; `nil` without observers.
         var known: Default?
         var queue = DeliveryQueue<Event>()
         var isNeeded: Bool?
     }
     private let state = Locked(State())
-    /// Held by each write through the box and by each start of an observation. So events are in the
-    /// order of the writes, and no write falls between the read of the initial value and the
-    /// registration.
+    /// Held during each write through the `AnyStore` and each start of an observation. Events are
+    /// therefore in the order of the writes, and no write comes between reading the initial value
+    /// and adding the observer.
     private let writerLock = RecursionCheckingLock()
     private let stateLock: StateLock
 
@@ -35,7 +35,7 @@ final class Relay<Default: Sendable>: Sendable {
         Forks.release(stateLock)
     }
 
-    /// The lock of the state while the process is forked.
+    /// Holds the lock of the state during a fork.
     private final class StateLock: ForkLock {
         let state: Locked<State>
 
@@ -44,14 +44,14 @@ final class Relay<Default: Sendable>: Sendable {
         func lock() { state.lock() }
         func unlock() { state.unlock() }
 
-        /// Ends the delivery that another thread of the parent had begun.
+        /// Ends a delivery that another thread of the parent had begun.
         func unlockInChild() {
             state.withHeldLock { $0.queue.leaveParent() }
             state.unlock()
         }
     }
 
-    /// Whether the store reports no changes itself; `nil` until it was observed.
+    /// Whether the store reports no changes itself; `nil` until the first observation.
     var isNeeded: Bool? {
         get { state.withLock { $0.isNeeded } }
         set { state.withLock { $0.isNeeded = newValue } }
@@ -62,10 +62,10 @@ final class Relay<Default: Sendable>: Sendable {
         _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let observer = ChangeObserver(handler)
-        let hasTurn = (try? writerLock.acquire(timeout: .seconds(2))) != nil
-        // A failure handler that the read calls may write through the box, so it must run after the
-        // turn.
-        if hasTurn { AfterUnlock.didLock() }
+        let hasLock = (try? writerLock.acquire(timeout: .seconds(2))) != nil
+        // The read can call a failure handler that writes through the `AnyStore`, so run it after
+        // unlocking.
+        if hasLock { AfterUnlock.didLock() }
         let present = enqueue(store.get(), isWrite: false)
         let old = state.withLock { state in
             let old = state.known
@@ -77,15 +77,15 @@ final class Relay<Default: Sendable>: Sendable {
             return old
         }
         withExtendedLifetime(old) {}
-        // A write without a turn may have come between the read and the registration.
+        // A write that timed out waiting for the lock may have come in between.
         enqueue(store.get(), isWrite: false)
-        if hasTurn {
+        if hasLock {
             writerLock.release()
             AfterUnlock.didUnlock()
         }
         deliver()
         return ObservationToken { [self] in
-            // Release the value after unlocking: its deinit may use the box.
+            // Release the value after unlocking: its deinit may use the `AnyStore`.
             let old = state.withLock { state in
                 observer.isCancelled = true
                 let old = state.known
@@ -97,17 +97,17 @@ final class Relay<Default: Sendable>: Sendable {
         }
     }
 
-    /// Runs a write of the store, and notifies the observers of what it changed.
+    /// Runs a write to the store, and notifies the observers of the change.
     func notifying<Result>(_ store: some DefaultStoreType<Default>, _ body: () throws -> Result) rethrows -> Result {
         var refusal: RecursionCheckingLock.AcquireError?
-        // After the timeout, and inside an update, the write goes on without a turn: the store is
-        // not ours to close.
+        // After a timeout, and inside an update, write without the lock, because the store's own
+        // `set` must not fail here.
         do throws(RecursionCheckingLock.AcquireError) { try writerLock.acquire(timeout: .seconds(2)) } catch {
             refusal = error
         }
         defer {
             if refusal == nil { writerLock.release() }
-            // The outer write delivers after its turn.
+            // The outer write delivers when it has unlocked.
             if refusal != .heldByCaller { deliver() }
         }
         let result = try body()
@@ -139,14 +139,15 @@ final class Relay<Default: Sendable>: Sendable {
         return new
     }
 
-    /// Returns nil for values of a type that cannot be compared.
+    /// Returns `nil` if the type is not `Equatable`.
     private func areEqual(_ old: Default?, _ new: Default?) -> Bool? {
         guard let old, let new else { return old == nil && new == nil }
         func isEqual<Value: Equatable>(_ old: Value) -> Bool { areSame(old, new as? Value) }
         return (old as? any Equatable).map { isEqual($0) }
     }
 
-    /// Calls the handlers in order, on one thread at a time, and outside every turn of this thread.
+    /// Calls the handlers in order, on one thread at a time, and only while this thread holds no
+    /// writer lock.
     private func deliver() {
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in deliver() } }
         while let events = state.withLock({ $0.queue.begin() }) {

@@ -3,13 +3,13 @@ import SettingsFile
 #if canImport(Darwin)
     import Foundation
 
-    // Not run on Apple platforms.
+    // Not tested on Apple platforms.
     extension DefaultsSuite {
         /// The program's own settings: `UserDefaults.standard`.
         public static let standard = DefaultsSuite(userDefaults: .standard)
 
-        /// The identifier of the bundle, which names the program's own settings here. Assigning a
-        /// name has no effect.
+        /// The name of the program's own settings: the bundle identifier or, without one, the name
+        /// of the process. Assigning another name has no effect on Apple platforms.
         public static var standardName: String {
             get { programIdentifier }
             set { precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name") }
@@ -20,10 +20,10 @@ import SettingsFile
             Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         }
 
-        /// The settings of that name: an app group or the like.
+        /// Creates a suite on the `UserDefaults` with a suite name, such as that of an app group.
         ///
-        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters,
-        ///   digits, `.`, `_` and `-` of ASCII, and does not begin with a dot.
+        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name consists of 1 to 200 ASCII
+        ///   letters, digits, `.`, `_` and `-`, and does not begin with a dot.
         public init(name: String) throws {
             self = try .onUserDefaults(name: name)
         }
@@ -32,11 +32,12 @@ import SettingsFile
     extension DefaultsSuite {
         /// The program's own settings.
         ///
-        /// On Apple platforms `UserDefaults.standard`. Elsewhere a settings file, named by
-        /// ``standardName`` or else by the file name of the executable, with bytes that a suite's
-        /// name may not hold as `%XX`. Programs of one file name share it.
-        // Not by the bundle's identifier, which only all of Foundation knows and programs have none
-        // of: linking it would lead to other settings.
+        /// On Apple platforms, this is `UserDefaults.standard`. Elsewhere, it is a settings file
+        /// named after ``standardName``. The default is the file name of the executable, with `%XX`
+        /// in place of bytes that a suite name cannot contain. Executables with the same file name
+        /// share this file.
+        // The bundle identifier is not used, because only the full Foundation provides it: a
+        // program would then use different settings when it links Foundation.
         public static let standard = DefaultsSuite(settingsFile: standardSuiteName.takeName())
 
         /// The name of the program's own settings, by default the file name of the executable.
@@ -45,9 +46,10 @@ import SettingsFile
         /// DefaultsSuite.standardName = "com.example.camera"
         /// ```
         ///
-        /// Assign a name that stays when the executable is renamed, once and before ``standard`` is
-        /// used: assigning another name later, or one that ``init(name:)`` refuses, ends the
-        /// program. On Apple platforms the bundle names the settings, and assigning has no effect.
+        /// Assign a name that does not change when the executable is renamed. Do this once, before
+        /// ``standard`` is used: assigning a different name later, or a name that ``init(name:)``
+        /// refuses, terminates the program. On Apple platforms, the bundle determines the name, and
+        /// assigning has no effect.
         public static var standardName: String {
             get { standardSuiteName.takeName() }
             set {
@@ -59,11 +61,12 @@ import SettingsFile
         /// The name that distinguishes this program's settings from those of others.
         static var programIdentifier: String { standardSuiteName.takeName() }
 
-        /// The settings of that name, in `$XDG_CONFIG_HOME`, else `~/.config`, `/<name>.defaults`;
-        /// on Apple platforms an app group or the like.
+        /// Creates a suite in the file `<name>.defaults` in the folder `$XDG_CONFIG_HOME`, or in
+        /// `~/.config` without this variable. On Apple platforms, this is the `UserDefaults` with
+        /// that suite name, such as an app group.
         ///
-        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name is 1 to 200 letters,
-        ///   digits, `.`, `_` and `-` of ASCII, and does not begin with a dot.
+        /// - Throws: ``DefaultsError/Kind/invalidName`` unless the name consists of 1 to 200 ASCII
+        ///   letters, digits, `.`, `_` and `-`, and does not begin with a dot.
         public init(name: String) throws {
             try Self.check(name: name)
             self.init(settingsFile: name)
@@ -79,11 +82,12 @@ import SettingsFile
 
     private let standardSuiteName = StandardName()
 
-    /// The name of the program's own settings, which may be given once and is taken for good.
+    /// The name of the program's own settings. It can be set once, and no longer changes after its
+    /// first use.
     private final class StandardName: Sendable {
         private let state = Forks.holding(Locked<(name: String?, isTaken: Bool)>((nil, false)))
 
-        /// Whether the name is that of the suite from now on.
+        /// Sets the name. Returns false if the suite already has another one.
         func give(_ name: String) -> Bool {
             state.withLock { state in
                 if state.name == nil, !state.isTaken { state.name = name }
@@ -99,7 +103,7 @@ import SettingsFile
             }
         }
 
-        /// The name with bytes that no suite's name may hold as `%XX`.
+        /// Returns the name with `%XX` in place of bytes that a suite name cannot contain.
         private static func escaped(_ name: [UInt8]) -> String {
             var escaped = ""
             for byte in name {

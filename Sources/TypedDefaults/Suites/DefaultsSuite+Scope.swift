@@ -1,7 +1,7 @@
 import SettingsFile
 
 extension DefaultsSuite {
-    /// Returns a suite that holds the settings of this one whose keys begin with that prefix.
+    /// Returns a suite of those settings in this suite whose keys begin with a prefix.
     ///
     /// ```swift
     /// let suite = DefaultsSuite.standard.scoped("user-42/")
@@ -13,7 +13,7 @@ extension DefaultsSuite {
     /// a prefix of “user-42” as well. ``replaceContents(with:)`` and ``removeAll()`` of the whole
     /// suite include its scopes.
     ///
-    /// Settings that all scopes share stay in the suite itself. ``onFailure`` and ``synchronize()``
+    /// Keep settings that all scopes share in the suite itself. ``onFailure`` and ``synchronize()``
     /// are those of the whole suite.
     public func scoped(_ prefix: String) -> DefaultsSuite {
         let whole = withPrefix(prefix)
@@ -48,12 +48,12 @@ extension DefaultsSuite {
 }
 
 extension DefaultsSuite: Hashable {
-    /// Returns whether both are handles on the same settings.
+    /// Returns whether both suites have the same core and the same scope.
     public static func == (lhs: DefaultsSuite, rhs: DefaultsSuite) -> Bool {
         lhs.core === rhs.core && lhs.withPrefix("").hasSameBytes(as: rhs.withPrefix(""))
     }
 
-    /// Hashes the identity of the suite, not what it holds.
+    /// Hashes the identity of the suite, not its values.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(core))
         hasher.combine(ByteString(withPrefix("")))

@@ -7,10 +7,11 @@ extension DefaultsSuite {
     /// }
     /// ```
     ///
-    /// This redirects the stores, wrappers and settings on the standard suite, those that were made
-    /// before included, and the scopes of it. It applies to the current task and the tasks that the
-    /// function starts, so tests that run at the same time do not meet. Detached tasks and other
-    /// threads still use the standard suite. An observation stays with the suite in which it began.
+    /// This redirects all stores, wrappers and settings in the standard suite and its scopes,
+    /// including existing ones. It applies to the current task and the tasks that the function
+    /// starts, so tests that run at the same time do not affect each other. Detached tasks and
+    /// other threads still use the standard suite. An observation stays with the suite in which it
+    /// began.
     ///
     /// - Parameters:
     ///   - suite: The suite to use, which is not the standard suite or a scope of it.
@@ -37,7 +38,7 @@ extension DefaultsSuite {
         return suite
     }
 
-    /// The suite that this one means in the current task.
+    /// The suite to use in the current task: the stand-in for the standard suite, or this suite.
     var current: DefaultsSuite {
         guard let other = StandInSuite.replacement(of: core) else { return self }
         return scope.map { other.scoped($0.prefix) } ?? other
@@ -49,7 +50,8 @@ enum StandInSuite {
     @TaskLocal fileprivate static var current: DefaultsSuite?
 
     /// Returns the suite that stands in for the suite of that core in the current task.
-    // Not inlined: the callers are generic, and most of them never get past the first line.
+    // Not inlined, because the callers are generic and this function usually returns at its first
+    // line.
     @inline(never)
     static func replacement(of core: SuiteCore) -> DefaultsSuite? {
         guard let current, core === DefaultsSuite.standard.core else { return nil }

@@ -1,16 +1,16 @@
 import SettingsFile
 
-/// What one declaration says of a setting, as an object, so that the same one is known again at the
-/// cost of a comparison.
+/// One declaration of a setting. It is an object, so that using the same declaration again costs
+/// only a pointer comparison.
 final class Declaration<Value: Sendable>: AnyDeclaration {
     private let defaultBox: Box<Value>?
     let conversion: Conversion<Value>
     /// The names that the key had before, newest first.
     let formerNames: [String]
-    /// Where the key is declared; nil if that is not known.
+    /// Where the key is declared; `nil` if that is not known.
     let site: DeclarationSite?
 
-    /// - Parameter defaultBox: The default value; `nil` if nothing is said of it.
+    /// - Parameter defaultBox: The default value; `nil` if the declaration has none.
     init(
         _ conversion: Conversion<Value>, default defaultBox: Box<Value>?, formerNames: [String] = [],
         site: DeclarationSite? = nil
@@ -44,7 +44,7 @@ extension Declaration where Value: DefaultConvertible {
     static var ofType: Declaration { Declaration(.convertible, default: nil, formerNames: Value.formerKeys) }
 }
 
-/// The type that derives all keys of one prefix from its name.
+/// The declaration of a type that derives the prefix of its keys from its name.
 final class ClassDeclaration: AnyDeclaration {
     let content: DeclarationContent
     init(type: Any.Type) {
@@ -56,7 +56,7 @@ final class ClassDeclaration: AnyDeclaration {
     var site: DeclarationSite? { nil }
 }
 
-/// A ``Declaration`` of whatever type.
+/// A ``Declaration`` of any type.
 protocol AnyDeclaration: AnyObject, Sendable {
     var form: ConversionForm { get }
     var formerNames: [String] { get }
@@ -65,19 +65,19 @@ protocol AnyDeclaration: AnyObject, Sendable {
     var content: DeclarationContent { get }
 }
 
-/// What a declaration says.
+/// The content of a declaration.
 struct DeclarationContent {
-    /// The type of the value; of an optional what it holds.
+    /// The type of the value, or the wrapped type of an optional.
     let type: Any.Type
     let form: ConversionForm
-    /// The default as it would be stored, where nil is one as well; nil if there is none, or none
-    /// that can be stored.
+    /// The default in its stored form. The inner `nil` is a default of `nil`. The outer `nil` means
+    /// that there is no default or that it cannot be stored.
     let defaultValue: PropertyList??
     let site: DeclarationSite?
 
     var kind: ConversionKind { form.kind }
 
-    /// Why a setting cannot be declared as both; nil if it can.
+    /// Returns an error if a setting cannot have both declarations; `nil` if it can.
     func conflict(with other: DeclarationContent, key: String) -> DefaultsError? {
         guard type == other.type, kind == other.kind else {
             let isOfOneName = "\(type)" == "\(other.type)"
@@ -92,11 +92,11 @@ struct DeclarationContent {
         if let site, let other = other.site, site.isOfProgram, site.isSame(as: other) { return nil }
         return DefaultsError(
             .conflict, key: key, type: "\(type)",
-            reason: "the key is declared with two defaults, or with one that is not the same each time")
+            reason: "the key is declared with different defaults, or with one that changes each time")
     }
 }
 
-/// The line of a program that declares a key.
+/// The source line that declares a key.
 struct DeclarationSite {
     let fileID: StaticString
     let line: UInt
@@ -108,8 +108,8 @@ struct DeclarationSite {
         }
     }
 
-    /// False for the lines of this library that make keys for wrappers, which says nothing of where
-    /// those are.
+    /// False for lines of this library that create the keys of wrappers: they do not show where a
+    /// wrapper is declared.
     var isOfProgram: Bool {
         let library: StaticString = #fileID
         return fileID.withUTF8Buffer { file in

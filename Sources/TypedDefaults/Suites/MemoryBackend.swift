@@ -1,11 +1,10 @@
 import SettingsFile
 
-/// Settings in memory, gone with the last reference: for tests, previews, and what should not be
-/// kept.
+/// Stores settings in memory, for tests, previews, and settings that should not be saved.
 package final class MemoryBackend: SystemBackend {
     private let contents: Locked<[ByteString: PropertyList]>
 
-    /// Creates a backend that holds those values.
+    /// Creates a backend with the given values.
     package init(_ contents: [String: PropertyList] = [:]) {
         self.contents = Locked(
             Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
@@ -19,8 +18,8 @@ package final class MemoryBackend: SystemBackend {
     package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
 
     package func commit(_ edits: [(key: String, value: PropertyList?)]) {
-        // Released after unlocking: freeing `Data` may call a deallocator of the program.
-        // Mostly there is one, which needs no array.
+        // Released after unlocking: freeing `Data` may call a deallocator of the program. Usually
+        // there is only one value, which needs no array.
         var released: (first: PropertyList?, others: [PropertyList]) = (nil, [])
         contents.withLock { contents in
             for edit in edits {
@@ -45,7 +44,7 @@ package final class MemoryBackend: SystemBackend {
 }
 
 extension MemoryBackend: CustomReflectable {
-    /// Empty: what is stored never shows in a `dump`.
+    /// Empty, so that `dump` shows no stored value.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 

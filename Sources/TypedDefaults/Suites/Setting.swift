@@ -1,4 +1,5 @@
-/// One key of one suite as one type. The stores of this library are made of one.
+/// One key of one suite, read and written as one type. The stores and wrappers of this library are
+/// built on it.
 struct Setting<Value: Sendable>: Sendable {
     private let core: SuiteCore
     private let slot: Slot
@@ -7,7 +8,7 @@ struct Setting<Value: Sendable>: Sendable {
     init(
         _ suite: DefaultsSuite, key: String, declaredBy declaration: Declaration<Value>, isDeclaring: Bool = true
     ) {
-        // Whatever is stored, as it is, contradicts nothing.
+        // A raw property list conflicts with no other declaration.
         let isOfAnyType = declaration.conversion.kind == .propertyList
         self.init(
             suite, key: key, declaration.conversion, formerKeys: declaration.formerNames,
@@ -42,15 +43,15 @@ struct Setting<Value: Sendable>: Sendable {
 }
 
 extension Setting {
-    /// Returns the value; `nil` if it is missing, unreadable or unavailable. The failure handler
-    /// receives the last two, and an unreadable value once.
+    /// Returns the value; `nil` if it is missing, unreadable or unavailable. In the last two cases,
+    /// the failure handler receives an error, but only once for each unreadable value.
     func get() -> Value? {
         if let box = box() { unboxed(box) } else { nil }
     }
 
-    /// The same, with a value for none.
-    // Not by way of an optional: to make one of a type that is known at run time only costs as much
-    // as the rest.
+    /// Returns the value, or a default if it is missing, unreadable or unavailable.
+    // Avoids an optional: creating one of a type that is known only at run time would double the
+    // cost.
     @inline(__always)
     func get(or defaultValue: @autoclosure () -> Value) -> Value {
         if let box = box() { unboxed(box) } else { defaultValue() }
@@ -94,7 +95,7 @@ extension Setting {
         if StandInSuite.replacement(of: core) == nil { core.track(slot) }
     }
 
-    /// The value; nil if it is missing.
+    /// Returns the value; `nil` if it is missing.
     func load() throws(DefaultsError) -> Value? {
         if let replacement { return try replacement.load() }
         noteAccess()
@@ -102,8 +103,8 @@ extension Setting {
         return try value(of: core.current(slot))
     }
 
-    /// Whether a value is stored, readable or not. False if the suite cannot be read, which the
-    /// failure handler receives.
+    /// Whether a value is stored, even if it cannot be read. If the suite cannot be read, this is
+    /// false and the failure handler receives an error.
     var isSet: Bool {
         if let replacement { return replacement.isSet }
         noteAccess()
@@ -128,7 +129,7 @@ extension Setting {
     ) -> ObservationToken {
         if let replacement { return replacement.observe(initial: initial, handler) }
         let observer = Observers.SlotObserver { change in
-            // Safe: the slot, which is of this type, has made it.
+            // Safe: the slot, which has this type, created the box.
             handler(unsafeDowncast(change, to: Box<DefaultChange<Value>>.self).value)
         }
         return core.observe(slot, observer, initial: initial)
@@ -148,13 +149,13 @@ extension Setting {
         try put(try slot.encode(value))
     }
 
-    /// - Parameter recovers: Whether an unreadable value counts as missing, instead of being an
+    /// - Parameter recovers: Whether an unreadable value counts as missing instead of causing an
     ///   error.
     func update<Result>(
         recovers: Bool = false, _ body: (inout Value?) throws -> Result
     ) throws -> Result {
         if let replacement { return try replacement.update(recovers: recovers, body) }
-        // Even after a failure there may be external changes.
+        // Deliver even after a failure, because there may be external changes.
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
@@ -162,10 +163,11 @@ extension Setting {
         let replacement: SuiteCore.Replacement
         do {
             defer { isDeliveryDue = core.endWrite() }
-            // What is stored, never the launch argument: writing that back would make it permanent.
+            // Use the stored value, never the launch argument: writing that back would make it
+            // permanent.
             var value = try stored(recovers: recovers)
             result = try body(&value)
-            // A flush may have found a loss while `body` ran.
+            // A flush may have found that data was lost while `body` ran.
             try core.catchUpIfNeeded()
             replacement = try replace(with: try value.map { try slot.encode($0) } ?? nil)
         }
@@ -233,7 +235,7 @@ extension Setting {
 
     @inline(__always)
     private func unboxed(_ box: any AnyObject & Sendable) -> Value {
-        // Safe: a slot makes boxes of its own type only, and is found by that type.
+        // Safe: a slot creates only boxes of its own type, and is found by that type.
         unsafeDowncast(box, to: Box<Value>.self).value
     }
 }

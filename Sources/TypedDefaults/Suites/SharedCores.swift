@@ -1,12 +1,12 @@
 import SettingsFile
 
-/// The cores in use, so that suites of one name or backend share one core.
+/// The cores in use. Suites with the same name or backend share one core.
 private let coresInUse = Forks.holding(Locked(CoresInUse()), .suites)
 private struct CoresInUse {
     private struct Entry {
         weak var core: SuiteCore?
-        // Tells entries apart without retaining the core: releasing it again could run its deinit
-        // under the lock.
+        // Identifies the core without retaining it, because releasing it could run its deinit under
+        // the lock.
         let object: ObjectIdentifier
     }
     private var entries: [CoreID: Entry] = [:]
@@ -25,7 +25,7 @@ private struct CoresInUse {
     }
 }
 
-/// What makes two suites one: the bytes of a path or name, or an object.
+/// The identity of a suite: the bytes of a path or name, or an object.
 struct CoreID: Hashable, @unchecked Sendable {
     // Safe: made of a `Sendable` value only.
     private let value: AnyHashable
@@ -33,12 +33,12 @@ struct CoreID: Hashable, @unchecked Sendable {
 }
 
 extension SuiteCore {
-    /// Returns the core in use under that identity, or a new one on the backend that `makeBackend`
+    /// Returns the core in use for an identity, or a new core for the backend that `makeBackend`
     /// returns.
     ///
-    /// The backend is made and attached under no lock, so it may create suites. If two threads do
-    /// so at the same time, both get the core of the thread that is done first, and the other core
-    /// is released unused.
+    /// The backend is created and attached under no lock, so it may create suites. If two threads
+    /// do so at the same time, both get the core of the thread that finishes first, and the other
+    /// core is released unused.
     static func shared<Failure: Error>(
         id: some Hashable & Sendable, _ makeBackend: () throws(Failure) -> any DefaultsBackend
     ) throws(Failure) -> SuiteCore {
@@ -57,6 +57,6 @@ extension SuiteCore {
     /// Forgets a core that is being deallocated.
     static func forget(_ core: SuiteCore, _ id: CoreID) { coresInUse.withLock { $0.remove(core, id) } }
 
-    /// How many identities have a core.
+    /// The number of identities that have a core.
     static var countInUse: Int { coresInUse.withLock { $0.count } }
 }

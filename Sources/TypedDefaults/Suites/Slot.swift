@@ -3,8 +3,8 @@ import SettingsFile
 
 /// The cache of one key as one type in one suite: the stored value and its decoded value.
 ///
-/// Not generic, since all but the conversion itself is the same for every type, and generic code
-/// that cannot be specialised for its caller is slow.
+/// This class is not generic: only the conversion depends on the type, and generic code that is not
+/// specialized is slow.
 final class Slot: ForkLock {
     /// The result of decoding a stored value.
     enum Content: Sendable {
@@ -15,7 +15,8 @@ final class Slot: ForkLock {
         case failure(DefaultsError)
     }
 
-    // An object, so that what a slot knows stays small to copy.
+    // A failure that was reported, and the value that caused it. A class, so that `Cache` is cheap
+    // to copy.
     final class Report: Sendable {
         let failure: DefaultsError
         let stored: PropertyList?
@@ -26,7 +27,7 @@ final class Slot: ForkLock {
         }
     }
 
-    /// What a write has kept of a value that another program stored.
+    /// The parts of a value from another program that a write has kept.
     final class Kept: Sendable {
         let mending: Mending
         init(_ mending: Mending) { self.mending = mending }
@@ -38,25 +39,24 @@ final class Slot: ForkLock {
         /// Whether `stored` is under a former name of the key.
         private(set) var isUnderFormerKey = false
         var content = Content.missing
-        /// Whether `stored` holds at that generation of the backend.
+        /// Whether `stored` is right at `generation`.
         var isKnown = false
         var generation: UInt64?
-        /// Whether `stored` was written through this slot, by a type that was seen to read what it
-        /// writes.
+        /// Whether `stored` was written through this slot, with a type whose round trip was
+        /// checked.
         private(set) var isRoundTripChecked = false
-        /// The entries of `stored` that are not of the slot's type; `nil` if there are none or they
-        /// were not looked for.
+        /// The entries of `stored` that the slot's type does not read; `nil` if there are none or
+        /// `isKeptKnown` is false.
         fileprivate(set) var kept: Kept?
         fileprivate(set) var isKeptKnown = false
-        /// The failure that was reported last, and of which value; nil once another value was read
-        /// or written.
+        /// The failure that was reported last; `nil` once another value was read or written.
         fileprivate(set) var reported: Report?
-        /// Grows with each event that makes a read in progress stale.
+        /// Incremented by each event that makes a read in progress stale.
         var version: UInt = 0
         /// Whether a commit of this key is under way.
         var isCommitting = false
-        /// Whether something else may count than what is stored, so that no kept value is returned
-        /// at once.
+        /// Whether a launch argument or another suite may take precedence, so that the cached value
+        /// must not be returned directly.
         var isBypassed = false
 
         mutating func learn(
@@ -71,7 +71,7 @@ final class Slot: ForkLock {
             content = stored == nil ? .missing : .notDecoded
         }
 
-        /// Whether a write must first find out what to keep of `stored`.
+        /// Returns whether a write must first find out which parts of `stored` to keep.
         func needsRecording(for new: PropertyList?, _ form: ConversionForm) -> Bool {
             guard !isKeptKnown, let stored, let new else { return false }
             switch (stored, new) {
@@ -88,23 +88,25 @@ final class Slot: ForkLock {
     }
 
     let key: String
-    /// The names that the key had before, newest first. A value under one of them counts while
-    /// there is none under the key. The first write moves it.
+    /// The former names of the key, newest first. A value under one of them is read until a value
+    /// is stored under the key. The first write moves it.
     let formerKeys: [String]
-    /// The type and the conversion that the slot is for.
+    /// The type of the values and how they are converted.
     let form: ConversionForm
-    /// What counts before what is stored.
+    /// The launch argument, which takes precedence over the stored value.
     let launchArgument: PropertyList?
-    /// Whether there is a launch argument that is not of the slot's type, which was reported.
+    /// Whether the launch argument has the wrong type, which was reported.
     private let isArgumentRefused: Bool
-    /// Class instances are never kept, because code that received one could change it.
+    /// Whether decoded values are cached. Class instances are not, because code that receives one
+    /// could change it.
     let keepsValues: Bool
-    /// Whether the end of a value can run code, as of a struct that holds an object.
+    /// Whether releasing a value can run a deinit, such as that of an object in a struct.
     private let holdsObjects: Bool
     /// A `SlotEncoding` of the slot's type.
     private let encoding: any AnyObject & Sendable
     private let makeBox: @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
-    /// A `Box` of the change from one stored value to another, and why the new one cannot be read.
+    /// Returns a `Box` of the change from one stored value to another, and the error if the new one
+    /// cannot be read.
     let makeChange:
         @Sendable (PropertyList?, PropertyList?, ChangeOrigin, _ isInitial: Bool) -> (
             any AnyObject & Sendable, DefaultsError?
@@ -113,8 +115,8 @@ final class Slot: ForkLock {
     let makeSlot: @Sendable (DefaultsSuite) -> Slot
     private let cache: Locked<Cache>
     private let registrar = ObservationRegistrar()
-    /// What the registrar knows the value by, an object of this slot's own.
-    private let keyPath = TellingReference<KeyPath<Slot, Never?>>(makeKeyPath())
+    /// The key path that the registrar uses for the value. Each slot has its own object.
+    private let keyPath = RetainCheckingReference<KeyPath<Slot, Never?>>(makeKeyPath())
 
     /// Whether the slot counts as tracked even if no reference to its key path is found.
     private let isAlwaysTracked: Bool
@@ -143,7 +145,7 @@ final class Slot: ForkLock {
         cache.isBypassed = launchArgument != nil
         self.cache = Locked(cache)
         makeChange = { old, new, origin, isInitial in
-            // What `get` returns: while there is a launch argument, that one.
+            // As in `get`, a launch argument takes precedence.
             let isArgument = launchArgument != nil
             let new = launchArgument ?? new
             func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
@@ -172,7 +174,7 @@ final class Slot: ForkLock {
     }
 
     /// Returns what the decoder did about entries of a stored value that the type does not read;
-    /// `nil` if it reads each entry.
+    /// `nil` if it reads all entries.
     func mending(of stored: PropertyList) throws(DefaultsError) -> Mending? {
         do throws(DefaultsError) {
             let box = try makeBox(stored, .recording).get()
@@ -189,8 +191,7 @@ final class Slot: ForkLock {
         unsafeDowncast(box, to: AnyBox.self).mending
     }
 
-    /// Returns what to store for a value of the slot's type, which reads back what it wrote; nil to
-    /// remove the key.
+    /// Returns what to store for a value of the slot's type; `nil` to remove the key.
     func encode<Value: Sendable>(_ value: Value) throws(DefaultsError) -> PropertyList? {
         // Safe: a slot is found by its type.
         let encoding = unsafeDowncast(encoding, to: SlotEncoding<Value>.self)
@@ -212,8 +213,8 @@ private final class SlotEncoding<Value: Sendable>: Sendable {
 }
 
 extension Slot {
-    /// The content that is right at that generation of the backend; not decoded if none is known to
-    /// be.
+    /// Returns the cached content if it is right at a generation of the backend, and `notDecoded`
+    /// otherwise.
     @inline(__always)
     func kept(at generation: UInt64?) -> Content {
         guard let generation else { return .notDecoded }
@@ -223,8 +224,8 @@ extension Slot {
         }
     }
 
-    /// What is known, right at that generation if it is known at all: whatever changed until then
-    /// has been forgotten.
+    /// Returns the cache, for a generation that the suite has caught up with. Without a generation,
+    /// the stored value is not known.
     func known(at generation: UInt64?) -> Cache {
         cache.withLock { cache in
             if generation == nil { cache.isKnown = false }
@@ -233,7 +234,7 @@ extension Slot {
         }
     }
 
-    /// What is known of a write when the suite's writer lock is taken.
+    /// What the cache shows about a write when the suite's writer lock is acquired.
     enum Write {
         /// The commit has begun. Balance this with ``keepOwn(_:at:keeping:)`` or ``endCommit()``.
         case begun
@@ -243,7 +244,8 @@ extension Slot {
         case undecided
     }
 
-    /// Returns what is known, and begins a commit of this key if that is enough.
+    /// Returns the cache, and begins a commit of this key if the cache shows that no read is
+    /// needed.
     func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Cache, Write) {
         cache.withLock { cache in
             if generation == nil { cache.isKnown = false }
@@ -258,12 +260,12 @@ extension Slot {
         }
     }
 
-    /// Keeps the result of a read, unless something happened since it began.
+    /// Caches the result of a read, unless it has become stale since the read began.
     func keep(_ read: Cache) {
         let old = cache.withLock { cache -> Replaced? in
             guard cache.version == read.version, !cache.isCommitting else { return nil }
             let old = (cache.stored, cache.content)
-            // The failure may have been reported during this read.
+            // A failure may have been reported during this read.
             let reported = cache.reported
             cache = read
             cache.isKnown = true
@@ -281,7 +283,7 @@ extension Slot {
     /// A value to release after unlocking.
     typealias Replaced = (stored: PropertyList?, content: Content)
 
-    /// Keeps what the decoder found in a value that was read, unless something happened since.
+    /// Caches what the decoder found in a value that was read, unless that has become stale.
     func keep(_ mending: Mending?, of read: Cache) {
         cache.withLock { cache in
             guard cache.version == read.version, cache.isKnown, cache.stored == read.stored else { return }
@@ -290,7 +292,7 @@ extension Slot {
         }
     }
 
-    /// Takes over what was just committed through this slot, and ends the commit.
+    /// Caches the value that was just committed through this slot, and ends the commit.
     ///
     /// - Returns: What to pass to ``release(_:)`` when no lock is held.
     func keepOwn(_ stored: PropertyList?, at generation: UInt64?, keeping kept: Kept? = nil) -> Replaced {
@@ -313,10 +315,10 @@ extension Slot {
         AfterUnlock.run { withExtendedLifetime(box) {} }
     }
 
-    /// From now on every read asks the suite.
+    /// Makes every read ask the suite first.
     func bypassKeptValues() {
         cache.withLock { cache in
-            // A read that is under way does not keep its result, which lacks the mark.
+            // A read in progress must not cache its result, because it does not have this mark.
             cache.forget()
             cache.isBypassed = true
         }
@@ -327,7 +329,7 @@ extension Slot {
         cache.withLock { $0.forget() }
     }
 
-    /// A commit of this key begins: nothing that is read until it ends is kept.
+    /// Begins a commit of this key. Reads cache nothing until it ends.
     func markCommitting() {
         cache.withLock { cache in
             cache.forget()
@@ -335,7 +337,7 @@ extension Slot {
         }
     }
 
-    /// The commit has ended.
+    /// Ends a commit.
     func endCommit() {
         cache.withLock { cache in
             cache.forget()
@@ -343,7 +345,7 @@ extension Slot {
         }
     }
 
-    /// The cache stays consistent while the process is forked.
+    /// Held during a fork, so that the cache is consistent in the child.
     func lock() { cache.lock() }
     func unlock() { cache.unlock() }
 
@@ -357,18 +359,18 @@ extension Slot {
         cache.unlock()
     }
 
-    /// Whether a slot that is made again later is no different: one that reported a failure would
-    /// report it again, and one that is tracked would not be found.
+    /// Whether the slot can be released and created again later. A slot that has reported a failure
+    /// would report it again, and a slot that is tracked would not be found.
     var canBeMadeAgain: Bool {
         !isTracked && formerKeys.isEmpty && !isArgumentRefused && cache.withLock { $0.reported == nil }
     }
 
-    /// Whether a failure to read was not reported yet; from now on it was.
+    /// Returns whether a failed read was not reported before, and records that it is reported now.
     ///
     /// - Parameters:
-    ///   - stored: What could not be read; nil for what was looked at last.
-    ///   - isValueExact: False over a backend that tells no changes, where the same value may read
-    ///     a little different once it is saved.
+    ///   - stored: The value that could not be read; `nil` for the cached one.
+    ///   - isValueExact: False for a backend without a generation, where the same value may read
+    ///     slightly differently after it was saved.
     func takeReport(_ failure: DefaultsError, of stored: PropertyList?, isValueExact: Bool) -> Bool {
         let (isNew, old) = cache.withLock { cache -> (Bool, Report?) in
             let old = cache.reported
@@ -387,7 +389,7 @@ extension Slot: Observable {
     private subscript(number: Int) -> Never? { nil }
 
     private static func makeKeyPath() -> KeyPath<Slot, Never?> {
-        // A new object at each call, because of its argument.
+        // Because of the argument, each call creates a new object.
         let number = 0
         return \Slot[number]
     }
@@ -407,23 +409,23 @@ extension Slot: Observable {
     /// waits for, and no other code has a reference to this one, so the reference count answers it.
     /// That is a detail of the framework. Where it does not hold, every slot counts as tracked: its
     /// key is followed for as long as the slot lives, which costs time but loses no change.
-    var isTracked: Bool { keyPath.isHeldByOthers || isAlwaysTracked }
+    var isTracked: Bool { keyPath.isRetainedElsewhere || isAlwaysTracked }
 
     /// Whether the framework keeps the key path of a property that it waits for.
     static let frameworkKeepsKeyPaths = TrackingProbe().keepsKeyPath
 
-    /// The value has changed.
+    /// Notifies the Observation framework that the value has changed.
     func noteChange() { keyPath.withObject { registrar.withMutation(of: self, keyPath: $0) {} } }
 }
 
 /// An object with one property, to find out how the Observation framework treats its key path.
 private final class TrackingProbe: Observable, Sendable {
     private let registrar = ObservationRegistrar()
-    private let keyPath = TellingReference<KeyPath<TrackingProbe, Never?>>(makeKeyPath())
+    private let keyPath = RetainCheckingReference<KeyPath<TrackingProbe, Never?>>(makeKeyPath())
     private subscript(number: Int) -> Never? { nil }
 
     private static func makeKeyPath() -> KeyPath<TrackingProbe, Never?> {
-        // A new object at each call, because of its argument.
+        // Because of the argument, each call creates a new object.
         let number = 0
         return \TrackingProbe[number]
     }
@@ -434,13 +436,13 @@ private final class TrackingProbe: Observable, Sendable {
         } onChange: {
         }
         defer { keyPath.withObject { registrar.withMutation(of: self, keyPath: $0) {} } }
-        return keyPath.isHeldByOthers
+        return keyPath.isRetainedElsewhere
     }
 }
 
-/// Retains an object, and knows whether other code does.
-private final class TellingReference<Object: AnyObject>: Sendable {
-    // Safe: released by `deinit` only. To use the object costs no reference so.
+/// A strong reference that can check whether other code retains the same object.
+private final class RetainCheckingReference<Object: AnyObject>: Sendable {
+    // Safe: only `deinit` releases the object. An unmanaged reference is used without retaining it.
     private nonisolated(unsafe) let unmanaged: Unmanaged<Object>
 
     init(_ object: Object) { unmanaged = .passRetained(object) }
@@ -450,9 +452,9 @@ private final class TellingReference<Object: AnyObject>: Sendable {
     func withObject(_ body: (Object) -> Void) { unmanaged._withUnsafeGuaranteedRef { body($0) } }
 
     @inline(__always)
-    var isHeldByOthers: Bool {
-        // The question counts as a write of the variable that it is asked of. So each thread has
-        // its own, which holds no reference.
+    var isRetainedElsewhere: Bool {
+        // `isKnownUniquelyReferenced` counts as a write to its argument, so each call uses a copy.
+        // The copy does not retain the object.
         var copy = unmanaged
         return withUnsafeMutablePointer(to: &copy) { copy in
             copy.withMemoryRebound(to: Object.self, capacity: 1) { !isKnownUniquelyReferenced(&$0.pointee) }
@@ -461,6 +463,6 @@ private final class TellingReference<Object: AnyObject>: Sendable {
 }
 
 extension Slot: CustomReflectable {
-    /// Empty: what is stored never shows in a `dump`.
+    /// Empty, so that `dump` shows no stored value.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,12 +1,13 @@
 import SettingsFile
 
 extension SuiteCore {
-    /// The one slot for values of that type and conversion under that key.
+    /// Returns the slot for a key, a type and a conversion, and creates it if there is none.
     ///
     /// - Parameters:
-    ///   - formerKeys: The names that the key had before, newest first. See ``Slot/formerKeys``.
-    ///   - declaration: What is said of the key where the slot is asked for; nil if nothing is.
-    ///   - isDeclaring: Whether those who observe what is declared hear of the key from now on.
+    ///   - formerKeys: The former names of the key, newest first. See ``Slot/formerKeys``.
+    ///   - declaration: The declaration of the key, to be compared with other ones; `nil` if there
+    ///     is none.
+    ///   - isDeclaring: Whether observers of declared keys receive changes of this key from now on.
     func slot<Value>(
         forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
@@ -26,9 +27,9 @@ extension SuiteCore {
         return slot
     }
 
-    /// Declares a key, as a store for it does, but without a slot.
+    /// Declares a key without creating a slot.
     func declare(_ declaration: any AnyDeclaration, of key: String) {
-        // Reading a stored value as it is declares nothing.
+        // A key for a raw property list declares nothing.
         guard declaration.form.kind != .propertyList else { return }
         let (isNewDeclaration, isNew) = state.withLock { state -> (Bool, Bool) in
             guard let known = state.keys[ByteString(key)] else { return (true, true) }
@@ -42,7 +43,7 @@ extension SuiteCore {
     /// Records a declaration. If it contradicts another one, the failure handler receives an error,
     /// once for each key.
     func note(_ declaration: any AnyDeclaration, of key: String) {
-        // Asked outside the lock: conversions are not called under it.
+        // Call this outside the lock, because it encodes the default.
         let content = declaration.content
         // Release the old declaration after unlocking: its default may be an object of the program.
         let (conflict, old) = state.withLock { state -> (DefaultsError?, (any AnyDeclaration)?) in
@@ -64,7 +65,7 @@ extension SuiteCore {
     private func makeSlot<Value>(
         forKey key: String, _ conversion: Conversion<Value>, _ formerKeys: [String]
     ) -> Slot {
-        // Made outside the lock: conversions are not called under it.
+        // Decode the argument outside the lock, because conversions must not be called under it.
         var argument = ([key] + formerKeys).lazy.compactMap { [backend] in backend.launchArgument(forKey: $0) }.first
         var unreadable: DefaultsError?
         if let given = argument {
@@ -74,7 +75,7 @@ extension SuiteCore {
                 argument = nil
                 unreadable = DefaultsError(
                     .unreadable, key: key, type: "\(Value.self)",
-                    reason: "the launch argument is not of this type and is passed over")
+                    reason: "the launch argument is not of this type and is ignored")
             }
         }
         let made = Slot(
@@ -97,7 +98,7 @@ extension SuiteCore {
         return slot
     }
 
-    /// From now on no slot returns a kept value before it has asked which suite counts.
+    /// Makes all slots check for a stand-in suite before they return a cached value.
     func bypassKeptValues() {
         state.withLock { state in
             guard !state.isBypassed else { return }
@@ -106,7 +107,7 @@ extension SuiteCore {
         }
     }
 
-    /// The keys that stores, wrappers and the like were made for.
+    /// The keys that stores, wrappers and other declarations use.
     var declaredKeys: [String] { state.withLock { $0.keys.filter(\.value.isDeclared).map(\.key.string) } }
 
     /// Returns the former names of those keys in all declarations.
@@ -125,9 +126,10 @@ extension SuiteCore {
 
     func slots(of keys: [String]) -> [Slot] { state.withLock { Array($0.slots(of: keys)) } }
 
-    /// Makes the slots forget what external changes have made stale.
+    /// Makes slots forget values that external changes have made stale.
     ///
-    /// - Returns: The generation up to which what slots know is right; nil if that cannot be known.
+    /// - Returns: The generation for which the slots' values are right; `nil` if the backend has
+    ///   none.
     func catchUp() throws(DefaultsError) -> UInt64? {
         while let now = backend.generation {
             let seen = state.withLock { $0.generation }
@@ -139,8 +141,8 @@ extension SuiteCore {
                 state.generation = generation
                 let changed = if let keys { state.slots(of: keys) } else { state.keys.values.flatMap(\.slots) }
                 for slot in changed { slot.forget() }
-                // Under the same lock, so that no thread finds the generation new and the slots
-                // undoubted.
+                // Under the same lock, so that no thread sees the new generation before the slots
+                // are marked stale.
                 state.observers.noteChange(of: changed, depth: NotificationDepth.current + 1)
                 state.observers.markStale(changed)
                 state.observers.markStale(keys)

@@ -1,29 +1,31 @@
 import SettingsFile
 
 extension SuiteCore {
-    /// What is known of one key. An object, because to copy its parts at each use costs more than
-    /// the rest. Touched only with the lock of the state held.
+    /// The slots and declarations of one key. A class, because copying these arrays at each use
+    /// would cost more than everything else. Accessed only while the lock of the state is held.
     final class Key {
-        // Not checked at each access whether another one is under way: no code of others runs under
-        // the lock.
+        // Exclusivity needs no check at each access, because no foreign code runs under the lock.
         @exclusivity(unchecked)
         var slots: [Slot] = []
-        /// The slots of other keys that were once called this one and still read it.
+        /// The slots of the keys that have this key as a former name.
         @exclusivity(unchecked)
         var successors: [Slot] = []
-        /// The last declaration that was met, and what they all say.
+        /// The last declaration that was used, and the content that all declarations must agree
+        /// with.
         var declaration: (any AnyDeclaration)?
         var declared: DeclarationContent?
-        /// The lines of the program that declared the key without a conflict, and as what.
+        /// The source lines that declared the key without a conflict, and the forms that they
+        /// declared.
         private var lines: [(site: DeclarationSite, form: ConversionForm)] = []
         /// Whether a store or a wrapper was made for the key.
         var isDeclared = false
         /// Whether a conflict of declarations was reported.
         var isInConflict = false
 
-        /// Whether a declaration has yet to be compared with those before it.
+        /// Returns whether a declaration must be compared with the earlier ones.
         ///
-        /// A line counts once, so that a key made in place costs no comparison at each use.
+        /// Each source line is compared only once, so that an expression which creates a key at
+        /// each use stays cheap.
         func isNew(_ declaration: any AnyDeclaration) -> Bool {
             guard declaration !== self.declaration, !isInConflict else { return false }
             guard let site = declaration.site else { return true }
@@ -31,16 +33,16 @@ extension SuiteCore {
             return !lines.contains { $0.form == form && $0.site.isSame(as: site) }
         }
 
-        /// Takes a declaration for one without a conflict.
+        /// Adds a declaration without a conflict.
         func add(_ content: DeclarationContent) {
-            // The first one may have said nothing of a default.
+            // The first declaration may have had no default.
             if declared.flatMap(\.defaultValue) == nil { declared = content }
             if let site = content.site, site.isOfProgram, content.defaultValue != nil {
                 lines.append((site, content.form))
             }
         }
 
-        /// Whether nothing is lost without the entry.
+        /// Whether the entry can be removed without losing anything.
         var isEmpty: Bool {
             slots.isEmpty && successors.isEmpty && declared == nil && !isDeclared && !isInConflict
         }
@@ -63,7 +65,7 @@ extension SuiteCore {
         /// The generation of the slots' caches; `nil` before the first read.
         var generation: UInt64?
         var keys: [ByteString: Key] = [:]
-        /// How many slots there are, and with how many the unused ones are removed.
+        /// The number of slots, and the number at which unused slots are removed.
         var slotCount = 0
         var slotLimit = Self.leastSlotLimit
         /// A suite keeps this many slots for keys that are only used through `suite[key]`.
@@ -90,7 +92,7 @@ extension SuiteCore {
             var slots: [Slot] = []
             for name in names {
                 guard let key = keys[ByteString(name)] else { continue }
-                // Mostly there is one key, whose array is taken as it is.
+                // Usually there is one key, and its array is returned without a copy.
                 if slots.isEmpty { slots = key.slots } else { slots += key.slots }
                 // A commit that moves a value edits both its key and its former one.
                 for slot in key.successors where !slots.contains(where: { $0 === slot }) { slots.append(slot) }
@@ -100,8 +102,8 @@ extension SuiteCore {
 
         /// Records a commit of this process for the observers.
         ///
-        /// - Parameter readable: What readers get by now; `nil` if there were no observers when the
-        ///   commit began.
+        /// - Parameter readable: The values that readers get after the commit; `nil` if there were
+        ///   no observers when the commit began.
         mutating func record(
             _ edits: [(key: String, value: PropertyList?)], of slots: [Slot], _ readable: ReadableValues?,
             hasFallbackValues: Bool
@@ -111,7 +113,7 @@ extension SuiteCore {
             guard !observers.isEmpty else { return }
             let values = readable?.values ?? edits
             for slot in slots {
-                // There are few, mostly one.
+                // There are few values, and usually only one.
                 let edit = values.first { $0.key.hasSameBytes(as: slot.key) }
                 let former = readable?.former.first { $0.slot === slot }
                 if former == nil, !slot.formerKeys.isEmpty || (hasFallbackValues && readable == nil) {
@@ -123,7 +125,7 @@ extension SuiteCore {
                 observers.enqueue(slot, value, isForeign: false, depth: depth)
             }
             guard observers.hasSuiteObservers else { return }
-            // A value under a former key is reported under the present one.
+            // A value under a former key is reported under the current one.
             let former = readable?.former ?? []
             var reported = values.filter { edit in !former.contains { $0.slot.key.hasSameBytes(as: edit.key) } }
             for (slot, value) in former where !reported.contains(where: { $0.key.hasSameBytes(as: slot.key) }) {
@@ -134,7 +136,7 @@ extension SuiteCore {
             observers.enqueue(reported, declared: declared, origin: .local, depth: depth)
         }
 
-        /// Removes unused slots if there are many. They are made again when their key is used.
+        /// Removes unused slots if there are many. They are created again when their key is used.
         ///
         /// - Returns: What to release after unlocking: values and defaults may hold objects of the
         ///   program.
@@ -149,12 +151,13 @@ extension SuiteCore {
                 if key.isEmpty { emptied.append(name) }
             }
             for key in emptied { keys[key] = nil }
-            // So that the work for each slot stays the same on average, however many there are.
+            // The limit grows with the number of slots, so that the average work per slot stays
+            // constant.
             slotLimit = max(Self.leastSlotLimit, 2 * slotCount)
             return unused
         }
 
-        /// The entry of a key, which is made if there is none.
+        /// Returns the entry of a key, and creates it if there is none.
         mutating func entry(_ name: String) -> Key {
             let name = ByteString(name)
             if let key = keys[name] { return key }

@@ -1,8 +1,7 @@
 import SettingsFile
 
 extension SuiteCore {
-    /// Waits for the caller's turn among the writers of all processes, and processes external
-    /// changes.
+    /// Waits for other writers, in this and other processes, and processes external changes.
     ///
     /// Balance each call that returns with ``endWrite()``.
     func beginWrite() throws(DefaultsError) {
@@ -20,7 +19,7 @@ extension SuiteCore {
         AfterUnlock.didLock()
         do throws(DefaultsError) {
             let generation = try beginBackendWrite()
-            // Mostly no other process has written in between.
+            // Usually, no other process has written since the last write.
             if let generation, generation == write.generation { return }
             do throws(DefaultsError) {
                 try catchUpInWrite()
@@ -29,7 +28,7 @@ extension SuiteCore {
                 throw error
             }
         } catch {
-            endTurn()
+            releaseWriterLock()
             throw error
         }
     }
@@ -42,7 +41,7 @@ extension SuiteCore {
 
     /// Processes external changes, between ``beginWrite()`` and ``endWrite()``.
     func catchUpInWrite() throws(DefaultsError) {
-        write.generation = try catchUpInTurn()
+        write.generation = try catchUpLocked()
         write.isDeliveryDue = true
         enqueueExternalChanges(hasGeneration: write.generation != nil)
     }
@@ -53,23 +52,23 @@ extension SuiteCore {
         try catchUpInWrite()
     }
 
-    /// Ends the caller's turn.
+    /// Lets other writers continue.
     ///
     /// - Returns: Whether the caller must call ``deliver()``.
     @discardableResult
     func endWrite() -> Bool {
         backend.endWrite()
-        return endTurn()
+        return releaseWriterLock()
     }
 
-    /// Flushes what was written if the suite wants each change to survive a power failure.
+    /// Flushes if each change of the suite must survive a power failure.
     ///
-    /// Called after the turn, so that several writers share one flush.
+    /// Called after ``endWrite()``, so that several writers share one flush.
     func flushIfImmediate() throws(DefaultsError) {
         if backend.synchronizationDelay == .zero { try backend.synchronize() }
     }
 
-    /// What readers get after a commit, where only the backend can tell.
+    /// The values that readers get after a commit. Some of them are known only to the backend.
     struct ReadableValues {
         var values: [(key: String, value: PropertyList?)]
         /// The values of slots with former keys, unless they cannot be read.
@@ -81,8 +80,8 @@ extension SuiteCore {
     ) -> ReadableValues {
         var readable = ReadableValues(values: edits)
         if backend.hasFallbackValues {
-            // The value of a key that was removed may be a fallback value. Its readers report why
-            // it cannot be read.
+            // A removed key may have a fallback value. If it cannot be read, its readers report the
+            // error.
             for index in edits.indices where edits[index].value == nil {
                 readable.values[index].value = (try? backend.value(forKey: edits[index].key)) ?? nil
             }
@@ -94,10 +93,10 @@ extension SuiteCore {
         return readable
     }
 
-    /// Runs `body` alone among the writers of the suite, then flushes if the suite is immediate,
+    /// Runs `body` while other writers of the suite wait, then flushes if the suite is immediate,
     /// and notifies observers.
     func withWriteAccess(_ body: () throws(DefaultsError) -> Void) throws(DefaultsError) {
-        // Even after a failure there may be external changes.
+        // Deliver even after a failure, because there may be external changes.
         defer { deliver() }
         try beginWrite()
         do {
@@ -107,28 +106,29 @@ extension SuiteCore {
         try flushIfImmediate()
     }
 
-    /// Releases the lock of the writers and does what was requested meanwhile.
+    /// Releases the lock of the writers, and processes external changes if another thread requested
+    /// that in the meantime.
     ///
     /// - Returns: Whether the caller must call ``deliver()``.
     @discardableResult
-    func endTurn() -> Bool {
+    func releaseWriterLock() -> Bool {
         let isDeliveryDue = write.isDeliveryDue
         write.isDeliveryDue = false
-        let isLookDue = writerLock.release()
-        if isLookDue { processExternalChanges() }
+        let isRequested = writerLock.release()
+        if isRequested { processExternalChanges() }
         AfterUnlock.didUnlock()
-        return isDeliveryDue || isLookDue
+        return isDeliveryDue || isRequested
     }
 
     /// Commits edits, between ``beginWrite()`` and ``endWrite()``.
     ///
-    /// The slots of the keys forget before and are settled after: in between every reader asks the
-    /// backend, for which the commit is one event.
+    /// The slots of the keys forget their values before the commit. Until it has ended, every
+    /// reader asks the backend, where the commit is atomic.
     ///
     /// - Parameters:
-    ///   - writer: The slot that the first edit was made through, which keeps the new value.
+    ///   - writer: The slot that the first edit was made through. It caches the new value.
     ///   - hasBegun: Whether the commit has begun for this slot; see ``Slot/beginCommit(of:at:)``.
-    ///   - kept: What the new value keeps of the old one.
+    ///   - kept: The parts of the old value that the new one keeps.
     func commit(
         _ edits: [(key: String, value: PropertyList?)], by writer: Slot? = nil, hasBegun: Bool = false,
         keeping kept: Slot.Kept? = nil

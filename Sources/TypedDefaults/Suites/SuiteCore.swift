@@ -16,56 +16,59 @@ import SettingsFile
 //    observers.
 // 2. `replace` compares the new value with the stored one. An equal value ends the write here. A
 //    stored value that the type cannot read is kept under another key, in the same commit.
-// 3. `commit` makes the slots of all edited keys forget what they know. Until the commit has ended,
-//    they keep nothing that is read, so every reader asks the backend, for which the commit is one
-//    event. After the backend has committed, one access to the state ends the commit: the slot that
-//    was written keeps the new value, and the observers' events are recorded.
-// 4. `endWrite` lets other processes and threads write. It processes external changes if a thread
-//    requested that meanwhile.
-// 5. An immediate suite flushes, so that several writers share one flush, and `deliver` notifies.
+// 3. `commit` makes the slots of all edited keys forget their cached values. Until the commit has
+//    ended, they cache nothing, so every reader asks the backend, where the commit is atomic. After
+//    the backend has committed, one access to the state ends the commit: the slot that was written
+//    caches the new value, and the observers' events are recorded.
+// 4. `endWrite` lets other processes and threads write. It processes external changes if another
+//    thread requested that in the meantime.
+// 5. An immediate suite flushes; several writers share one flush. `deliver` notifies observers.
 //
 // `update` does the same, and reads the stored value and calls its closure between 1 and 2.
 //
 // Slots and generations
 // ---------------------
-// A slot keeps the stored value and what it was decoded to. A read is right if the slot's
+// A slot caches the stored value and its decoded value. The cache is valid while the slot's
 // generation is the backend's. The generation of a backend grows when something may have changed
 // other than by a commit of this suite. `catchUp` then asks which keys changed, and makes their
-// slots forget. A backend without a generation is read each time. A read that was under way when
-// its slot forgot something does not keep its result, because the version of the slot has changed.
+// slots forget their values. A backend without a generation is read each time. If a slot forgets
+// its value during a read, the result of the read is not cached, because the version of the slot
+// has changed.
 //
-// Slots that only `suite[key]` uses are removed when there are many of them, and made again later.
+// Slots that only `suite[key]` uses are removed when there are many of them, and created again when
+// they are needed.
 //
 // Launch arguments and former keys
 // --------------------------------
-// A launch argument is fixed when the slot is made. `get` returns it before what is stored, but
-// `update` works on what is stored, so that an argument never becomes permanent.
+// A launch argument is fixed when the slot is created. `get` returns it instead of the stored
+// value, but `update` uses the stored value, so that an argument never becomes permanent.
 //
-// A declaration can name former keys. Without a value under the key, the value under the first of
-// them counts. The first write moves it: the new value and the removals are one commit. Therefore
-// an edit of a former key concerns the slots of its successors as well (`Key.successors`).
+// A declaration can list former keys. Without a value under the key, the value under the first
+// former key that has one is read. The first write moves it: the new value and the removals are one
+// commit. An edit of a former key therefore also affects the slots of its successors
+// (`Key.successors`).
 //
 // The locks
 // ---------
 // A thread that holds a lock acquires only locks below it in this table. Only the first four are
-// held while code of others runs, such as the closure of an `update`.
+// held while foreign code runs, such as the closure of an `update`.
 //
-// | lock                    | protects                             | acquired while it is held    |
-// |-------------------------|--------------------------------------|------------------------------|
-// | `DeferredWork.runLock`  | background flushes, until exit       | everything below             |
-// | `Relay.writerLock`           | writes through a box of a store      | everything below             |
-// | `SuiteCore.writerLock`       | writes of a suite, `SuiteCore.write` | all below, and other suites  |
-// | file lock (`flock`)     | the settings file among processes    | everything below             |
-// | `coresInUse`            | the suites in use                    | none                         |
-// | `SuiteCore.state`       | keys, declarations, observers        | `Slot.cache`             |
-// | `Slot.cache`        | what is known of one key as one type | none                         |
-// | `SettingsFile.flushing` | callers that wait for a flush        | none                         |
-// | `SettingsFile.state`    | the log and what changed             | `snapshot`, `Descriptors.*`  |
-// | `SettingsFile.snapshot` | what `generation` reads              | none                         |
-// | `Forks.registry`        | the locks to hold during a fork      | none                         |
-// | `Descriptors.gate`      | calls that begin to open descriptors | `Descriptors.table`          |
-// | `Descriptors.table`     | the descriptors that are open        | none                         |
-// | other `Locked` values   | such as those of `MemoryBackend`     | none                         |
+// | lock                    | protects                             | acquired while it is held   |
+// |-------------------------|--------------------------------------|-----------------------------|
+// | `DeferredWork.runLock`  | background flushes, until exit       | everything below            |
+// | `Relay.writerLock`      | writes through an `AnyStore`         | everything below            |
+// | `SuiteCore.writerLock`  | writes of a suite, `SuiteCore.write` | all below, and other suites |
+// | file lock (`flock`)     | the settings file among processes    | everything below            |
+// | `coresInUse`            | the suites in use                    | none                        |
+// | `SuiteCore.state`       | keys, declarations, observers        | `Slot.cache`                |
+// | `Slot.cache`            | the cache of one key as one type     | none                        |
+// | `SettingsFile.flushing` | callers that wait for a flush        | none                        |
+// | `SettingsFile.state`    | the log and what changed             | `snapshot`, `Descriptors.*` |
+// | `SettingsFile.snapshot` | what `generation` reads              | none                        |
+// | `Forks.registry`        | the locks to hold during a fork      | none                        |
+// | `Descriptors.gate`      | calls that begin to open descriptors | `Descriptors.table`         |
+// | `Descriptors.table`     | the descriptors that are open        | none                        |
+// | other `Locked` values   | such as those of `MemoryBackend`     | none                        |
 //
 // `DefaultImplementation.known` and the default failure handler are only acquired if they are free.
 //
@@ -74,25 +77,25 @@ import SettingsFile
 // the leaves, and at last the registry and the descriptors. In the child each lock first ends what
 // other threads of the parent had begun: `unlockInChild`.
 
-/// What all handles on one suite share: the backend, the lock of its writers, what is known of
-/// stored values, and the observers.
+/// The state that all handles on one suite share: the backend, the lock of its writers, the cached
+/// values, and the observers.
 final class SuiteCore: Sendable {
     let backend: any SystemBackend
     let writerLock = RecursionCheckingLock()
     private let id: CoreID?
-    /// How long a writer waits for its turn before it throws ``DefaultsError/Kind/timedOut``.
+    /// How long a writer waits for other writers before it throws ``DefaultsError/Kind/timedOut``.
     let timeout: Duration
     /// The backend, if it is a settings file.
     let settingsFile: (any SettingsFileBackend)?
 
-    /// What a write keeps from its begin to its end.
+    /// The state of the current writer.
     struct Write {
         /// The generation of the backend, which the suite has caught up with.
         var generation: UInt64?
         /// Whether there is anything to deliver.
         var isDeliveryDue = false
     }
-    // Safe: touched only by the thread that holds `writerLock`.
+    // Safe: accessed only by the thread that holds `writerLock`.
     @exclusivity(unchecked)
     nonisolated(unsafe) var write = Write()
 
@@ -116,8 +119,8 @@ final class SuiteCore: Sendable {
         locks = Locks(writerLock: writerLock, state: state)
         Forks.hold(locks, .suite)
         self.backend.attach { [weak self] error in
-            // The core in use, which is another one if two threads made a core for this backend at
-            // the same time.
+            // The core in use is another one if two threads created a core for this backend at the
+            // same time.
             let core = id.flatMap(Self.inUse) ?? self
             core?.withObservers { $0.note(error) }
             core?.deliver()
@@ -140,7 +143,8 @@ final class SuiteCore: Sendable {
     var onFailure: @Sendable (DefaultsError) -> Void {
         get { state.withLock { $0.onFailure } }
         set {
-            // The old one ends after the lock: what it holds may read the suite in its last breath.
+            // Release the old handler after unlocking: the deinit of a captured object may read the
+            // suite.
             let old = state.withLock { state in
                 defer { state.onFailure = newValue }
                 return state.onFailure
@@ -152,11 +156,12 @@ final class SuiteCore: Sendable {
     /// Calls the failure handler. A failure inside the handler is logged.
     func report(_ error: DefaultsError) {
         guard FailureHandling.isUnderWay?.withLock({ $0 }) != true else { return writeOncePerKind(error) }
-        // A handler may write, and other writers do not wait for it.
+        // Call the handler after the write, because it may write, and because other writers should
+        // not wait for it.
         guard !AfterUnlock.holdsLock else { return AfterUnlock.run { [self] in report(error) } }
         let handler = onFailure
         let isUnderWay = Locked(true)
-        // A task that the handler starts inherits this, and lives on when the handler has ended.
+        // A task that the handler starts inherits this value and may outlive the handler.
         defer { isUnderWay.withLock { $0 = false } }
         FailureHandling.$isUnderWay.withValue(isUnderWay) { handler(error) }
     }
@@ -182,12 +187,12 @@ private enum FailureHandling {
 }
 
 extension SuiteCore: CustomReflectable {
-    /// Empty: what is stored never shows in a `dump`.
+    /// Empty, so that `dump` shows no stored value.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SuiteCore {
-    /// The suite's locks while the process is forked, in the order in which they are taken.
+    /// Holds the suite's locks during a fork, in the order in which they are acquired.
     private final class Locks: ForkLock {
         let writerLock: RecursionCheckingLock
         let state: Locked<State>
@@ -215,7 +220,7 @@ extension SuiteCore {
             writerLock.unlock()
         }
 
-        /// Ends what other threads of the parent were at: commits, deliveries, and the background
+        /// Ends what other threads of the parent were doing: commits, deliveries and background
         /// work.
         func unlockInChild() {
             forEachSlot { $0.unlockInChild() }

@@ -11,13 +11,13 @@ import SettingsFile
 /// }
 /// ```
 ///
-/// A struct whose properties all have initial values conforms with nothing else written; a public
-/// one also needs `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that
-/// is never `nil`. A stored value that lacks a property, because a later version of the program
-/// added it, takes that property from the default.
+/// A struct whose properties all have initial values needs no other code; a public one also needs
+/// `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that is never `nil`.
+/// A stored value that lacks a property, because a later version of the program added it, takes
+/// that property from the default.
 ///
-/// The default instance is made once per type and process, so a struct with `var id = UUID()` reads
-/// one `id` until it is stored.
+/// The default instance is created once per type and process, so a struct with `var id = UUID()`
+/// has the same `id` until it is stored.
 public protocol DefaultConfig: DefaultConvertible, Codable {
     /// Creates the default.
     init()
@@ -27,12 +27,12 @@ extension DefaultConfig {
     /// A new instance of the type.
     public static var fallback: Self? { Self() }
 
-    /// The default of the type, which is made once.
+    /// The default of the type, which is created once.
     static var defaultInstance: Self { DefaultInstances.instance(of: self) }
 }
 
 extension DefaultConvertible {
-    /// What fills in properties that a stored value lacks.
+    /// The value that supplies properties which a stored value lacks.
     static var filling: Self? {
         func instance<Config: DefaultConfig>(of type: Config.Type) -> Self? { Config.defaultInstance as? Self }
         if let type = self as? any DefaultConfig.Type { return instance(of: type) }
@@ -45,10 +45,10 @@ private enum DefaultInstances {
 
     static func instance<Config: DefaultConfig>(of type: Config.Type) -> Config {
         let id = ObjectIdentifier(type)
-        // Safe: under the identity of a type there is a box of that type.
+        // Safe: the box for the identity of a type has that type.
         if let known = instances.withLock({ $0[id] }) { return unsafeDowncast(known, to: Box<Config>.self).value }
-        // Made outside the lock, because it is code of the program. A type of an earlier version
-        // has a `fallback` of its own.
+        // Create the default outside the lock, because this runs code of the program. A type
+        // written for an earlier version has its own `fallback`.
         let made = Box(readFallback(of: type) ?? type.init())
         let kept = instances.withLock { instances in
             if let known = instances[id] { return known }
@@ -59,7 +59,7 @@ private enum DefaultInstances {
     }
 }
 
-// The requirement is deprecated for those who write it, not for this library, which still reads it.
+// The requirement is deprecated for types that implement it, but this library still reads it.
 private protocol FallbackReading {
     associatedtype Value
     static var value: Value? { get }

@@ -1,4 +1,4 @@
-/// A type that names the key of its setting and turns itself into a property list object and back.
+/// A type that has a key for its setting and converts itself to a property list object and back.
 ///
 /// Conform a config struct and keep it in a ``PersistentStore``. A `Codable` type needs only the
 /// key:
@@ -30,10 +30,10 @@ public protocol DefaultConvertible: Sendable {
     /// Two types with the same key in one suite overwrite each other's values.
     static var key: String { get }
 
-    /// The keys that the setting had before, newest first; empty by default.
+    /// The former keys of the setting, newest first. Empty by default.
     ///
-    /// A value that is stored under one of them is read as long as there is none under ``key``, and
-    /// the first write moves it as one commit.
+    /// A value under a former key is read until a value is stored under ``key``. The first write
+    /// moves it, in one commit.
     static var formerKeys: [String] { get }
 
     /// Creates the value from a stored object; `nil` if the object does not represent a value.
@@ -59,7 +59,7 @@ extension DefaultConvertible {
     /// `nil`: a stored value that lacks a property is unreadable.
     public static var fallback: Self? { nil }
 
-    /// Empty: the setting always had its present key.
+    /// Empty: the setting has no former keys.
     public static var formerKeys: [String] { [] }
 }
 
@@ -76,7 +76,7 @@ extension DefaultConvertible where Self: Codable {
 }
 
 extension DefaultConvertible where Self: RawRepresentable, RawValue: Codable & Sendable {
-    /// Decodes the raw value; `nil` if it has another type or belongs to no value.
+    /// Decodes the raw value; `nil` if it has another type or is not the raw value of any value.
     public init?(_ object: Any) {
         guard let value = try? Conversion<Self>.rawValue.decode(PropertyList(object)) else { return nil }
         self = value

@@ -22,13 +22,13 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         init(_ call: @escaping Conversion<Value>.DecodeBox) { self.call = call }
     }
 
-    // As plain objects: generic code looks up the type of an optional one each time. Asked and set
-    // only if the lock is free: in a forked child it may be held for good. Finding the answer again
-    // is slow, not wrong.
+    // Not optionals, because generic code would look up the type of an optional each time. Read and
+    // set only if the lock is free, because in a forked child it may never be released. Finding the
+    // answer again is slow but not wrong.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
-        // Safe, here and below: nothing else is put there.
+        // Safe, here and below: the dictionary contains only this type.
         if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
             return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()
         }

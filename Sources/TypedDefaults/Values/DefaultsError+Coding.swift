@@ -1,5 +1,5 @@
-// Errors of `Codable` quote stored values in their text, so only their type and path are used. What
-// this library's own coder reports comes as their underlying error.
+// Errors of `Codable` quote stored values in their text, so only their type and path are used.
+// Errors of this library's own coder are their underlying errors.
 extension DefaultsError {
     init(encoding type: Any.Type, _ error: any Error) {
         if case EncodingError.invalidValue(_, let context) = error {

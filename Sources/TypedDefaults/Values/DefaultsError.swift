@@ -4,13 +4,13 @@
     public import Foundation
 #endif
 
-/// What went wrong with a setting, in words that hold names and types but never a stored value.
+/// An error of a setting. Its text contains names and types, but never a stored value.
 ///
 /// ```swift
 /// do { try store.save(config) } catch let error as DefaultsError where error.kind == .unavailable { showOffline() }
 /// ```
 public struct DefaultsError: Error, Hashable, Sendable {
-    /// The sort of failure. Kinds may be added in later versions, so a `switch` over them needs a
+    /// The kind of a failure. Later versions may add kinds, so a `switch` over them needs a
     /// `default`.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         private enum Code: Hashable, Sendable {
@@ -29,10 +29,9 @@ public struct DefaultsError: Error, Hashable, Sendable {
             }
         }
 
-        /// A value is stored, but not one that the declared type can be made from.
+        /// A value is stored, but the declared type cannot be created from it.
         public static let unreadable = Kind(code: .unreadable)
-        /// The place where settings live cannot be read or written now; what is stored there is
-        /// unknown and untouched.
+        /// The settings cannot be read or written now. Stored values are unknown and unchanged.
         public static let unavailable = Kind(code: .unavailable)
         /// The value cannot be stored, because reading it back would lose data. Nothing was
         /// written.
@@ -40,17 +39,16 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// An administrator provides the value, so the program cannot change it. Nothing was
         /// written. See ``UserDefault/isManaged``.
         public static let managed = Kind(code: .managed)
-        /// Another writer held the suite for longer than a writer waits, which is two seconds.
-        /// Nothing was written.
+        /// Another writer held the suite for more than two seconds. Nothing was written.
         public static let timedOut = Kind(code: .timedOut)
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind(code: .nestedWrite)
-        /// Two declarations of one key contradict each other. Both go on to work, each as it says.
+        /// Two declarations of one key contradict each other. Both continue to work as declared.
         public static let conflict = Kind(code: .conflict)
-        /// The value was written, but soon the system will take no more. Only failure handlers hear
-        /// of it.
+        /// The value was written, but the system will soon accept no more values. Only failure
+        /// handlers receive this error.
         public static let nearlyFull = Kind(code: .nearlyFull)
-        /// A suite's name is not one that every platform can store under.
+        /// The name of a suite is not valid on every platform.
         public static let invalidName = Kind(code: .invalidName)
     }
 
@@ -74,20 +72,20 @@ public struct DefaultsError: Error, Hashable, Sendable {
         set { storage = .fields(newValue) }
     }
 
-    /// The sort of failure.
+    /// The kind of the failure.
     public var kind: Kind { fields.kind }
-    /// The setting's key, where the failure concerns one.
+    /// The key of the setting; `nil` if the failure does not concern a single key.
     public internal(set) var key: String? {
         get { fields.key }
         set { fields.key = newValue }
     }
-    /// The name of the type that was declared, or that was met and has no place in a property list.
+    /// The name of the declared type, or of the type that a property list cannot hold.
     public internal(set) var type: String? {
         get { fields.type }
         set { fields.type = newValue }
     }
-    /// The path from the whole value to the part at fault: property names, indices such as "3", and
-    /// `*` for the key of a dictionary, because keys are stored data.
+    /// The path from the whole value to the part that failed: property names, indices such as "3",
+    /// and `*` for the key of a dictionary, because keys are stored data.
     ///
     /// A coding key is a property name if it is a case of an enum, and `*` otherwise. In the object
     /// that ``PropertyList/init(_:)`` takes and `serialize()` returns, all keys count as property
@@ -96,7 +94,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         get { fields.path }
         set { fields.path = newValue }
     }
-    /// One sentence of explanation.
+    /// The reason, in one sentence.
     public internal(set) var reason: String {
         get { fields.reason }
         set { fields.reason = newValue }
@@ -107,7 +105,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         storage = .fields(Fields(kind: kind, key: key, type: type, path: path, reason: reason))
     }
 
-    /// The error with that key, unless it names one already.
+    /// Returns the error with a key, unless it already has one.
     func about(key: String) -> DefaultsError {
         var error = self
         error.key = self.key ?? key

@@ -91,7 +91,7 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 {
     /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Creates an integer. A literal beyond 64 bits ends the program.
+    /// Creates an integer. A literal beyond 64 bits terminates the program.
     public init(integerLiteral value: StaticBigInt) { self = .integer(Integer(integerLiteral: value)) }
     /// Creates a double.
     public init(floatLiteral value: Double) { self = .double(value) }
@@ -108,7 +108,7 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 
 // Stored values do not show in logs. To see a value, use its `object`.
 extension PropertyList: CustomStringConvertible, CustomReflectable {
-    /// The kind of the value, and no stored value.
+    /// The kind of the value, without the value itself.
     public var description: String { "PropertyList(\(kindName))" }
     /// An empty mirror, so that `dump` shows no stored value.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -197,7 +197,7 @@ extension BinaryFloatingPoint {
 }
 
 extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// Creates the integer of a literal. A literal beyond 64 bits ends the program.
+    /// Creates the integer of a literal. A literal beyond 64 bits terminates the program.
     public init(integerLiteral value: StaticBigInt) {
         precondition(
             value.bitWidth <= (value.signum() < 0 ? 64 : 65),

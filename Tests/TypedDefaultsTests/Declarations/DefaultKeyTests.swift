@@ -34,7 +34,7 @@ struct DefaultKeyTests {
         return suite[DefaultKey<PropertyList?>(key.name)]
     }
 
-    @Test func theDefaultReadsUntilSomethingIsStored() {
+    @Test func theDefaultIsReadUntilAValueIsStored() {
         let suite = DefaultsSuite.inMemory()
         #expect(suite[.quality] == 0.8)
         #expect(UserDefault(.quality, in: suite).store.get() == nil)

@@ -25,14 +25,14 @@ struct FormerKeysTests {
         try backend.withSuite { suite throws in
             suite[dottedName] = "kai"
             let config = AppConfig(in: suite, identifier: "app")
-            let heard = Guarded<[[String]]>([])
+            let received = Guarded<[[String]]>([])
             let token = suite.observeAll(prefix: "") { change in
-                heard.withLock { $0.append(change.keys.sorted()) }
+                received.withLock { $0.append(change.keys.sorted()) }
             }
             try config.$userName.update { $0 += "!" }
-            heard.wait { !$0.isEmpty }
+            received.wait { !$0.isEmpty }
             token.cancel()
-            #expect(heard.withLock { $0 } == [["app.AppConfig.userName", "app/AppConfig/userName"]])
+            #expect(received.withLock { $0 } == [["app.AppConfig.userName", "app/AppConfig/userName"]])
             #expect(config.userName == "kai!")
             #expect(try suite.keys() == ["app/AppConfig/userName"])
         }
@@ -79,11 +79,11 @@ struct FormerKeysTests {
     @Test func aWriteOfTheSameValueMovesItToo() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai"])
         let config = AppConfig(in: suite, identifier: "app")
-        let heard = Guarded(0)
-        let token = config.$userName.observe { _ in heard.withLock { $0 += 1 } }
+        let received = Guarded(0)
+        let token = config.$userName.observe { _ in received.withLock { $0 += 1 } }
         config.userName = "kai"
         token.cancel()
-        #expect(heard.withLock { $0 } == 0, "the value is the same")
+        #expect(received.withLock { $0 } == 0, "the value is the same")
         #expect(try suite.keys() == ["app/AppConfig/userName"])
     }
 
@@ -105,33 +105,33 @@ struct FormerKeysTests {
     }
 
     @Test(arguments: Backend.allCases)
-    func observersHearWritesToTheFormerKeyWhileItCounts(backend: Backend) throws {
+    func observersReceiveWritesToTheFormerKeyWhileItIsRead(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let config = AppConfig(in: suite, identifier: "app")
-            let heard = Guarded<[String?]>([])
-            let token = config.$userName.observe { change in heard.withLock { $0.append(change.newValue) } }
+            let received = Guarded<[String?]>([])
+            let token = config.$userName.observe { change in received.withLock { $0.append(change.newValue) } }
             // An older version of the program writes.
             suite[dottedName] = "older"
-            heard.wait { $0.count == 1 }
+            received.wait { $0.count == 1 }
             config.userName = "newer"
-            heard.wait { $0.count == 2 }
+            received.wait { $0.count == 2 }
             suite[dottedName] = "too late"
             #expect(config.userName == "newer")
             config.$userName.reset()
-            heard.wait { $0.count == 3 }
+            received.wait { $0.count == 3 }
             token.cancel()
-            #expect(heard.withLock { $0 } == ["older", "newer", ""])
+            #expect(received.withLock { $0 } == ["older", "newer", ""])
         }
     }
 
-    @Test func anotherProcessThatMovesTheValueIsNoChange() throws {
+    @Test func aMoveByAnotherProcessIsNotAChange() throws {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let suite = try DefaultsSuite(file: file)
         suite[dottedName] = "kai"
         let config = AppConfig(in: suite, identifier: "app")
         #expect(config.userName == "kai")
-        // A second backend on the file is what another process would be.
+        // A second backend on the file acts like another process.
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         AppConfig(in: other, identifier: "app").userName = "kai"
         #expect(config.userName == "kai")
@@ -167,7 +167,7 @@ struct FormerKeysTests {
         #expect(keys.allSatisfy { !$0.contains(".") })
     }
 
-    @Test func suiteObserversHearOfAValueUnderTheFormerKey() {
+    @Test func suiteObserversReceiveChangesUnderTheFormerKey() {
         let suite = DefaultsSuite.inMemory([
             "app.AppConfig.userName": "kai", "app.AppConfig.nickname": "k", "app.AppConfig.isFirstLaunch": false,
         ])
@@ -176,26 +176,26 @@ struct FormerKeysTests {
             early.withLock { $0.append(change.keys) }
         }
         let config = AppConfig(in: suite, identifier: "app")
-        let heard = Guarded<[[String]]>([])
-        let token = suite.observe { change in heard.withLock { $0.append(change.keys) } }
+        let received = Guarded<[[String]]>([])
+        let token = suite.observe { change in received.withLock { $0.append(change.keys) } }
         config.$userName.reset()
         config.nickname = nil
         config.reset()
         let expected = [["app/AppConfig/userName"], ["app/AppConfig/nickname"], ["app/AppConfig/isFirstLaunch"]]
-        #expect(heard.withLock { $0 } == expected)
+        #expect(received.withLock { $0 } == expected)
         #expect(early.withLock { $0 } == expected, "begun before the class was used")
-        // An older version of the program writes, and what it writes counts.
+        // An older version of the program writes, and its value is read.
         UserDefault(DefaultKey<PropertyList?>("app.AppConfig.userName"), in: suite).store.set("older")
-        #expect(heard.withLock { $0.last }?.contains("app/AppConfig/userName") == true)
+        #expect(received.withLock { $0.last }?.contains("app/AppConfig/userName") == true)
         config.userName = "newer"
-        let count = heard.withLock { $0.count }
+        let count = received.withLock { $0.count }
         suite[DefaultKey<PropertyList?>("app.AppConfig.userName")] = "too late"
         #expect(early.withLock { $0.count } == count)
         token.cancel()
         earlyToken.cancel()
     }
 
-    @Test func suiteObserversHearWhatAnotherProcessWritesToTheFormerKey() throws {
+    @Test func suiteObserversReceiveExternalWritesToTheFormerKey() throws {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let suite = try DefaultsSuite(file: file)
@@ -205,7 +205,7 @@ struct FormerKeysTests {
             suite.observe { change in declared.withLock { $0.append(change.keys) } },
             suite.observeAll(prefix: "app/AppConfig/") { change in prefixed.withLock { $0.append(change.keys) } },
         ]
-        // A second backend on the file is what another process would be.
+        // A second backend on the file acts like another process.
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         other[dottedName] = "older"
         declared.wait { !$0.isEmpty }

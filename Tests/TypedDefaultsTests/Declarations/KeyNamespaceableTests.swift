@@ -10,7 +10,7 @@ struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
 struct KeyNamespaceableTests {
     private let suite = DefaultsSuite.inMemory()
 
-    @Test func theRecipesCallsWork() throws {
+    @Test func valuesOfBothNamespacesAreStoredAndRemoved() throws {
         #expect(MyUserDefaults.object(forKey: .userName, source: suite) == nil)
         #expect(!MyUserDefaults.bool(forKey: .needsBackup, source: suite))
         MyUserDefaults.set("krimpedance", forKey: .userName, source: suite)
@@ -56,7 +56,7 @@ struct KeyNamespaceableTests {
         #expect(text.contains("Camera.Defaults") && text.contains("Player.Defaults"))
     }
 
-    @Test func withoutASourceItIsTheTypes() throws {
+    @Test func withoutASourceTheSuiteIsThatOfTheType() throws {
         struct Own: BoolUserDefaultable {
             enum BoolDefaultKey: String { case flag }
             static let source = DefaultsSuite.inMemory()
@@ -67,7 +67,7 @@ struct KeyNamespaceableTests {
         #expect(MyUserDefaults.source.location == DefaultsSuite.standard.location)
     }
 
-    @Test func theFiveStepsOfObservationPrintWhatTheyShould() {
+    @Test func theFiveStepsOfObservationPrintTheExpectedLines() {
         let lines = Guarded<[String]>([])
         let token = MyUserDefaults.observe(String.self, forKey: .userName, source: suite) { change in
             let words: [String?] = [
@@ -85,14 +85,14 @@ struct KeyNamespaceableTests {
         #expect(lines.withLock { $0 } == ["new hoge", "new fuga old hoge", "removed old fuga"])
     }
 
-    @Test func aFlagIsObservedAsItReads() {
-        let heard = Guarded<[Bool?]>([])
+    @Test func observersOfABooleanReceiveItsDefault() {
+        let received = Guarded<[Bool?]>([])
         let token = MyUserDefaults.observe(forKey: .needsBackup, source: suite) { change in
-            heard.withLock { $0.append(change.newValue) }
+            received.withLock { $0.append(change.newValue) }
         }
         MyUserDefaults.set(true, forKey: .needsBackup, source: suite)
         MyUserDefaults.remove(forKey: .needsBackup, source: suite)
         token.cancel()
-        #expect(heard.withLock { $0 } == [true, false])
+        #expect(received.withLock { $0 } == [true, false])
     }
 }

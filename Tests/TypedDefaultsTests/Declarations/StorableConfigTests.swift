@@ -120,7 +120,7 @@ struct StorableConfigTests {
         #expect(failures.all == [])
     }
 
-    @Test func theNameIsThatOfTheSourceWhateverItIs() {
+    @Test func theKeyContainsTheNameInTheSource() {
         final class `Odd (v2).Name`: StorableConfig { @Stored var number = 1 }
         func key(_ config: StorableConfigBase) -> String? { config.allKeys.first }
         let suite = DefaultsSuite.inMemory()
@@ -132,7 +132,7 @@ struct StorableConfigTests {
     }
 
     #if os(macOS) || os(Linux)
-        @Test func aMirrorOfOnesOwnIsAProgrammersMistake() async {
+        @Test func aCustomMirrorTraps() async {
             await #expect(processExitsWith: .failure) {
                 final class Shown: StorableConfig, CustomReflectable {
                     @Stored var number = 1
@@ -162,7 +162,7 @@ struct StorableConfigTests {
     }
 
     #if os(macOS) || os(Linux)
-        @Test func twoPropertiesUnderOneKeyAreAProgrammersMistake() async {
+        @Test func twoPropertiesUnderOneKeyTrap() async {
             await #expect(processExitsWith: .failure) {
                 final class Twice: StorableConfig {
                     @Stored("same") var one = 1
@@ -175,14 +175,14 @@ struct StorableConfigTests {
 
     @Test func anAppendIsOneEvent() {
         let (config, suite, _) = make(AppConfig.init)
-        let heard = Guarded<[[String]?]>([])
+        let received = Guarded<[[String]?]>([])
         let token = AppConfig(in: suite, identifier: "app").$selectedHobbies.observe { change in
-            heard.withLock { $0.append(change.newValue) }
+            received.withLock { $0.append(change.newValue) }
         }
         config.selectedHobbies.append("golf")
         config.userName = "kai"
         token.cancel()
-        #expect(heard.withLock { $0 } == [["golf"]])
+        #expect(received.withLock { $0 } == [["golf"]])
     }
 
     @Test func eachPropertyIsTracked() {
@@ -200,7 +200,7 @@ struct StorableConfigTests {
         #expect(fired.withLock { $0 } == 1)
     }
 
-    @Test func resettingIsOneChangeAndTheDefaultsReadAgain() throws {
+    @Test func resettingIsOneChangeAndRestoresTheDefaults() throws {
         let (config, suite, _) = make(AppConfig.init)
         suite[DefaultKey("other", default: 0)] = 1
         config.userName = "kai"
@@ -224,14 +224,14 @@ struct StorableConfigTests {
         #expect(config.changedValues == [:], "stored, but no other than the default")
     }
 
-    @Test func theSettingsGoToOtherThreads() async throws {
+    @Test func theSettingsCanBeUsedOnOtherThreads() async throws {
         let (config, _, _) = make(AppConfig.init)
         let setting = config.$userName
         try await Task.detached { try setting.update { $0 += "kai" } }.value
         #expect(config.userName == "kai")
     }
 
-    @Test func whatAnInitialiserAssignsBeforeSuperInitIsTheDefaultAndAfterIsStored() throws {
+    @Test func assignmentsBeforeSuperInitAreDefaultsAndLaterOnesAreStored() throws {
         final class Own: StorableConfig {
             @Stored var before = 1
             @Stored var without: Int

@@ -44,7 +44,7 @@ struct UserDefaultTests {
         static let constant = UserDefault("number", default: 10, in: shared)
     }
 
-    @Test func theDefaultReadsUntilSomethingIsAssigned() throws {
+    @Test func theDefaultIsReadUntilAValueIsAssigned() throws {
         let suite = DefaultsSuite.inMemory()
         let settings = Settings(in: suite)
         #expect(settings.launchCount == 9)
@@ -84,7 +84,7 @@ struct UserDefaultTests {
         #expect(settings.title == "none", "the default of an optional reads again")
     }
 
-    @Test @MainActor func oneKeyShowsOneValueWhereverItIs() async throws {
+    @Test @MainActor func oneKeyHasOneValueEverywhere() async throws {
         Self.shared.removeAll()
         @UserDefault("number", in: Self.shared) var local = 10
         let (first, second, third) = (First(), Second(), Third())
@@ -101,7 +101,7 @@ struct UserDefaultTests {
         #expect(atAnyThread == sum)
     }
 
-    @Test func whatIsProjectedIsTheSetting() throws {
+    @Test func theProjectedValueIsTheSetting() throws {
         let suite = DefaultsSuite.inMemory()
         let settings = Settings(in: suite)
         let setting = settings.$launchCount
@@ -121,7 +121,7 @@ struct UserDefaultTests {
         #expect(setting.key.name == "launchCount")
     }
 
-    @Test func whatIsUnreadableIsSetAndReadsAsTheDefault() throws {
+    @Test func anUnreadableValueIsSetAndReadsAsTheDefault() throws {
         let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
         let failures = Failures(of: suite)
         let settings = Settings(in: suite)
@@ -166,12 +166,12 @@ struct UserDefaultTests {
         #expect(!failing.fails)
     }
 
-    @Test func anObserverOfEitherHearsOnceWhatReads() {
+    @Test func anObserverReceivesChangesOfAllInstancesOnce() {
         let suite = DefaultsSuite.inMemory()
         let (first, second) = (Settings(in: suite), Settings(in: suite))
-        let heard = Guarded<[String]>([])
+        let received = Guarded<[String]>([])
         let token = second.$launchCount.observe(initial: true) { change in
-            heard.withLock { $0.append("\(change.oldValue ?? -1) \(change.newValue ?? -1) \(change.kind)") }
+            received.withLock { $0.append("\(change.oldValue ?? -1) \(change.newValue ?? -1) \(change.kind)") }
         }
         first.launchCount = 20
         first.launchCount = 20
@@ -179,7 +179,7 @@ struct UserDefaultTests {
         first.$launchCount.reset()
         token.cancel()
         first.launchCount = 40
-        #expect(heard.withLock { $0 } == ["9 9 initial", "9 20 set", "20 30 set", "30 9 removed"])
+        #expect(received.withLock { $0 } == ["9 9 initial", "9 20 set", "20 30 set", "30 9 removed"])
     }
 
     @Test func valuesBeginWithTheDefault() async {
@@ -192,12 +192,12 @@ struct UserDefaultTests {
         #expect(await values.next() == 1)
     }
 
-    @Test @MainActor func theMainActorHears() async {
+    @Test @MainActor func observersOnTheMainActorReceiveChanges() async {
         let setting = UserDefault("number", default: 1, in: .inMemory())
-        let (heard, continuation) = AsyncStream.makeStream(of: Int?.self)
+        let (received, continuation) = AsyncStream.makeStream(of: Int?.self)
         let token = setting.observeOnMainActor(initial: true) { continuation.yield($0.newValue) }
         setting.value = 2
-        var iterator = heard.makeAsyncIterator()
+        var iterator = received.makeAsyncIterator()
         #expect(await iterator.next() == 1)
         #expect(await iterator.next() == 2)
         token.cancel()
@@ -219,7 +219,7 @@ struct UserDefaultTests {
     }
 }
 
-/// What surprises people about property wrappers that store, pinned down.
+/// Behavior of storing property wrappers that may surprise.
 struct UserDefaultSurprisesTests {
     private static let suite = DefaultsSuite.inMemory()
 
@@ -244,7 +244,7 @@ struct UserDefaultSurprisesTests {
     @Observable final class Model {
         @ObservationIgnored @UserDefault("tracked", in: UserDefaultSurprisesTests.suite) var number = 9
     }
-    @Test func anIgnoredPropertyOfAnObservableClassIsTrackedAllTheSame() {
+    @Test func anIgnoredPropertyOfAnObservableClassIsStillTracked() {
         let model = Model()
         let fired = Guarded(false)
         withObservationTracking {

@@ -69,7 +69,7 @@ struct CameraConfig2016Tests {
     }
 
     @Test func theStoreOfAViewControllerIsReplacedFromOutside() {
-        // Read and never written: these are the settings of the user.
+        // Only read, because these are the user's settings.
         let untouched = DefaultsSuite.standard[DefaultKey<PropertyList?>("CameraConfig")]
 
         let controller = Year2016.CameraViewController()

@@ -2,25 +2,25 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Every kind of value in every shape on every backend, read back by a fresh process where the
-/// backend outlives one.
+/// Every kind of value in every shape on every backend, read back by a new process if the backend
+/// is persistent.
 ///
-/// Cells that the language refuses: a hand-written type, and a type with a raw value that is not
-/// `Codable`, inside an array, dictionary or set. `Codable` cannot be conditional on a protocol of
-/// ours, so such a container has no conversion; give the element `Codable`.
+/// Some cells do not compile: a hand-written type, and a type with a raw value that is not
+/// `Codable`, inside an array, dictionary or set. A container cannot be `Codable` on condition of
+/// another protocol, so its elements must be `Codable`.
 struct GridTests {
     @Test(arguments: Grid.cells)
     func aValueReadsBackFromMemory(cell: Cell) throws {
         let suite = DefaultsSuite.inMemory()
         try cell.write(suite)
         #expect(cell.reads(suite))
-        // Not by way of what was kept when it was written: another suite that holds the same.
+        // Read in another suite with the same contents, to bypass the cache.
         let contents = try Dictionary(
             uniqueKeysWithValues: suite.keys().map { ($0, try #require(suite[DefaultKey<PropertyList?>($0)])) })
         #expect(cell.reads(.inMemory(contents)))
     }
 
-    @Test func aCellThatWasNotWrittenDoesNotRead() {
+    @Test func aCellThatWasNotWrittenIsMissing() {
         for cell in Grid.cells { #expect(!cell.reads(.inMemory()), "\(cell)") }
     }
 
@@ -135,15 +135,15 @@ enum Grid {
                 refused: false, isEqual: ==),
         ]
 
-    /// The nine shapes, and arrays with nil in them; the second value stands beside the first where
-    /// there is room.
+    /// The nine shapes, and arrays that contain `nil`. Shapes with room for two values contain
+    /// both.
     private static func shapes<Value: Codable & Hashable & Sendable>(
         _ kind: String, _ first: Value, _ second: Value, refusedByFoundation refused: Bool = false
     ) -> [Cell] {
         func cell<Shape: Codable & Hashable & Sendable>(_ shape: String, _ value: Shape, inOrder: Bool = true) -> Cell {
             Cell(kind, shape, DefaultKey("\(kind), \(shape)", default: value), refused: refused) { lhs, rhs in
-                // -0.0 equals 0.0, and é equals é: what they are written as tells, but for a set,
-                // which is in any order.
+                // Compare the written forms, because -0.0 equals 0.0, and é equals é. A set can
+                // have any order.
                 lhs == rhs && (!inOrder || (try? PropertyList(encoding: lhs)) == (try? PropertyList(encoding: rhs)))
             }
         }

@@ -33,7 +33,8 @@ struct RecipeTests {
         @Stored var optionalObject: TestClass?
     }
 
-    /// Default, write, read; and for an optional also nil again. Under both kinds of declaration.
+    /// Checks the default, a write and a read, and for an optional also `nil` again, with both
+    /// kinds of declaration.
     private func check<Value: Codable & Sendable & Equatable>(
         _ property: ReferenceWritableKeyPath<Config, Value>, default value: Value, _ other: Value
     ) throws {
@@ -104,8 +105,8 @@ struct RecipeTests {
             init(_ suite: DefaultsSuite) { _number = UserDefault("number", defaultValue: 10, in: suite) }
         }
         let (first, second) = (Holder(suite), Holder(suite))
-        let heard = Guarded<[Int?]>([])
-        let token = first.$number.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        let received = Guarded<[Int?]>([])
+        let token = first.$number.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
         first.number = 20
         #expect(second.number == 20)
         second.number = 30
@@ -114,11 +115,11 @@ struct RecipeTests {
         second.$number.store.set(60)
         suite[DefaultKey("number", default: 10)] = 70
         token.cancel()
-        #expect(heard.withLock { $0 } == [10, 20, 30, 40, 50, 60, 70])
+        #expect(received.withLock { $0 } == [10, 20, 30, 40, 50, 60, 70])
         #expect(first.number == 70 && second.number == 70)
     }
 
-    /// An object with string keys that is handed its suite.
+    /// An object with string keys that receives its suite.
     struct Hoge {
         let defaults: DefaultsSuite
         var count: Int {
@@ -137,8 +138,9 @@ struct RecipeTests {
         #expect(try hoge.defaults.keys() == ["count"])
     }
 
-    /// Seeded from a literal, observed like the real thing, reset in one call.
-    @Test func aDoubleIsObservedLikeTheRealThing() {
+    /// Its suite in tests is created from a literal, observed like any other, and reset in one
+    /// call.
+    @Test func anInMemoryStoreIsObservedLikeAPersistentStore() {
         let suite = DefaultsSuite.inMemory(["CameraConfig": ["savesToCameraRoll": false, "size": "large"]])
         let (store, other) = (AnyStore<CameraConfig>.persistent(in: suite), AnyStore.inMemory(CameraConfig()))
         let sizes = Guarded<[CameraConfig.Size?]>([])

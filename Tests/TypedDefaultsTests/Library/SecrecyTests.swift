@@ -7,7 +7,7 @@ import Testing
 struct SecrecyTests {
     static let secret = "S3CR3T"
 
-    /// A type whose own errors quote what they were given.
+    /// A type whose own errors quote their input.
     struct Talkative: DefaultConvertible, Codable {
         static let key = "talkative"
         enum Level: String, Codable { case low }
@@ -43,8 +43,8 @@ struct SecrecyTests {
         func serialize() -> Any { ["link": URL(string: "https://\(secret)")!] }
     }
 
-    /// Calls every path that fails, on values that hold the secret; what fails goes to the
-    /// handlers, and into the list.
+    /// Calls every path that fails, with values that contain the secret. Errors go to the handlers
+    /// and into the list.
     static func provokeFailures(handler: (@Sendable (DefaultsError) -> Void)? = nil) -> [any Error] {
         var errors: [any Error] = []
         func trying(_ body: () throws -> Void) {
@@ -93,10 +93,10 @@ struct SecrecyTests {
     }
 
     @Test func errorsHoldNoValues() {
-        let heard = Guarded<[DefaultsError]>([])
-        let errors = Self.provokeFailures { error in heard.withLock { $0.append(error) } }
-        let all = errors + heard.withLock { $0 }
-        #expect(errors.count > 70 && heard.withLock { $0.count } > 20)
+        let received = Guarded<[DefaultsError]>([])
+        let errors = Self.provokeFailures { error in received.withLock { $0.append(error) } }
+        let all = errors + received.withLock { $0 }
+        #expect(errors.count > 70 && received.withLock { $0.count } > 20)
         for error in all {
             var dumped = ""
             dump(error, to: &dumped)
@@ -156,8 +156,8 @@ struct SecrecyTests {
             let text = String(decoding: result.standardErrorContent, as: UTF8.self)
             #expect(!text.contains(Self.secret))
             let lines = text.split(separator: "\n").filter { $0.hasPrefix("TypedDefaults: ") }
-            // Six suites of one unreadable value, one of several failures of two kinds, one of two
-            // unreadable values.
+            // Six suites with one unreadable value, one with several failures of two kinds, and one
+            // with two unreadable values.
             #expect(lines.filter { $0.contains("unreadable “") }.count == 8)
             #expect(lines.filter { $0.contains("refused “") }.count == 1)
         }
@@ -171,7 +171,7 @@ extension SecrecyTests {
         var numbers: [Int: [Entry]] = [:]
     }
 
-    @Test func keysOfDictionariesAreInNoError() {
+    @Test func keysOfDictionariesAppearInNoError() {
         let suite = DefaultsSuite.inMemory([
             "a": ["entries": [Self.secret: ["number": "x"]], "numbers": [:]],
             "b": ["entries": [:], "numbers": ["9876543": [["number": 1], [:]]]],
@@ -183,7 +183,7 @@ extension SecrecyTests {
         #expect(error("a")?.path == ["entries", "*", "number"])
         #expect(error("b")?.path == ["numbers", "*", "1"])
         #expect(error("b")?.description.contains("9876543") == false)
-        // A value that would not come back: the key of the dictionary is in the path.
+        // A value that would change in a round trip. The key of the dictionary is in the path.
         let store = UserDefault(
             DefaultKey("c", default: [String: [String: HandWritten.Either<Decimal, String>]]()), in: suite
         ).store
@@ -229,7 +229,7 @@ extension SecrecyTests {
         }
     }
 
-    @Test func keysThatAreNoEnumCasesAreInNoError() {
+    @Test func keysThatAreNotEnumCasesAppearInNoError() {
         func check<Key: CodingKey>(_ type: Key.Type) {
             let key = "\(Self.secret)@example.com"
             let json = Data("{\"\(key)\": []}".utf8)
@@ -250,7 +250,7 @@ extension SecrecyTests {
         check(OpenKey.self)
     }
 
-    /// All that describes a value in some way.
+    /// Returns all descriptions of a value.
     private static func texts(of value: some Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -278,8 +278,8 @@ extension SecrecyTests {
         ]
         store.set("\(Self.secret) 2")
         for token in tokens { token.cancel() }
-        let heard = changes.withLock { $0 }
-        #expect(heard.count == 6)
+        let received = changes.withLock { $0 }
+        #expect(received.count == 6)
 
         func check<Value: Sendable>(_ value: Value, shows parts: [String]) {
             for text in Self.texts(of: value) + Self.texts(of: Holder(value: value, optional: value, list: [value])) {
@@ -291,8 +291,8 @@ extension SecrecyTests {
                 #expect(String(reflecting: value).contains(part))
             }
         }
-        #expect(heard.map(\.kind) == [.initial, .initial, .initial, .set, .set, .set])
-        for change in heard {
+        #expect(received.map(\.kind) == [.initial, .initial, .initial, .set, .set, .set])
+        for change in received {
             check(change, shows: ["DefaultChange<String>", "“token”", name, "\(change.kind)", "local"])
         }
         check(store, shows: ["PersistentStore<String>", "“token”", name])
@@ -311,7 +311,7 @@ extension SecrecyTests {
         for text in Self.texts(of: iterator) { #expect(!text.contains(Self.secret)) }
     }
 
-    /// A store of a program, which prints what it holds.
+    /// A store of a program, whose description contains its value.
     private struct Open: DefaultStoreType {
         var value: String
         func get() -> String? { value }
@@ -319,7 +319,7 @@ extension SecrecyTests {
         func remove() {}
     }
 
-    @Test func theLocalizedDescriptionSaysWhatWentWrong() throws {
+    @Test func theLocalizedDescriptionContainsTheReason() throws {
         let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
         let store = UserDefault(DefaultKey("launchCount", default: 0), in: suite).store
         let error = try #require(#expect(throws: (any Error).self) { try store.load() })

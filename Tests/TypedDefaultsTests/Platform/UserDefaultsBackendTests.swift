@@ -7,8 +7,8 @@
     import Testing
     import TypedDefaults
 
-    /// What stands between a program and Foundation's `UserDefaults`; most of it are losses that
-    /// were measured on Linux.
+    /// Tests the protection of a program from Foundation's `UserDefaults`. Most tests are for
+    /// losses that were measured on Linux.
     struct UserDefaultsBackendTests {
         private func withUserDefaults(_ body: (UserDefaults, DefaultsSuite) throws -> Void) throws {
             let name = makeSuiteName()
@@ -39,7 +39,7 @@
         }
 
         #if os(macOS) || os(Linux)
-            @Test func whatIsSetIsThereAfterANormalExit() async throws {
+            @Test func valuesAreSavedAtANormalExit() async throws {
                 let name = makeSuiteName()
                 await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
                     let suite = DefaultsSuite(userDefaultsNamed: name)
@@ -69,7 +69,7 @@
             }
         }
 
-        @Test func numbersOfFoundationAreTakenForWhatTheyAre() throws {
+        @Test func numbersOfFoundationKeepTheirTypes() throws {
             let object: [String: Any] = [
                 "true": NSNumber(value: true), "one": NSNumber(value: 1), "ratio": NSNumber(value: 1.0),
                 "largest": NSNumber(value: UInt64.max), "smallest": NSNumber(value: Int64.min),
@@ -85,7 +85,7 @@
             #expect(try PropertyList(object) == expected)
         }
 
-        @Test func aLaunchArgumentStandsInFrontAndIsNotStored() throws {
+        @Test func aLaunchArgumentTakesPrecedenceAndIsNotStored() throws {
             let name = makeSuiteName()
             let userDefaults = try #require(UserDefaults(suiteName: name))
             userDefaults.set(5, forKey: "number")
@@ -117,7 +117,7 @@
         }
 
         #if !canImport(Darwin) && UserDefaults
-            @Test func whatFoundationWouldRuinIsRefusedAndTheRestStays() throws {
+            @Test func valuesThatFoundationWouldDamageAreRefused() throws {
                 var deep: PropertyList = "leaf"
                 for _ in 0..<33 { deep = ["a": deep] }
                 let ruined: [PropertyList] = [
@@ -148,7 +148,7 @@
                 func serialize() -> Any { ["width": CGFloat(1), "when": NSNull()] as [String: Any] }
             }
 
-            @Test func whatWouldEndTheProcessIsAnError() throws {
+            @Test func valuesThatWouldTerminateTheProcessAreErrors() throws {
                 try withUserDefaults { _, suite in
                     let isRefused = fails(with: .refused) { try PersistentStore<Sloppy>(in: suite).save(Sloppy()) }
                     #expect(isRefused)
@@ -157,8 +157,8 @@
                 }
             }
 
-            /// Which Foundation leaves behind when it is killed while it writes: there is nothing
-            /// left to lose.
+            /// Foundation leaves an empty file behind when it is killed during a write. There is
+            /// nothing left to lose.
             @Test func anEmptyFileIsAnEmptySuite() throws {
                 let name = makeSuiteName()
                 let path = try #require(DefaultsSuite(userDefaultsNamed: name).location)
@@ -172,7 +172,7 @@
                 try suite.synchronize()
             }
 
-            /// Foundation would look at another file for good. The settings are those of the test
+            /// Foundation would permanently use another file. The settings are those of the test
             /// runner, and the key is removed.
             @Test func theProgramsOwnKeysCanBeListedFirst() async throws {
                 await #expect(processExitsWith: .success) {
@@ -276,7 +276,7 @@
                 _ = userDefaults.synchronize()
             }
 
-            @Test func whatWaitsIsSavedWhenAFailureHandlerExits() async throws {
+            @Test func pendingChangesAreSavedWhenAFailureHandlerExits() async throws {
                 let name = makeSuiteName()
                 await #expect(processExitsWith: .exitCode(7)) { [name = name as String] in
                     let suite = DefaultsSuite(userDefaultsNamed: name)

@@ -4,7 +4,7 @@
     import TypedDefaults
 
     struct UserDefaultsImportTests {
-        @Test func whatFoundationStoredIsTakenOverOnce() throws {
+        @Test func foundationValuesAreImportedOnce() throws {
             let name = makeSuiteName()
             let foundation = DefaultsSuite(userDefaultsNamed: name)
             let contents: [String: PropertyList] = [
@@ -31,7 +31,7 @@
             try foundation.synchronize()
         }
 
-        @Test func nothingToTakeOverIsSaid() throws {
+        @Test func aMissingFoundationFileIsReported() throws {
             let report = try DefaultsSuite.inMemory().importUserDefaults(suiteName: makeSuiteName())
             #expect(report.file == nil)
             #expect(report.imported + report.kept == [])

@@ -7,7 +7,7 @@ import TypedDefaults
     import Foundation
 #endif
 
-/// Stores answer what is stored, settings what counts.
+/// Stores return stored values. Settings use the default in place of a missing value.
 struct DefaultConfigTests {
     struct Config: DefaultConfig, Equatable {
         static let key = "Config"
@@ -95,13 +95,13 @@ struct DefaultConfigTests {
         #expect(ids.withLock { $0.count } == 1)
     }
 
-    @Test func updateWithADefaultServesEveryType() throws {
+    @Test func updateWithADefaultWorksForEveryType() throws {
         let store = AnyStore<[String]>.inMemory()
         try store.update(default: ["a"]) { $0.append("b") }
         #expect(store.get() == ["a", "b"])
     }
 
-    @Test func aPropertyWrapperNeedsNoNameForAConfig() throws {
+    @Test func aWrapperOfAConfigNeedsNoName() throws {
         struct Settings { @UserDefault() var config: Config }
         let key = DefaultKey(Config.self)
         #expect(key.name == "Config")
@@ -111,7 +111,7 @@ struct DefaultConfigTests {
         #expect(PersistentStore<Config>(in: suite).value.size == 7)
     }
 
-    @Test func observersReceiveWhatCounts() throws {
+    @Test func observersReceiveTheDefaultForAMissingValue() throws {
         let store = AnyStore<Config>.inMemory()
         let changes = Guarded<[(ChangeKind, Int?, Int)]>([])
         let token = store.observe(initial: true) { change in
@@ -142,11 +142,11 @@ struct DefaultConfigTests {
         #expect(store.value.name == nil)
     }
 
-    @Test func observersOfAPropertyReceiveWhatCounts() throws {
+    @Test func observersOfAPropertyReceiveTheDefaultForAMissingValue() throws {
         let store = AnyStore<Config>.inMemory()
-        let heard = Guarded<[[Int?]]>([])
+        let received = Guarded<[[Int?]]>([])
         let token = store.observe(\.size, initial: true) { change in
-            heard.withLock { $0.append([change.oldValue, change.newValue]) }
+            received.withLock { $0.append([change.oldValue, change.newValue]) }
         }
         defer { token.cancel() }
         try store.update { _ in }
@@ -154,7 +154,7 @@ struct DefaultConfigTests {
         store.set(store.value)
         store.remove()
         store.remove()
-        #expect(heard.withLock { $0 } == [[nil, 3], [3, 4], [4, 3]])
+        #expect(received.withLock { $0 } == [[nil, 3], [3, 4], [4, 3]])
     }
 
     @Test func contentsHoldConfigs() throws {
@@ -170,7 +170,7 @@ struct KeyVerbsTests {
     private let count = DefaultKey("count", default: 1)
     private let name = DefaultKey<String?>("name")
 
-    @Test func aSuiteSpeaksKeys() throws {
+    @Test func aSuiteAcceptsKeys() throws {
         let suite = DefaultsSuite.inMemory()
         #expect(!suite.contains(count))
         #expect(suite.isDefault(count))
@@ -236,7 +236,7 @@ struct KeyVerbsTests {
     }
 }
 
-/// Stores that others write.
+/// Stores that other code writes to.
 struct DecoratorTests {
     /// Encrypts by adding a number to each byte.
     private struct EncryptedStore<Default: Codable & Sendable>: DefaultStoreDecorator {
@@ -255,8 +255,8 @@ struct DecoratorTests {
         let suite = DefaultsSuite.inMemory()
         let base = UserDefault("secret", default: Data(), in: suite).store
         let store = EncryptedStore<String>(base: base, secret: 9)
-        let heard = Guarded<[String?]>([])
-        let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        let received = Guarded<[String?]>([])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
         defer { token.cancel() }
         store.set("one")
         #expect(store.get() == "one")
@@ -267,7 +267,7 @@ struct DecoratorTests {
         #expect(store.get() == "two!?")
         #expect(try suite.contents()["secret"] == .data(store.stored(from: "two!?")))
         store.remove()
-        #expect(heard.withLock { $0 } == [nil, "one", "two", "two!", "two!?", nil])
+        #expect(received.withLock { $0 } == [nil, "one", "two", "two!", "two!?", nil])
     }
 
     @Test func aValueThatADecoratorCannotReadIsUnreadable() throws {
@@ -286,11 +286,11 @@ struct DecoratorTests {
         suite.onFailure = { error in keys.withLock { $0.append(error.key) } }
         let base = UserDefault("secret", default: Data(), in: suite).store
         let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
-        let heard = Guarded<[String?]>([])
-        let token = store.observe { change in heard.withLock { $0.append(change.newValue) } }
+        let received = Guarded<[String?]>([])
+        let token = store.observe { change in received.withLock { $0.append(change.newValue) } }
         defer { token.cancel() }
         base.set(Data([1, 2, 3]))
-        #expect(heard.withLock { $0 } == [nil])
+        #expect(received.withLock { $0 } == [nil])
         #expect(keys.withLock { $0 } == ["secret"])
         #expect(store.get() == nil)
         #expect(keys.withLock { $0 } == ["secret", "secret"])
@@ -337,10 +337,10 @@ struct DecoratorTests {
     @Test func aBareStoreReportsItsPresentValue() async {
         let store = ForeignStore<Int>()
         store.set(4)
-        let heard = Guarded<[Int?]>([])
-        let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        let received = Guarded<[Int?]>([])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
         defer { token.cancel() }
-        #expect(heard.withLock { $0 } == [4])
+        #expect(received.withLock { $0 } == [4])
         var iterator = store.values.makeAsyncIterator()
         let first: Int?? = await iterator.next()
         #expect(first == .some(4))
@@ -348,10 +348,10 @@ struct DecoratorTests {
 
     @Test func aBoxMakesTheInitialCallOnce() {
         let store = AnyStore(ForeignStore<Int>())
-        let heard = Guarded<[Int?]>([])
-        let token = store.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } }
+        let received = Guarded<[Int?]>([])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
         defer { token.cancel() }
         store.set(1)
-        #expect(heard.withLock { $0 } == [nil, 1])
+        #expect(received.withLock { $0 } == [nil, 1])
     }
 }

@@ -30,7 +30,7 @@ struct ForeignStoreObservingTests {
         }
     }
 
-    /// Forwards to a store of the library, and caches what its observer hears.
+    /// Forwards to a store of the library, and caches what its observer receives.
     private final class ForwardingStore: DefaultStoreType {
         let base: AnyStore<Int>
         private let cache = Guarded<Int?>(nil)
@@ -45,13 +45,13 @@ struct ForeignStoreObservingTests {
         func remove() { base.remove() }
     }
 
-    private let heard = Guarded<[[Int?]]>([])
+    private let received = Guarded<[[Int?]]>([])
 
     private func note(_ change: DefaultChange<Int>) {
-        heard.withLock { $0.append([change.oldValue, change.newValue]) }
+        received.withLock { $0.append([change.oldValue, change.newValue]) }
     }
 
-    @Test func aWriteOfAnotherThreadDuringTheInitialReadIsHeard() {
+    @Test func aWriteOfAnotherThreadDuringTheInitialReadIsReported() {
         let store = HookedStore()
         let box = AnyStore(store)
         box.set(1)
@@ -68,22 +68,22 @@ struct ForeignStoreObservingTests {
         }
         let token = box.observe(initial: true) { change in note(change) }
         isWritten.wait()
-        heard.wait { $0.last == [1, 2] }
-        #expect(heard.withLock { $0 } == [[nil, 1], [1, 2]])
+        received.wait { $0.last == [1, 2] }
+        #expect(received.withLock { $0 } == [[nil, 1], [1, 2]])
         token.cancel()
     }
 
-    @Test func aWriteInsideTheInitialReadIsHeard() {
+    @Test func aWriteInsideTheInitialReadIsReported() {
         let store = HookedStore()
         let box = AnyStore(store)
         box.set(1)
         store.getHook.withLock { $0 = { box.set(2) } }
         let token = box.observe(initial: true) { change in note(change) }
-        #expect(heard.withLock { $0 } == [[nil, 1], [1, 2]])
+        #expect(received.withLock { $0 } == [[nil, 1], [1, 2]])
         token.cancel()
     }
 
-    @Test func aWriteThatIsUnderWayWhenAnObservationBeginsIsHeard() {
+    @Test func aWriteInProgressWhenAnObservationBeginsIsReported() {
         let store = HookedStore()
         let box = AnyStore(store)
         let (isWriting, isObserved, isDone) = (
@@ -104,11 +104,11 @@ struct ForeignStoreObservingTests {
         let token = box.observe(initial: true) { change in note(change) }
         isObserved.signal()
         isDone.wait()
-        #expect(heard.withLock { $0.last?.last } == 1)
+        #expect(received.withLock { $0.last?.last } == 1)
         token.cancel()
     }
 
-    @Test func anObservationThatBeginsInsideAnUpdateHearsTheUpdate() throws {
+    @Test func anObservationThatBeginsInsideAnUpdateReceivesTheUpdate() throws {
         let box = AnyStore(HookedStore())
         box.set(0)
         let tokens = Guarded<[ObservationToken]>([])
@@ -117,11 +117,11 @@ struct ForeignStoreObservingTests {
             tokens.withLock { $0.append(token) }
             value = 1
         }
-        #expect(heard.withLock { $0 } == [[nil, 0], [0, 1]])
+        #expect(received.withLock { $0 } == [[nil, 0], [0, 1]])
         for token in tokens.withLock({ $0 }) { token.cancel() }
     }
 
-    @Test func anObservationThatBeginsInAHandlerDoesNotHearEarlierWrites() {
+    @Test func anObservationThatBeginsInAHandlerReceivesNoEarlierWrites() {
         let box = AnyStore(HookedStore())
         let tokens = Guarded<[ObservationToken]>([])
         let token = box.observe { change in
@@ -131,9 +131,9 @@ struct ForeignStoreObservingTests {
             tokens.withLock { $0.append(token) }
         }
         box.set(1)
-        #expect(heard.withLock { $0 } == [[nil, 2]])
+        #expect(received.withLock { $0 } == [[nil, 2]])
         box.set(3)
-        #expect(heard.withLock { $0 } == [[nil, 2], [2, 3]])
+        #expect(received.withLock { $0 } == [[nil, 2], [2, 3]])
         token.cancel()
         for token in tokens.withLock({ $0 }) { token.cancel() }
     }
@@ -147,7 +147,7 @@ struct ForeignStoreObservingTests {
         let token = box.observe(initial: true) { change in note(change) }
         box.set(1)
         box.set(3)
-        let changes = heard.withLock { $0 }
+        let changes = received.withLock { $0 }
         #expect(changes.first == [nil, nil])
         #expect(changes.last?.last == 3)
         for (change, next) in zip(changes, changes.dropFirst()) { #expect(change.last == next.first) }
@@ -195,7 +195,7 @@ struct ForeignStoreObservingTests {
         #expect(store.observations.withLock { $0 } == 4)
         box.set(1)
         store.set(2)
-        #expect(heard.withLock { $0 } == [[nil, 1], [1, 2]])
+        #expect(received.withLock { $0 } == [[nil, 1], [1, 2]])
         for token in tokens + [token] { token.cancel() }
     }
 }

@@ -42,10 +42,10 @@ struct MappedStoreTests {
         #expect(store.get() == CameraConfig(savesToCameraRoll: false, size: .medium))
     }
 
-    @Test func onlyChangesOfThePartAreHeard() {
-        let heard = Guarded<[String]>([])
+    @Test func onlyChangesOfThePartAreReported() {
+        let received = Guarded<[String]>([])
         let token = AnyStore(store).map(\.size).observe(initial: true) { change in
-            heard.withLock {
+            received.withLock {
                 $0.append("\(change.oldValue?.rawValue ?? "-") \(change.newValue?.rawValue ?? "-") \(change.kind)")
             }
         }
@@ -55,7 +55,7 @@ struct MappedStoreTests {
         store.remove()
         token.cancel()
         store.set(CameraConfig())
-        #expect(heard.withLock { $0 } == ["- - initial", "- medium set", "medium large set", "large - removed"])
+        #expect(received.withLock { $0 } == ["- - initial", "- medium set", "medium large set", "large - removed"])
     }
 
     @Test func aPartOfAPart() {
@@ -69,7 +69,7 @@ struct MappedStoreTests {
         #expect(outer.get() == Outer(inner: .init(number: 5)))
     }
 
-    @Test func aPartOfAForeignStoreFailsInItsOwnWords() throws {
+    @Test func aPartOfAForeignStoreThrowsTheErrorOfTheStore() throws {
         final class Failing: DefaultStoreType {
             struct Secret: Error { let text = "S3CR3T" }
             func get() -> CameraConfig? { CameraConfig() }
@@ -78,7 +78,7 @@ struct MappedStoreTests {
             func save(_ value: CameraConfig) throws { throw Secret() }
         }
         #expect(throws: Failing.Secret.self) { try Failing().map(\.size).save(.large) }
-        // To the log, since there is no handler.
+        // Goes to the log, because there is no handler.
         Failing().map(\.size).set(.large)
     }
 
@@ -90,18 +90,18 @@ struct MappedStoreTests {
             struct Inner: Codable, Equatable, Sendable { var text = "e\u{301}" }
         }
         let store = InMemoryStore(Whole())
-        let heard = Guarded(0)
+        let received = Guarded(0)
         let tokens = [
-            store.map(\.number).observe { _ in heard.withLock { $0 += 1 } },
-            store.map(\.inner.text).observe { _ in heard.withLock { $0 += 1 } },
+            store.map(\.number).observe { _ in received.withLock { $0 += 1 } },
+            store.map(\.inner.text).observe { _ in received.withLock { $0 += 1 } },
         ]
         store.set(Whole(number: -0.0))
-        #expect(heard.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1)
         store.set(Whole(number: .nan))
         store.set(Whole(number: .nan, note: 1))
-        #expect(heard.withLock { $0 } == 2)
+        #expect(received.withLock { $0 } == 2)
         store.set(Whole(number: .nan, note: 1, inner: .init(text: "\u{E9}")))
-        #expect(heard.withLock { $0 } == 3)
+        #expect(received.withLock { $0 } == 3)
         for token in tokens { token.cancel() }
     }
 

@@ -128,8 +128,7 @@ struct StoreLawsTests {
                         }
                         left -= 1
                     } catch let error as DefaultsError where error.kind == .timedOut {
-                        // On a machine that is busy, where a write takes its time; the body has not
-                        // run.
+                        // On a busy machine, where a write is slow. The body has not run.
                         continue
                     } catch {
                         Issue.record(error)
@@ -143,7 +142,7 @@ struct StoreLawsTests {
     }
 
     @Test(arguments: exclusiveStores, Backend.allCases)
-    func readingInsideAnUpdateIsFineAndSeesWhatIsCommitted(form: StoreForm, backend: Backend) throws {
+    func readingInsideAnUpdateReturnsTheCommittedValue(form: StoreForm, backend: Backend) throws {
         try withStore(form, backend) { store in
             store.set(Note(count: 1))
             try store.updateStored {
@@ -155,7 +154,7 @@ struct StoreLawsTests {
     }
 
     @Test(arguments: exclusiveStores, Backend.allCases)
-    func writingInsideAnUpdateIsAnErrorAtOnce(form: StoreForm, backend: Backend) throws {
+    func writingInsideAnUpdateFailsImmediately(form: StoreForm, backend: Backend) throws {
         try withStore(form, backend) { store in
             store.set(Note(count: 1))
             try store.updateStored { note in
@@ -170,6 +169,6 @@ struct StoreLawsTests {
 }
 
 extension StoreForm {
-    /// Whether the store does not live in the suite that it was made for.
+    /// Whether the store is outside the suite that it was created for.
     var isApart: Bool { self == .inMemory || self == .boxedInMemory || self == .foreign }
 }

@@ -26,7 +26,7 @@
             case tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot
             case tasksAtTheSameTimeDoNotMeet
             case aScopeOrAnotherNestedSuiteStandsIn
-            case observersHearTheSuiteInWhichTheyBegan
+            case observersStayWithTheSuiteInWhichTheyBegan
             case failuresGoToTheOtherSuite
 
             func run() async throws {
@@ -36,7 +36,8 @@
                     await WithStandardTests.tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot()
                 case .tasksAtTheSameTimeDoNotMeet: await WithStandardTests.tasksAtTheSameTimeDoNotMeet()
                 case .aScopeOrAnotherNestedSuiteStandsIn: try WithStandardTests.aScopeOrAnotherNestedSuiteStandsIn()
-                case .observersHearTheSuiteInWhichTheyBegan: WithStandardTests.observersHearTheSuiteInWhichTheyBegan()
+                case .observersStayWithTheSuiteInWhichTheyBegan:
+                    WithStandardTests.observersStayWithTheSuiteInWhichTheyBegan()
                 case .failuresGoToTheOtherSuite: WithStandardTests.failuresGoToTheOtherSuite()
                 }
             }
@@ -93,7 +94,7 @@
             #expect(Settings.quality.value == 0.1)
             #expect(wrappers.count == 1)
             #expect(config.count == 2)
-            // A static that was made inside is a setting of the standard suite all the same.
+            // A static that is initialized inside is still a setting of the standard suite.
             #expect(Settings.firstUsedInside.value == 1)
         }
 
@@ -144,7 +145,7 @@
             #expect(try other.keys() == ["test/withStandard.quality"])
         }
 
-        fileprivate static func observersHearTheSuiteInWhichTheyBegan() {
+        fileprivate static func observersStayWithTheSuiteInWhichTheyBegan() {
             let values = Guarded<[String]>([])
             func observe(_ name: String) -> ObservationToken {
                 Settings.quality.observe { change in values.withLock { $0.append("\(name) \(change.newValue ?? -1)") } }

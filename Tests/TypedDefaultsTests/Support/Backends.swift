@@ -7,8 +7,7 @@ import TypedDefaults
     import Foundation
 #endif
 
-/// Every backend of this build: a law that is checked on all of them is checked on the next one
-/// too.
+/// Every backend of this build. A law that is checked on all of them is also checked on a new one.
 enum Backend: String, CaseIterable, Sendable {
     case memory
     case file
@@ -16,14 +15,14 @@ enum Backend: String, CaseIterable, Sendable {
         case userDefaults
     #endif
 
-    /// A new suite on this backend, emptied when `body` returns.
+    /// Passes a new suite on this backend to `body`, and empties it afterwards.
     func withSuite<Result>(_ body: (DefaultsSuite) throws -> Result) throws -> Result {
         let suite = try makeSuite()
         defer { clear(suite) }
         return try body(suite)
     }
 
-    /// Ends what ``makeSuite()`` began.
+    /// Cleans up after ``makeSuite()``.
     func clear(_ suite: DefaultsSuite) {
         suite.clear()
         if self == .file { removeFolder(of: suite) }
@@ -39,8 +38,8 @@ enum Backend: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the backend takes the value; where it refuses one, the table in the documentation
-    /// says so.
+    /// Returns whether the backend accepts the value. The documentation has a table of the values
+    /// that it refuses.
     func accepts(_ value: PropertyList, key: String = "") -> Bool {
         switch self {
         case .memory, .file: return true
@@ -55,7 +54,7 @@ enum Backend: String, CaseIterable, Sendable {
 
 #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
     extension DefaultsSuite {
-        /// A suite on Foundation's settings of that name.
+        /// Creates a suite on Foundation's settings with a name.
         init(userDefaultsNamed name: String) {
             self.init(backend: UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name))
         }
@@ -79,8 +78,8 @@ enum Backend: String, CaseIterable, Sendable {
 #endif
 
 #if UserDefaults && !canImport(Darwin)
-    /// The table of refusals, written down a second time and in another way: by what an XML
-    /// property list gives back.
+    /// The table of refusals, implemented a second time and in another way: by what an XML property
+    /// list reads back.
     private func isKeptByFoundation(_ value: PropertyList) -> Bool {
         guard
             let data = try? PropertyListSerialization.data(
@@ -96,7 +95,7 @@ extension DefaultsSuite {
     fileprivate func clear() {
         onFailure = { _ in }
         removeAll()
-        // A test that made the place unavailable leaves nothing to clear.
+        // If a test made the place unavailable, there is nothing to clear.
         try? synchronize()
     }
 }
@@ -110,7 +109,7 @@ private func removeFolder(of suite: DefaultsSuite) {
     }
 }
 
-/// A settings file in a new folder of its own.
+/// Returns a settings file in a new folder.
 func makeFile() throws -> URL {
     let folder = FileManager.default.temporaryDirectory.appending(path: "TypedDefaultsTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -33,7 +33,7 @@ indirect enum CodableTree: Codable, Hashable, Sendable {
         var id: UUID
     }
 
-    /// Containers that stay open and are filled late, in an order of their own.
+    /// Containers that stay open and are filled late, in a different order.
     struct Open: Codable, Hashable {
         var isReversed: Bool
         var first: CodableTree
@@ -152,7 +152,7 @@ extension CodableTree {
         case 110..<125: return .entries(Dictionary(few { (string(), tree()) }) { $1 })
         case 125..<135: return .numbered(Dictionary(few { (number(), optional(tree())) }) { $1 })
         case 135..<155:
-            // Rarely a nil that not even JSON keeps apart from a missing property.
+            // Rarely, a nil that even JSON does not distinguish from a missing property.
             let inner = Int.random(in: 0..<100, using: &generator) == 0 ? nil : number()
             return .properties(
                 tree: optional(tree()), number: optional(.init(value: inner)), text: optional(string()))

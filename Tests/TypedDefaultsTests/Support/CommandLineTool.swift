@@ -15,14 +15,14 @@
 
         let folder: URL
 
-        /// Runs `body` with a new folder, and removes that.
+        /// Runs `body` with a new folder, and removes the folder.
         static func run(_ body: (CommandLineTool) throws -> Void) throws {
             let folder = try makeFile().deletingLastPathComponent()
             defer { try? FileManager.default.removeItem(at: folder) }
             try body(CommandLineTool(folder: folder))
         }
 
-        /// Where the suite of that name is stored.
+        /// Returns the file of the suite with a name.
         func file(_ name: String) -> URL { folder.appending(path: "\(name).defaults") }
 
         var names: [String] {

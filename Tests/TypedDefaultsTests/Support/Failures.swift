@@ -1,7 +1,7 @@
 import Foundation
 import TypedDefaults
 
-/// Collects what a suite's failure handler hears.
+/// Collects the failures that a suite's failure handler receives.
 final class Failures: Sendable {
     private let errors = Guarded<[DefaultsError]>([])
 
@@ -26,15 +26,15 @@ final class Guarded<Value: Sendable>: @unchecked Sendable {
 }
 
 extension Guarded {
-    /// Returns when the value is so: on a file the thread of the watch may be the one that tells.
-    /// After ten seconds all the same, and the expectation that follows says what is wrong.
+    /// Returns when the value is as expected: on a file, the watch thread may be the one that
+    /// notifies. Returns after ten seconds in any case, so that the following expectation fails.
     func wait(until isSo: (Value) -> Bool) {
         let end = ContinuousClock.now + .seconds(10)
         while !withLock({ isSo($0) }), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.000_1) }
     }
 }
 
-/// Runs `body` on that many threads of its own at once, and returns when all have ended.
+/// Runs `body` on several new threads at once, and returns when all have ended.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for index in 0..<count {
@@ -47,7 +47,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     group.wait()
 }
 
-/// Whether `body` throws a ``DefaultsError`` of that kind.
+/// Returns whether `body` throws a ``DefaultsError`` of a kind.
 func fails(with kind: DefaultsError.Kind, _ body: () throws -> Void) -> Bool {
     do {
         try body()

@@ -2,7 +2,7 @@ import Foundation
 
 /// Types that encode themselves by hand in the ways that are common in programs.
 enum HandWritten {
-    /// Any JSON: tries one type after the other.
+    /// Any JSON. Tries one type after the other.
     indirect enum JSONValue: Codable, Hashable {
         case null
         case bool(Bool)
@@ -108,7 +108,8 @@ enum HandWritten {
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let value = try? container.decode(String.self) {
-                // A double is written as a string here: JSON does not tell 2.0 from 2.
+                // A double is written as a string here, because JSON does not distinguish 2.0 from
+                // 2.
                 self = value.hasPrefix("d") ? .double(Double(value.dropFirst())!) : .text(String(value.dropFirst()))
             } else {
                 self = .number(try container.decode(Int.self))
@@ -124,7 +125,7 @@ enum HandWritten {
         }
     }
 
-    /// Reads the first of its types that fits, and so not always the one that was written.
+    /// Reads the first of its types that fits, which is not always the one that was written.
     enum Either<First: Codable & Hashable & Sendable, Second: Codable & Hashable & Sendable>: Codable, Hashable,
         Sendable
     {

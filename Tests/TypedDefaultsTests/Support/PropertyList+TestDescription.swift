@@ -2,8 +2,8 @@ import Foundation
 public import Testing
 public import TypedDefaults
 
-// By hand, since `Date.description` traps for a date that is not a number, and hides fractions of a
-// second.
+// Written by hand, because `Date.description` traps for a date that is not a number, and hides
+// fractions of a second.
 extension PropertyList: CustomTestStringConvertible {
     public var testDescription: String {
         switch self {

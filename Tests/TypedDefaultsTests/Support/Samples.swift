@@ -39,7 +39,7 @@ enum Samples {
 }
 
 extension PropertyList {
-    /// A tree of all kinds, no deeper than that.
+    /// Returns a tree with values of all kinds, no deeper than a limit.
     static func random(depth: Int = 5, using generator: inout SeededGenerator) -> PropertyList {
         switch Int.random(in: 0..<(depth > 1 ? 12 : 8), using: &generator) {
         case 0: .bool(.random(using: &generator))
@@ -66,7 +66,7 @@ extension PropertyList {
         }
     }
 
-    /// That many arrays, one in the other, around a leaf if there is one.
+    /// Returns nested arrays, around a leaf if there is one.
     static func nested(_ levels: Int, around leaf: PropertyList? = nil) -> PropertyList {
         var list: PropertyList = leaf.map { .array([$0]) } ?? .array([])
         for _ in 1..<levels { list = .array([list]) }

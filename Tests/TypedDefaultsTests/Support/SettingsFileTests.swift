@@ -2,7 +2,8 @@ import Foundation
 
 @testable import TypedDefaults
 
-/// Tests of the settings file: each of its own, and opened as often as there shall be processes.
+/// Tests of the settings file. Each test has its own file and opens it once for each simulated
+/// process.
 protocol SettingsFileTests {}
 
 extension SettingsFileTests {

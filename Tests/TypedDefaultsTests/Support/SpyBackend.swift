@@ -1,7 +1,7 @@
 import TypedDefaults
 
-/// A backend in memory that tells what was asked of it, fails when told to, and can be written
-/// behind the suite's back.
+/// A backend in memory that records its calls, can be made to fail, and can be changed without the
+/// suite.
 final class SpyBackend: SystemBackend {
     struct State {
         var contents: [String: PropertyList] = [:]
@@ -14,23 +14,22 @@ final class SpyBackend: SystemBackend {
         var changes: [(generation: UInt64, key: String)] = []
         var generation: UInt64 = 1
         var arguments: [String: PropertyList] = [:]
-        var news: (@Sendable ([String]?) -> Void)?
-        /// Called when the suite has been given an answer and before it gets it, or before a commit
-        /// takes effect.
+        var onChange: (@Sendable ([String]?) -> Void)?
+        /// Called before a call returns its result to the suite, or before a commit takes effect.
         var interruption: (@Sendable (Call) -> Void)?
     }
     enum Call { case value, commit, changes }
     let state: Guarded<State>
-    private let tellsGenerations: Bool
+    private let hasGenerations: Bool
     var synchronizationDelay: Duration? { state.withLock { $0.synchronizationDelay } }
 
     init(
         _ contents: [String: PropertyList] = [:], arguments: [String: PropertyList] = [:],
-        tellsGenerations: Bool = true,
+        hasGenerations: Bool = true,
         synchronizationDelay: Duration? = nil
     ) {
         state = Guarded(State(contents: contents, arguments: arguments))
-        self.tellsGenerations = tellsGenerations
+        self.hasGenerations = hasGenerations
         state.withLock { $0.synchronizationDelay = synchronizationDelay }
     }
 
@@ -52,7 +51,7 @@ final class SpyBackend: SystemBackend {
             state.generation += 1
             state.changes.append((state.generation, key))
         }
-        state.withLock { $0.news }?([key])
+        state.withLock { $0.onChange }?([key])
     }
 
     func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
@@ -79,7 +78,7 @@ final class SpyBackend: SystemBackend {
         }
     }
 
-    var generation: UInt64? { tellsGenerations ? state.withLock { $0.generation } : nil }
+    var generation: UInt64? { hasGenerations ? state.withLock { $0.generation } : nil }
 
     func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
         let changes = state.withLock { state in
@@ -98,9 +97,9 @@ final class SpyBackend: SystemBackend {
         if let failure { throw failure }
     }
 
-    var isWatched: Bool { state.withLock { $0.news != nil } }
+    var isWatched: Bool { state.withLock { $0.onChange != nil } }
 
-    func watch(_ news: (@Sendable ([String]?) -> Void)?) { state.withLock { $0.news = news } }
+    func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { state.withLock { $0.onChange = onChange } }
 
     func launchArgument(forKey key: String) -> PropertyList? { state.withLock { $0.arguments[key] } }
 }

@@ -1,10 +1,10 @@
 import TypedDefaults
 
-/// Every way to a store of `Value`.
+/// Every way to create a store of `Value`.
 enum StoreForm: String, CaseIterable, Sendable {
     case persistent, ofKey, inMemory, boxedPersistent, boxedInMemory, boxedTwice, foreign
 
-    /// Those whose `update` keeps other writers out: a foreign store of three methods cannot.
+    /// The stores whose `update` excludes other writers. A foreign store with three methods cannot.
     static let exclusive = allCases.filter { $0 != .foreign }
 
     func make<Value: DefaultConvertible & Codable>(
@@ -22,7 +22,7 @@ enum StoreForm: String, CaseIterable, Sendable {
     }
 }
 
-/// A store with the three methods that a conformance must write, and nothing else.
+/// A store that implements only the three required methods.
 final class ForeignStore<Default: Sendable>: DefaultStoreType {
     private let value = Guarded<Default?>(nil)
     func get() -> Default? { value.withLock { $0 } }

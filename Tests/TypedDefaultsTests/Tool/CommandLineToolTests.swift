@@ -4,9 +4,9 @@
 
     @testable import TypedDefaults
 
-    /// The program, as scripts and people call it.
+    /// Tests the program from the command line.
     struct CommandLineToolTests {
-        /// All that is hard to keep, under keys that are hard to keep.
+        /// Values and keys that are easily changed by conversions.
         private static let contents: [(key: String, value: PropertyList)] = {
             var values: [PropertyList] = [true, false, [], [:], [[:], []], ["a": ["b": [1, 1.0, true]]]]
             values += Samples.strings.map { .string($0) }
@@ -38,7 +38,7 @@
 
         // One key
 
-        @Test func whatIsSetIsWhatIsGot() throws {
+        @Test func getPrintsTheValueThatWasSet() throws {
             try CommandLineTool.run { tool throws in
                 for (text, value) in [
                     ("2", 2), ("2.0", 2.0), ("-5", -5), ("-0.0", -0.0), ("true", true), ("\"large\"", "large"),
@@ -96,7 +96,7 @@
         @Test(arguments: ["--json", "--plist"])
         func anExportReadsBackBitForBit(form: String) throws {
             try CommandLineTool.run { tool throws in
-                // What no property list of Foundation's keeps is refused below.
+                // Values that Foundation's property lists do not keep are refused below.
                 let contents =
                     form == "--json"
                     ? Self.contents
@@ -107,7 +107,7 @@
                 let exported = try tool("export", "camera", form)
                 #expect(exported.code == 0, "\(exported.errors)")
                 let listed = try tool("list", "camera", form)
-                // The order in a binary property list is Foundation's, another one each time.
+                // The order in a binary property list is different each time.
                 if form == "--json" { #expect(listed.output == exported.output) }
                 #expect(try tool("import", "copy", "-", input: exported.output).code == 0)
                 try expect(tool.file("copy"), holds: contents)
@@ -252,7 +252,7 @@
             }
         }
 
-        @Test func aReaderThatStopsIsNoFailure() throws {
+        @Test func aReaderThatStopsCausesNoFailure() throws {
             try CommandLineTool.run { tool throws in
                 try fill(tool.file("camera"), [("large", .data(Data(count: 1 << 20)))])
                 let process = Process()
@@ -261,7 +261,7 @@
                 process.arguments = ["export", tool.file("camera").path]
                 process.standardOutput = pipe
                 try process.run()
-                // Its other end is the program's only now.
+                // Now only the program has the other end.
                 try pipe.fileHandleForReading.close()
                 process.waitUntilExit()
                 #expect(process.terminationReason == .exit && process.terminationStatus == 0)
@@ -282,7 +282,7 @@
                 func line(_ pipe: Pipe) -> String {
                     String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
                 }
-                // It is under way, and the file is not there yet.
+                // The program is running, and the file does not exist yet.
                 #expect(line(errors) == "typed-defaults: watching \(tool.file("a").path)\n")
                 try fill(tool.file("a"), [("n", 1)])
                 #expect(line(output) == "n = 1\n")
@@ -292,14 +292,14 @@
                 #expect(lines == "n = 2\ns = \"text\"\n")
                 DefaultsSuite(backend: FileBackend(path: tool.file("a").path)).remove(["n"])
                 #expect(line(output) == "n = (removed)\n")
-                // The signals that end a program are blocked in children of the test runner, but
-                // for this one.
+                // In children of the test runner, all signals that end a program are blocked except
+                // this one.
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             }
         }
 
-        @Test func infoSaysWhatThereIs() throws {
+        @Test func infoPrintsTheStateOfTheFile() throws {
             try CommandLineTool.run { tool throws in
                 try fill(tool.file("camera"), [("a", 1), ("old.unreadable", 2)])
                 try Data([1]).write(to: tool.folder.appending(path: "camera.defaults.damaged-1f"))
@@ -315,7 +315,7 @@
 
         struct Damage: CustomTestStringConvertible {
             let testDescription: String
-            /// What standard output holds.
+            /// The contents of standard output.
             let says: [String]
             let code: Int32
             let damage: @Sendable (inout Data) -> Void
@@ -362,7 +362,7 @@
             }
         }
 
-        @Test func whatWasKeptAsideCanBeSaved() throws {
+        @Test func aValueThatWasSetAsideCanBeSaved() throws {
             try CommandLineTool.run { tool throws in
                 for (key, value) in [("a", 1), ("b", "two"), ("c", -0.0)] as [(String, PropertyList)] {
                     try fill(tool.file("camera"), [(key, value)])
@@ -371,7 +371,7 @@
                 bytes[73] ^= 1
                 try bytes.write(to: tool.file("camera"))
                 let before = try tool("check", "camera", "--json")
-                // The library mends it, and keeps aside what it cannot use.
+                // The library repairs the file, and sets aside what it cannot use.
                 let listed = try tool("list", "camera")
                 #expect((listed.code, listed.text) == (0, ""))
                 #expect(listed.errors.contains("kept in camera.defaults.damaged-"))
@@ -395,7 +395,7 @@
             }
         }
 
-        /// Repaired, another value would be stored under another key, with status 0.
+        /// With repaired text, the tool would store another value under another key, with status 0.
         @Test(arguments: [#"set camera key --string "$(printf 'caf\351')""#, #"set camera "$(printf 'k\377')" 1"#])
         func anArgumentThatIsNotUTF8IsRefused(words: String) throws {
             try CommandLineTool.run { tool in
@@ -434,7 +434,7 @@
                             "unset XDG_CONFIG_HOME; export \(variable)=/tmp/caller HOME; exec setpriv --reuid=65534"
                         let outcome = try tool.run(inShell: "\(call) \(program.path) path camera")
                         #expect(outcome.text == "\(home)/.config/camera.defaults\n", "\(outcome.errors)")
-                        // The control: without the right of another user they count.
+                        // The control: without the rights of another user, the variables are used.
                         let plain = try tool.run(
                             inShell: "unset XDG_CONFIG_HOME; export \(variable)=/tmp/caller; exec $0 path camera")
                         #expect(plain.text.hasPrefix("/tmp/caller/"))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Where decoding fails and what it says, and that depth is an error and never a crash.
+/// Checks the path and text of errors, and that too much depth is an error and not a crash.
 struct CodingErrorTests {
     private struct Row: Codable, Equatable { var values: [String: Inner] }
     private struct Inner: Codable, Equatable {
@@ -120,7 +120,7 @@ struct CodingErrorTests {
 }
 
 extension CodingErrorTests {
-    /// That many arrays, one in the other, around a number.
+    /// Nested arrays around a number.
     private struct Chain: Codable {
         var levels: Int
         init(levels: Int) { self.levels = levels }
@@ -142,7 +142,7 @@ extension CodingErrorTests {
         case core
         case layer(Onion)
     }
-    /// Recursion by containers that nothing is thrown from.
+    /// Recursion through containers that cannot throw.
     private struct Opening: Codable {
         enum Way: String, Codable { case array, dictionary, superEncoder, superEncoderForKey }
         var levels: Int
@@ -175,8 +175,7 @@ extension CodingErrorTests {
         }
     }
 
-    // Never released: the release of ten thousand levels is itself a recursion, and no concern of
-    // the coder.
+    // Never released, because releasing ten thousand levels also recurses. That is not tested here.
     private static let deepTree = (0..<10_000).reduce(Tree(children: [])) { tree, _ in Tree(children: [tree]) }
     private static let deepLink = (0..<10_000).reduce(Link(next: nil)) { link, _ in Link(next: link) }
     private static let deepOnion = (0..<10_000).reduce(Onion.core) { onion, _ in .layer(onion) }
@@ -245,7 +244,7 @@ extension CodingErrorTests {
     }
 
     #if os(macOS) || os(Linux)
-        // In a process of its own: what fails here is a stack overflow.
+        // Runs in its own process, because a failure is a stack overflow.
         @Test func nestedValuesOnATinyStackAreReadOrAnError() async {
             await #expect(processExitsWith: .success) {
                 for levels in [10, 20, 40, 60, 120] {
@@ -277,7 +276,7 @@ extension CodingErrorTests {
     }
 }
 
-/// Values that are written in the form of another value, with no level of their own.
+/// Values that are written in the form of another value, without adding a level.
 extension CodingErrorTests {
     private indirect enum JSON: Codable, Equatable, Sendable {
         case number(Double)
@@ -285,7 +284,7 @@ extension CodingErrorTests {
         case array([JSON?])
         case object([String: JSON])
 
-        /// Arrays and objects by turns, one in the other.
+        /// Nested arrays and objects, alternating.
         init(levels: Int) {
             self = .number(0.5)
             for level in 0..<levels {
@@ -317,7 +316,7 @@ extension CodingErrorTests {
         }
     }
 
-    /// Encodes and decodes itself in its own place, without an end.
+    /// Encodes and decodes itself as its single value, in an endless recursion.
     private struct Endless: Codable, Sendable {
         init() {}
         init(from decoder: any Decoder) throws { self = try decoder.singleValueContainer().decode(Endless.self) }

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Which conversion a type gets without writing one, and that one that is written is the one that
-/// is asked.
+/// Checks which default conversion a type gets, and that a hand-written conversion takes
+/// precedence.
 struct DefaultConvertibleTests {
-    /// Saves, looks at what is stored, and reads it in another store.
+    /// Saves a value, checks the stored form, and reads it in another store.
     private func store<Value: DefaultConvertible>(
         _ value: Value, as form: PropertyList, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Value {
@@ -110,7 +110,7 @@ extension DefaultConvertibleTests {
         #expect(try store(CodableFlags(rawValue: 200), as: 200).rawValue == 200)
     }
 
-    @Test func codingByHandCountsBeforeTheRawValue() throws {
+    @Test func handWrittenCodingTakesPrecedenceOverTheRawValue() throws {
         #expect(try store(ByRawAndCodingByHand.one, as: "eins") == .one)
         #expect(try store(ByRawAndCodingByHand.zero, as: "null") == .zero)
         #expect(ByRawAndCodingByHand(1) == nil)
@@ -256,7 +256,7 @@ extension DefaultConvertibleTests {
         #expect(try store(twice, as: [[1]]).contents.count == 1)
     }
 
-    @Test func whatATypeCannotReadIsUnreadable() throws {
+    @Test func aValueThatItsTypeCannotReadIsUnreadable() throws {
         let suite = DefaultsSuite.inMemory(["enumByHand": "a"])
         let error = #expect(throws: DefaultsError.self) { try PersistentStore<EnumByHand>(in: suite).load() }
         #expect(error?.kind == .unreadable)
@@ -269,13 +269,14 @@ extension DefaultConvertibleTests {
         #expect(memory.get() !== memory.get())
     }
 
-    /// Writes by hand what the default reads: the two agree.
+    /// The hand-written `serialize()` returns what the default `init?(_:)` reads.
     struct OnlySerializes: DefaultConvertible, Codable, Equatable {
         static let key = "onlySerializes"
         var a = 1
         func serialize() -> Any { ["a": a, "writtenByHand": true] }
     }
-    /// Reads by hand what the default writes, and the form before it.
+    /// The hand-written `init?(_:)` reads what the default `serialize()` returns, and an older
+    /// form.
     struct OnlyReads: DefaultConvertible, Codable, Equatable {
         static let key = "onlyReads"
         var a = 1
@@ -296,13 +297,12 @@ extension DefaultConvertibleTests {
         init?(_ object: Any) { self = object as? Int == 1 || object as? String == "one" ? .one : .zero }
     }
 
-    @Test func theMethodThatIsWrittenIsAsked() throws {
+    @Test func theMethodThatIsImplementedIsCalled() throws {
         #expect(try store(OnlySerializes(a: 5), as: ["a": 5, "writtenByHand": true]) == OnlySerializes(a: 5))
         #expect(try store(OnlyReads(a: 5), as: ["a": 5]) == OnlyReads(a: 5))
         #expect(try store(OnlySerializesRaw.one, as: 1.0) == .one)
         #expect(try store(OnlyReadsRaw.one, as: 1) == .one)
-        // More than once: a store that has learnt how a type converts must have learnt the right
-        // thing.
+        // More than once, because the result of the first call is cached.
         for stored in [7, ["a": 7], 7] as [PropertyList] {
             let suite = DefaultsSuite.inMemory(["onlyReads": stored])
             #expect(try PersistentStore<OnlyReads>(in: suite).load() == OnlyReads(a: 7))
@@ -316,7 +316,7 @@ extension DefaultConvertibleTests {
                 == .some(.one))
     }
 
-    @Test func aKeyAsksTheTypeToo() throws {
+    @Test func aKeyUsesTheConversionOfItsType() throws {
         let suite = DefaultsSuite.inMemory()
         suite[DefaultKey("a", default: OnlySerializes())] = OnlySerializes(a: 2)
         suite[DefaultKey<OnlySerializes?>("b", default: nil)] = OnlySerializes(a: 3)
@@ -370,7 +370,7 @@ extension DefaultConvertibleTests {
         }
         func serialize() -> Any { isDate ? Date(timeIntervalSinceReferenceDate: seconds) : seconds as Any }
     }
-    /// Writes under a name that is what it holds, and comes back with another.
+    /// Writes its value as the name of an entry, and reads back with another value.
     struct Renaming: DefaultConvertible {
         static let key = "renaming"
         var name = "a"
@@ -396,7 +396,7 @@ extension DefaultConvertibleTests {
     private func refusal<Value: DefaultConvertible>(of value: Value) throws -> DefaultsError? {
         let suite = DefaultsSuite.inMemory([Value.key: "before", "other": 1])
         var refusal: DefaultsError?
-        // Twice: to be refused once is not to be trusted from then on.
+        // Twice, because a type that was refused once must be checked again.
         for _ in 0..<2 {
             do {
                 try PersistentStore<Value>(in: suite).save(value)
@@ -479,7 +479,7 @@ extension DefaultConvertibleTests {
         func serialize() -> Any { names.shuffled() }
     }
 
-    @Test func theOrderOfASetIsNoReasonToRefuse() throws {
+    @Test func aSetCanBeSavedInAnyOrder() throws {
         let tags = InMemoryStore<Tags>()
         try tags.save(Tags())
         #expect(try tags.load() == Tags())

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// JSON or a property list inside stored data, as older helpers wrote: read when the declared type
-/// is not data itself, and only when its own form was not found.
+/// JSON or a property list inside stored data, as other code wrote it. It is read only if the
+/// declared type is not data itself and its own form was not found.
 struct EmbeddedDataTests {
     private func read<Value: Codable & Sendable>(_ data: Data, as type: Value.Type = Value.self) throws -> Value? {
         let suite = DefaultsSuite.inMemory(["value": .data(data)])
@@ -57,7 +57,7 @@ struct EmbeddedDataTests {
         }
     }
 
-    @Test func dataInsideTheValueIsNotLookedInto() {
+    @Test func dataInsideAValueIsNotDecoded() {
         let stored: PropertyList = ["size": .data(Data(#""large""#.utf8)), "icon": .data(Data())]
         let suite = DefaultsSuite.inMemory(["value": stored])
         let error = #expect(throws: DefaultsError.self) {
@@ -66,11 +66,11 @@ struct EmbeddedDataTests {
         #expect(error?.path == ["size"])
     }
 
-    @Test func theCoderItselfDoesNotLookInto() {
+    @Test func theCoderItselfDoesNotDecodeData() {
         #expect(throws: DecodingError.self) { try PropertyList.data(Data("5".utf8)).decode(Int.self) }
     }
 
-    /// Its own form is data, or what JSON has in its place: a string.
+    /// A type whose own form is data, or a string in JSON.
     private struct Sealed: Codable, Equatable {
         var bytes: Data
         struct Broken: Error {}
@@ -90,7 +90,7 @@ struct EmbeddedDataTests {
         func encode(to encoder: any Encoder) throws { try inner.encode(to: encoder) }
     }
 
-    @Test func dataThatATypeRefusesIsNotTakenForSomethingElse() throws {
+    @Test func dataThatATypeRefusesIsNotReadAsJSON() throws {
         // As JSON these are the three bytes 0, 0, 0, which the type would accept.
         let data = Data(#""AAAA""#.utf8)
         #expect(try JSONDecoder().decode(Sealed.self, from: data).bytes == Data([0, 0, 0]))
@@ -123,7 +123,7 @@ extension EmbeddedDataTests {
         func encode(to encoder: any Encoder) throws { try children.encode(to: encoder) }
     }
 
-    /// Property lists of arrays, each with that many references to the next; the last one is empty,
+    /// Property lists of arrays, each with several references to the next. The last array is empty
     /// or refers to the first.
     private static func binary(levels: Int, cyclic: Bool, references: Int = 1) -> Data {
         func big(_ number: Int, _ count: Int) -> [UInt8] {
@@ -160,7 +160,7 @@ extension EmbeddedDataTests {
     }
 
     #if os(macOS) || os(Linux)
-        // In processes of their own: what fails here is a stack overflow.
+        // Each runs in its own process, because a failure is a stack overflow.
         @Test func deepJSONIsAnError() async {
             await #expect(processExitsWith: .success) {
                 for levels in [300, 511, 10_000] {
@@ -254,7 +254,7 @@ extension EmbeddedDataTests {
         var decimal = Decimal.nan
     }
 
-    /// The value in a JSON text, and the paths that were at fault.
+    /// The value in a JSON text, and the paths that could not be read.
     private func read(_ json: String) -> (value: Defaulted, paths: [[String]]) {
         let suite = DefaultsSuite.inMemory(["value": .data(Data(json.utf8))])
         let failures = Failures(of: suite)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// A property that a later version adds does not make what is stored unreadable.
+/// A property that a later version adds does not make stored values unreadable.
 struct FallbackTests {
     struct Config: DefaultConvertible, Codable, Equatable {
         static let key = "config"
@@ -30,7 +30,7 @@ struct FallbackTests {
         #expect(try suite.keys() == ["config"])
     }
 
-    @Test func aKeyTakesItsDefault() {
+    @Test func aKeyTakesMissingPropertiesFromItsDefault() {
         struct Plain: Codable, Equatable {
             var old = 1
             var added = 2
@@ -39,7 +39,7 @@ struct FallbackTests {
         #expect(suite[DefaultKey("plain", default: Plain(added: 3))] == Plain(old: 5, added: 3))
     }
 
-    @Test func theDefaultImplementationItselfTakesIt() {
+    @Test func theDefaultImplementationTakesMissingPropertiesFromTheDefault() {
         #expect(Config(["old": "kept"])?.added == 7)
     }
 
@@ -50,7 +50,7 @@ struct FallbackTests {
         #expect(error?.path == ["list", "0"])
     }
 
-    @Test func aWrongTypeIsUnreadableAllTheSame() {
+    @Test func aWrongTypeIsStillUnreadable() {
         let suite = DefaultsSuite.inMemory(["config": ["old": 5]])
         #expect(throws: DefaultsError.self) { try PersistentStore<Config>(in: suite).load() }
     }

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Values come back as they were stored. Foundation's coders say what can be expected: a value that
-/// `JSONEncoder` and `PropertyListEncoder` give back comes back, any other one comes back or is
-/// refused.
+/// Values read back as they were stored. Foundation's coders determine what to expect: a value that
+/// survives `JSONEncoder` and `PropertyListEncoder` must read back, and any other value must read
+/// back or be refused.
 struct FoundationOracleTests {
     private enum Outcome: Equatable { case same, refused, changed }
 
-    /// What becomes of the value in a store. Not of its kind a first time: each type is checked
-    /// then.
+    /// The result of storing the value, but not the first one of its type, because that one is
+    /// always checked.
     private static func outcome<Value: Codable & Hashable & Sendable>(of value: Value) -> Outcome {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }
@@ -28,7 +28,7 @@ struct FoundationOracleTests {
         return json == [value] && list == [value]
     }
 
-    /// How many random trees are compared; all of them with `TYPED_DEFAULTS_TREES=100000`.
+    /// The number of random trees to compare. `TYPED_DEFAULTS_TREES=100000` compares all of them.
     private static let count = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_TREES"].flatMap(UInt64.init) ?? 3000
 
     @Test func randomTreesComeBackOrAreRefused() {
@@ -46,7 +46,7 @@ struct FoundationOracleTests {
         }
         print("trees: \(Self.count), the same: \(same), refused: \(refused), wrong: \(wrong)")
         #expect(wrong == 0)
-        // The trees hold some values that not even JSON gives back.
+        // The trees contain some values that do not survive JSON either.
         #expect(same > 0 && refused > 0)
     }
 
@@ -87,7 +87,7 @@ struct FoundationOracleTests {
         #expect(stored == ["attributes": ["first": 1, "second": "two"], "list": [3, 4]])
     }
 
-    /// What a type that tries several reads is judged at each save, and not only at the first.
+    /// A type that tries several types is checked at each save, and not only at the first.
     @Test func aValueThatWouldReadAsAnotherIsRefusedAtEachSave() {
         func expect<First: Codable & Hashable & Sendable, Second: Codable & Hashable & Sendable>(
             _ first: First, _ second: Second, _ ambiguous: Second, sourceLocation: SourceLocation = #_sourceLocation
@@ -191,7 +191,7 @@ struct UnorderedValueTests {
         var generator = SeededGenerator(seed: 1)
         let stored = try PropertyList(encoding: Set(Self.elements))
         for _ in 0..<300 {
-            // Another capacity, another order in memory.
+            // Another capacity leads to another order in memory.
             var set = Set<Mixed>(minimumCapacity: .random(in: 0...400, using: &generator))
             for element in Self.elements.shuffled(using: &generator) { set.insert(element) }
             #expect(try PropertyList(encoding: set) == stored)
@@ -210,16 +210,16 @@ struct UnorderedValueTests {
             ])
     }
 
-    @Test func aSetOfAnEqualSetIsNoChange() {
+    @Test func settingAnEqualSetIsNotAChange() {
         let setting = UserDefault("mixed", default: Set<Mixed>(), in: .inMemory())
-        let heard = Guarded(0)
-        let token = setting.observe { _ in heard.withLock { $0 += 1 } }
+        let received = Guarded(0)
+        let token = setting.observe { _ in received.withLock { $0 += 1 } }
         for capacity in [32, 64, 400, 1000] {
             var set = Set<Mixed>(minimumCapacity: capacity)
             for element in Self.elements.shuffled() { set.insert(element) }
             setting.value = set
         }
         token.cancel()
-        #expect(heard.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1)
     }
 }

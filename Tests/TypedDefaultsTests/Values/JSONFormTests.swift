@@ -8,10 +8,10 @@ struct JSONFormTests {
         var x = 0.1
     }
 
-    /// What the recipe of many programs has written.
+    /// Returns JSON data, as many programs store it in `UserDefaults`.
     private func recipe(_ value: some Encodable) throws -> PropertyList { .data(try JSONEncoder().encode(value)) }
 
-    @Test func theRecipesDataIsRead() throws {
+    @Test func jsonOfOtherCodeIsReadInBothForms() throws {
         let suite = DefaultsSuite.inMemory([
             "point": try recipe(Point(name: "a", x: 2)), "count": try recipe(5), "names": try recipe(["a", "b"]),
         ])
@@ -50,7 +50,7 @@ struct JSONFormTests {
         #expect(suite[DefaultKey("point", default: Point(), form: .jsonData)] == Point(name: "c", x: 1.5))
     }
 
-    @Test func whatJSONCannotHoldIsRefused() {
+    @Test func valuesThatJSONCannotHoldAreRefused() {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey("point", default: Point(), form: .jsonData), in: suite).store
         #expect(fails(with: .refused) { try store.save(Point(x: .nan)) })
@@ -61,12 +61,12 @@ struct JSONFormTests {
         let suite = DefaultsSuite.inMemory()
         let setting = UserDefault(
             DefaultKey("names", default: [String: Int](), form: .jsonData), in: suite)
-        let heard = Guarded(0)
-        let token = setting.observe { _ in heard.withLock { $0 += 1 } }
+        let received = Guarded(0)
+        let token = setting.observe { _ in received.withLock { $0 += 1 } }
         for _ in 0..<10 {
             setting.value = Dictionary(uniqueKeysWithValues: (0..<20).shuffled().map { ("\($0)", $0) })
         }
         token.cancel()
-        #expect(heard.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1)
     }
 }

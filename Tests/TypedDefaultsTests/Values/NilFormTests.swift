@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Nil where it cannot be left out, and the strings that could be taken for it.
+/// `nil` where it cannot be left out, and the strings that could be mistaken for it.
 struct NilFormTests {
     private static let strings = [
         "$null", "$$null", "$$$null", "$$$$null", "$nullx", "x$null", "null", "$", "$$", "$Null", "",
@@ -103,7 +103,8 @@ struct NilFormTests {
         try expectDistinct(values)
     }
 
-    /// Written out, since the compiler encodes a property of optional type only if it is present.
+    /// Written by hand, because the compiler encodes a property of optional type only if it is
+    /// present.
     private struct Layers: Codable, Hashable {
         var two: String??
         var three: Int???

@@ -2,11 +2,10 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// A type may make something else of what it wrote, as long as a second round trip changes nothing
+/// A type may change its value in a round trip, as long as a second round trip changes nothing
 /// more.
 ///
-/// Each type here is saved with the value that changes first: what was saved before must not
-/// matter.
+/// For each type, the value that changes is saved first, because earlier saves must not matter.
 struct NormalizingTypesTests {
     private typealias Outcome<Value> = Result<Value?, DefaultsError>
 
@@ -64,14 +63,14 @@ struct NormalizingTypesTests {
         #expect(try Self.save(normal, isJSON: isJSON).get() == normal)
     }
 
-    @Test func observersHearWhatGetReturns() throws {
+    @Test func observersReceiveWhatGetReturns() throws {
         let setting = UserDefault(DefaultKey("clamping", default: Clamping(volume: 1)), in: .inMemory())
-        let heard = Guarded<[Int]>([])
-        let token = setting.observe { change in heard.withLock { $0.append(change.newValue?.volume ?? -1) } }
+        let received = Guarded<[Int]>([])
+        let token = setting.observe { change in received.withLock { $0.append(change.newValue?.volume ?? -1) } }
         setting.value = Clamping(volume: 50)
         token.cancel()
         #expect(setting.value.volume == 10)
-        #expect(heard.withLock { $0 } == [10])
+        #expect(received.withLock { $0 } == [10])
     }
 
     private struct Trimming: Codable, Equatable {
@@ -133,7 +132,7 @@ struct NormalizingTypesTests {
         #expect(try Self.save(Shape.circle(5)).get() == .circle(1))
     }
 
-    /// Writes when it was written.
+    /// Writes the time of the write.
     private struct Stamped: Codable, Equatable {
         var number: Int
         enum CodingKeys: CodingKey { case number, savedAt }
@@ -148,7 +147,7 @@ struct NormalizingTypesTests {
         }
     }
 
-    @Test(arguments: [false, true]) func aStampThatEncodeWritesIsNoReasonToRefuse(isJSON: Bool) throws {
+    @Test(arguments: [false, true]) func aTimeStampThatEncodeWritesCanBeSaved(isJSON: Bool) throws {
         #expect(try Self.save(Stamped(1), isJSON: isJSON).get() == Stamped(1))
         #expect(try Self.save([Stamped(1), Stamped(2)], isJSON: isJSON).get() == [Stamped(1), Stamped(2)])
         #expect(try Self.save(["a": Stamped(1)], isJSON: isJSON).get() == ["a": Stamped(1)])
@@ -251,7 +250,7 @@ extension NormalizingTypesTests {
         func serialize() -> Any { ["number": number, "stamp": UUID().uuidString] as [String: Any] }
     }
 
-    @Test func aHandWrittenStampIsNoReasonToRefuse() throws {
+    @Test func aHandWrittenTimeStampCanBeSaved() throws {
         #expect(try Self.save(byHand: StampedByHand(number: 1)).get() == StampedByHand(number: 1))
     }
 
@@ -272,7 +271,7 @@ extension NormalizingTypesTests {
 
     #if os(macOS) || os(Linux)
         /// A test that starts with an empty store would fail far from the cause.
-        @Test func anInMemoryStoreIsNeverEmptyInsteadOfItsValue() async {
+        @Test func anInitialValueThatCannotBeStoredTraps() async {
             #expect(InMemoryStore(Clamping(volume: 50)).get()?.volume == 10)
             await #expect(processExitsWith: .failure) { _ = InMemoryStore(Forgetful(name: "a")) }
         }

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// The coder on what it is given: forms, exactness, refusals. Nil is in `NilFormTests`, errors and
-/// depth in `CodingErrorTests`.
+/// Tests the forms, the exactness and the refusals of the coder. Nil is in `NilFormTests`, errors
+/// and depth in `CodingErrorTests`.
 struct PropertyListCodingTests {
-    /// Encodes, decodes and encodes again; the last catches what `==` passes over, such as the sign
-    /// of zero.
+    /// Encodes, decodes and encodes again. The second encoding shows differences that `==` ignores,
+    /// such as the sign of zero.
     private func roundTrip<Value: Codable & Equatable>(
         _ value: Value, as form: PropertyList? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -15,7 +15,7 @@ struct PropertyListCodingTests {
         let copy = try stored.decode(Value.self)
         #expect(copy == value, sourceLocation: sourceLocation)
         #expect(try PropertyList(encoding: copy) == stored, sourceLocation: sourceLocation)
-        // In the place of an entry, of an element and of what an optional holds.
+        // As an entry, as an element and as the wrapped value of an optional.
         #expect(
             try PropertyList(encoding: ["a": value]).decode([String: Value].self) == ["a": value],
             sourceLocation: sourceLocation)
@@ -211,7 +211,7 @@ struct PropertyListCodingTests {
 }
 
 extension PropertyListCodingTests {
-    /// What is stored, as which type it is asked for, and what it then reads; nil if it is refused.
+    /// The stored value, the type to read it as, and the expected value; `nil` if it is refused.
     private func expect<Value: Codable & Equatable>(
         _ stored: PropertyList, reads value: Value?, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -305,7 +305,7 @@ extension PropertyListCodingTests {
         "." + String(repeating: "0", count: 500) + "1", "5e-324", "1.7976931348623157e+308",
     ])
     func digitsBeyondADecimalDoNotTrap(text: String) throws {
-        // Whatever it reads is as close as a decimal comes, never another magnitude.
+        // The result is as close as a decimal can be, and never of another magnitude.
         guard let decimal = try? PropertyList.string(text).decode(Decimal.self), !decimal.isNaN else { return }
         let expected = try #require(Double(text))
         let read = try #require(Double(decimal.description))
@@ -553,14 +553,14 @@ extension PropertyListCodingTests {
         }
     }
 
-    @Test func whatFailsToDecodeIsStillTheNext() throws {
+    @Test func anElementThatFailsToDecodeIsStillTheNext() throws {
         #expect(
             try (["a", [], 5, [:], "b"] as PropertyList).decode(Careful.self).order == [
                 "a", "array", "5", "dictionary", "b",
             ])
     }
 
-    /// A tree that says which kind it is, for numbers of different kinds read as each other.
+    /// A tree that encodes its kind, because numbers of different kinds are read as each other.
     private indirect enum Tree: Codable {
         case bool(Bool)
         case integer(Int64)
@@ -602,7 +602,7 @@ extension PropertyListCodingTests {
             }
         }
 
-        /// What it holds, not by way of the coder; equal if, and only if, all bits are.
+        /// The contents without the coder. They are equal if and only if all bits are equal.
         var exact: PropertyList {
             switch self {
             case .bool(let value): .bool(value)
@@ -629,7 +629,7 @@ extension PropertyListCodingTests {
             let copy = try stored.decode(Tree.self)
             let isSame = copy.exact == tree.exact
             #expect(isSame, "\(tree.exact.testDescription) read back as \(copy.exact.testDescription)")
-            // Through plain objects as well, which is the way of a type that converts itself.
+            // Also through plain objects, as in a type that converts itself.
             let again = try PropertyList(stored.object).decode(Tree.self)
             let isSameThroughObjects = again.exact == tree.exact
             #expect(isSameThroughObjects)

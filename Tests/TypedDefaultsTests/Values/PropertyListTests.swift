@@ -32,7 +32,7 @@ struct PropertyListTests {
         #expect(Set(twice).count == Self.distinct.count)
     }
 
-    @Test func ofEqualKeysTheLastOneCounts() {
+    @Test func theLastOfEqualKeysWins() {
         let list: PropertyList = ["a": 1, "b": 2, "a": 3]
         #expect(list == ["a": 3, "b": 2])
     }
@@ -115,7 +115,7 @@ extension PropertyListTests {
     }
 
     #if os(macOS) || os(Linux)
-        @Test func literalsBeyond64BitsAreAProgrammersMistake() async {
+        @Test func literalsBeyond64BitsTrap() async {
             await #expect(processExitsWith: .failure) { _ = [18_446_744_073_709_551_616] as PropertyList }
             await #expect(processExitsWith: .failure) { _ = [-9_223_372_036_854_775_809] as PropertyList }
         }
@@ -197,7 +197,7 @@ extension PropertyListTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test func aDescriptionTellsTheKindAndNotTheValue() {
+    @Test func aDescriptionShowsTheKindAndNotTheValue() {
         let list: PropertyList = ["secret": .date(Date(timeIntervalSinceReferenceDate: .nan)), "b": "secret"]
         var dumped = ""
         dump(list, to: &dumped)
@@ -242,8 +242,8 @@ extension PropertyListTests {
         }
     }
 
-    // By hand: `#expect(throws:)` describes what was not refused, and a thousand levels are too
-    // much for that.
+    // Without `#expect(throws:)`, which would describe a value that was not refused, with a
+    // thousand levels.
     private static func refusal(of object: Any) -> DefaultsError? {
         do throws(DefaultsError) {
             _ = try PropertyList(object)

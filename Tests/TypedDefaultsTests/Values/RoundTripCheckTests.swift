@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// A value that would read back as another one is refused, whatever was saved before it.
+/// A value that would read back as another one is refused, independent of earlier saves.
 struct RoundTripCheckTests {
     private enum Outcome: Equatable { case same, refused, changed }
 
@@ -130,7 +130,7 @@ struct RoundTripCheckTests {
         enum CodingKeys: CodingKey { case payload }
 
         init(_ payload: Payload<URL>) { self.payload = payload }
-        /// Looks at the text, so nothing fails before it succeeds.
+        /// Checks the text itself, so no read fails before one succeeds.
         init(from decoder: any Decoder) throws {
             let text = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .payload)
             payload = if text.hasPrefix("http"), let url = URL(string: text) { .first(url) } else { .text(text) }
@@ -210,7 +210,7 @@ struct RoundTripCheckTests {
         }
     }
 
-    @Test(arguments: ["$null", "$$null", "null"]) func textThatLooksLikeNilIsNoMissingValue(text: String) {
+    @Test(arguments: ["$null", "$$null", "null"]) func textThatLooksLikeNilIsNotAMissingValue(text: String) {
         #expect(Self.outcome(of: StringOrInt.text(text)) == .same)
         #expect(Self.outcome(of: [StringOrInt.text(text), .number(1)]) == .same)
         #expect(Self.outcome(of: ["a": StringOrInt.text(text)]) == .same)
@@ -225,7 +225,7 @@ struct RoundTripCheckTests {
         func serialize() -> Any { share.map { ["share": $0] } ?? [:] }
     }
 
-    @Test func aConversionByHandIsCheckedInEachShape() throws {
+    @Test func aHandWrittenConversionIsCheckedInEachShape() throws {
         let suite = DefaultsSuite.inMemory()
         let stores = [PersistentStore<ByHand>(in: suite), PersistentStore<ByHand>(in: suite)]
         for store in stores {
@@ -274,7 +274,7 @@ struct RoundTripCheckTests {
         func serialize() -> Any { ["first": first, "second": second] }
     }
 
-    @Test func aConversionByHandIsTrustedOnceAllOfItsEntriesWereSeenToBeRead() throws {
+    @Test func aHandWrittenConversionIsTrustedOnceAllItsEntriesWereRead() throws {
         let store = PersistentStore<WholeByHand>(in: .inMemory())
         for value in [WholeByHand(0, 0), WholeByHand(1, 0), WholeByHand(0, 1)] {
             try store.save(value)

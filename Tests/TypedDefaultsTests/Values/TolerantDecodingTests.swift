@@ -437,7 +437,7 @@ struct ForeignEntriesTests {
         #expect(try stored(suite)["on"] == false)
     }
 
-    @Test func aWriteOfTheSameValueIsNoChange() throws {
+    @Test func aWriteOfTheSameValueIsNotAChange() throws {
         let suite = DefaultsSuite.inMemory(["Config": newer])
         suite.onFailure = { _ in }
         let store = PersistentStore<Config>(in: suite)

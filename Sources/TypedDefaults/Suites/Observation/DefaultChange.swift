@@ -12,8 +12,8 @@ public enum ChangeKind: Hashable, Sendable {
 public enum ChangeOrigin: Hashable, Sendable {
     /// This process, through a suite of this library.
     case local
-    /// Another process, or code of this process that writes the same place without a suite. Several
-    /// changes that come close together are reported as one.
+    /// Another process, or code in this process that writes to the same place without a suite.
+    /// Several changes that come close together are reported as one.
     case external
 }
 
@@ -41,7 +41,7 @@ public struct DefaultChange<Value: Sendable>: Sendable {
         self.name = name
     }
 
-    /// Returns both changes as one, for a consumer that missed the first.
+    /// Returns both changes combined, for a consumer that missed the first one.
     func merged(with later: DefaultChange) -> DefaultChange {
         DefaultChange(
             oldValue: oldValue, newValue: later.newValue, kind: later.kind,
@@ -50,7 +50,7 @@ public struct DefaultChange<Value: Sendable>: Sendable {
 }
 
 extension DefaultChange where Value: DefaultConfig {
-    /// The value that counts after the change: the stored one, or the default if none is stored or
-    /// it cannot be read.
+    /// The value after the change: the stored one, or the default if none is stored or it cannot be
+    /// read.
     public var value: Value { newValue ?? Value.defaultInstance }
 }

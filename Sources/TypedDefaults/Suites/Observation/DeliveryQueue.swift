@@ -1,8 +1,8 @@
-/// One handler, which is called for changes until it is cancelled.
+/// A handler that receives changes until it is cancelled.
 final class Observer<Change: Sendable>: Sendable {
     let handle: @Sendable (Change) -> Void
-    // Safe: accessed only with the lock of the observers held. A lock of its own would be three
-    // more places in memory to read for each of thousands.
+    // Safe: accessed only with the lock of the observers held. With thousands of observers, a lock
+    // in each of them would cost too many memory accesses.
     nonisolated(unsafe) var isCancelled = false
 
     init(_ handle: @escaping @Sendable (Change) -> Void) { self.handle = handle }
@@ -38,6 +38,6 @@ struct DeliveryQueue<Event> {
 
     mutating func end() { isDelivering = false }
 
-    /// Ends the delivery of another thread in a process that was forked.
+    /// In a forked process, ends a delivery that another thread of the parent had begun.
     mutating func leaveParent() { isDelivering = false }
 }

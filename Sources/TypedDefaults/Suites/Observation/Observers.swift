@@ -36,18 +36,21 @@ import SettingsFile
 //   event.
 // - The process is forked. The child has the queues, and `leaveParent` ends the parent's delivery.
 //
-// Cycles ------ A handler that writes a value which makes another handler write, and so on, would
-// never end. Each event has a depth: one more than that of the event whose handler made the change.
+// Cycles
+// ------
+// A handler that writes a value which makes another handler write, and so on, would never
+// end. Each event has a depth: one more than that of the event whose handler made the change.
 // `NotificationDepth` keeps it for the thread. A write at depth 100 throws an error.
 //
-// External changes ---------------- While there are observers, the backend watches for changes by
-// other processes (`switchWatch`). Its callback marks slots stale, or all of them.
-// `processExternalChanges` then acquires the lock of the writers, catches up, reads the stale keys,
-// and records what differs from the value that the observers know. If another thread is writing,
-// the callback does not wait: it leaves a request, and the writer does the work at the end of its
-// write. A slot that cannot be read stays stale until the next time. Each write that finds a new
-// generation processes external changes before its own, so that observers get them in the order in
-// which they were committed.
+// External changes
+// ----------------
+// While there are observers, the backend watches for changes by other processes
+// (`switchWatch`). Its callback marks slots stale, or all of them. `processExternalChanges` then
+// acquires the lock of the writers, catches up, reads the stale keys, and records what differs from
+// the value that the observers know. If another thread is writing, the callback does not wait: it
+// leaves a request, and the writer does the work at the end of its write. A slot that cannot be
+// read stays stale until the next time. Each write that finds a new generation processes external
+// changes before its own, so that observers get them in the order in which they were committed.
 //
 // Several external commits between two reads of a key arrive as one change.
 //
@@ -62,18 +65,18 @@ import SettingsFile
 // Locks: `Observers` is part of the suite's state and is protected by its lock. Handlers, reads of
 // the backend, and conversions run outside it. SuiteCore.swift has the table of all locks.
 
-/// How many handlers in a row made this thread's current change, each of them called for the change
-/// before.
+/// The number of handlers that led to the change which this thread is making: each of them made a
+/// change that the next one was called for.
 ///
-/// A number of the thread and not of the task: a task that a handler starts runs later, so its
-/// changes are no circle.
+/// The depth belongs to the thread and not to the task: a task that a handler starts runs later, so
+/// its changes are not part of a cycle.
 enum NotificationDepth {
     private static let number = ThreadNumber()
     static let limit = 100
 
     static var current: Int { number.value }
 
-    /// Calls a handler for a change of that depth.
+    /// Calls a handler for a change at this depth.
     static func calling(at depth: Int, _ body: () -> Void) {
         let outer = number.value
         number.value = depth
@@ -98,7 +101,7 @@ struct Observers {
         let audience: [SlotObserver]
     }
 
-    /// What waits to be delivered. The depth is explained under *Cycles* above.
+    /// An event that waits to be delivered. The depth is explained under *Cycles* above.
     enum Event {
         case change(Change, depth: Int)
         case suiteChange(SuiteChange, SuiteObserver, depth: Int)
@@ -169,9 +172,9 @@ struct Observers {
 
     /// Removes slots that are no longer tracked.
     ///
-    /// - Parameter changed: What trackers were just told of. With one key they forget all that they
-    ///   have read, so all are looked through as well, but only once in as many deliveries as there
-    ///   are.
+    /// - Parameter changed: The slots whose trackers were just notified. A tracker that is notified
+    ///   of one slot stops tracking all others, so all tracked slots are examined as well, but only
+    ///   once in as many deliveries as there are tracked slots.
     /// - Returns: The slots that are no longer followed.
     mutating func endTracking(changed: some Sequence<Slot>) -> [Slot] {
         guard !tracked.isEmpty else { return [] }
@@ -210,7 +213,7 @@ struct Observers {
         queue.append(.change(change, depth: depth))
     }
 
-    /// - Returns: Whether the slot is followed no longer.
+    /// - Returns: Whether the slot is no longer followed.
     mutating func remove(_ observer: SlotObserver, from slot: Slot) -> Bool {
         observer.isCancelled = true
         let id = ObjectIdentifier(slot)
@@ -234,7 +237,7 @@ struct Observers {
         guard let entry = observed[id] else { return false }
         guard entry.known != stored else { return false }
         observed[id]?.known = stored
-        // With a launch argument the same value reads as before.
+        // While there is a launch argument, reading still returns it.
         guard !entry.observers.isEmpty, slot.launchArgument == nil else { return true }
         let change = Change(
             slot: slot, old: entry.known, new: stored, isForeign: isForeign, audience: entry.observers)
@@ -242,8 +245,8 @@ struct Observers {
         return true
     }
 
-    /// Appends slots that the Observation framework must be notified of. Their new values can be
-    /// read by now, so code that begins to track one from here on needs no event.
+    /// Appends slots whose change the Observation framework must be notified of. Their new values
+    /// can already be read, so code that begins to track a slot now needs no event.
     mutating func noteChange(of slots: some Sequence<Slot>, depth: Int) {
         for slot in slots where slot.isTracked || !tracked.isEmpty {
             queue.append(.trackedChange(slot, depth: depth))
@@ -294,7 +297,7 @@ extension Observers {
     }
 
     /// Returns the stale keys, and marks none as stale. The inner `nil` means all keys: those that
-    /// were stored, those that are, and those that are declared.
+    /// were stored, those that are stored, and those that are declared.
     mutating func takeStaleKeys() -> [String]?? {
         guard hasStaleKeys else { return .none }
         defer { staleKeys = [] }

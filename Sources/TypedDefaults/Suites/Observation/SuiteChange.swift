@@ -1,6 +1,6 @@
 import SettingsFile
 
-/// The change of a suite's keys by one commit.
+/// The keys of a suite that one commit changed.
 public struct SuiteChange: Hashable, Sendable {
     /// The keys that were set to another value or removed, sorted.
     public fileprivate(set) var keys: [String]
@@ -12,7 +12,7 @@ public struct SuiteChange: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Returns both changes as one, for a slow consumer.
+    /// Returns both changes combined, for a slow consumer.
     func merged(with later: SuiteChange) -> SuiteChange {
         let all = Set((keys + later.keys).map(ByteString.init))
         let isForeign = origin == .external || later.origin == .external
@@ -20,7 +20,7 @@ public struct SuiteChange: Hashable, Sendable {
     }
 }
 
-/// One handler that receives a suite's changes until it is cancelled.
+/// A handler that receives a suite's changes until it is cancelled.
 final class SuiteObserver: Sendable {
     /// The prefix of the keys to observe.
     let prefix: String
@@ -35,7 +35,7 @@ final class SuiteObserver: Sendable {
         var isPending = true
         var isCancelled = false
     }
-    // Safe: touched only with the lock held that the suite's observers are behind.
+    // Safe: accessed only while the lock of the suite's observers is held.
     nonisolated(unsafe) var state = State()
 
     init(prefix: String, isForDeclaredKeys: Bool, _ handle: @escaping @Sendable (SuiteChange) -> Void) {
@@ -49,7 +49,7 @@ final class SuiteObserver: Sendable {
         (isDeclared || !isForDeclaredKeys) && key.utf8.starts(with: prefix.utf8)
     }
 
-    /// Takes over the present values.
+    /// Records the current values.
     ///
     /// - Returns: The change; `nil` if there is none, or if the observation has not begun.
     func enqueue(_ values: [(key: String, value: PropertyList?)], origin: ChangeOrigin) -> SuiteChange? {
@@ -63,21 +63,21 @@ final class SuiteObserver: Sendable {
 }
 
 extension DefaultsSuite {
-    /// Calls the handler after each commit that changes a declared key, once for all of its keys,
-    /// until the token is cancelled or deallocated.
+    /// Calls the handler once after each commit that changes declared keys, until the token is
+    /// cancelled or deallocated.
     ///
     /// A key is declared if this process made a store, a ``UserDefault``, a ``StorableConfig`` or a
     /// ``DefaultKey`` for it. Reading or writing `suite[key]` with a key for a ``PropertyList``
     /// declares nothing.
     ///
-    /// Several changes by another process that come close together are reported as one. See also
+    /// Several changes that another process makes in quick succession are reported as one. See also
     /// ``DefaultStoreType/observe(initial:_:)``.
     public func observe(_ handler: @escaping @Sendable (SuiteChange) -> Void) -> ObservationToken {
         current.observe(prefix: "", isForDeclaredKeys: true, handler)
     }
 
-    /// Calls the handler after each commit that changes a key with that prefix, declared or not,
-    /// once for all of its keys.
+    /// Calls the handler once after each commit that changes keys with a prefix, whether they are
+    /// declared or not.
     ///
     /// ```swift
     /// let token = suite.observeAll(prefix: "com.example.camera.") { change in print(change.keys) }
@@ -103,14 +103,14 @@ extension DefaultsSuite {
             SuiteObserver(prefix: withPrefix(prefix), isForDeclaredKeys: isForDeclaredKeys, handle))
     }
 
-    /// The changes of declared keys from now on. A slow consumer receives several as one, with all
-    /// of their keys.
+    /// The changes of declared keys. A slow consumer receives several changes as one, with all of
+    /// their keys.
     public var changes: DefaultUpdates<SuiteChange> {
         DefaultUpdates({ element in observe(element) }, merge: { $0.merged(with: $1) })
     }
 
-    /// The changes of all keys with that prefix from now on. A slow consumer receives several as
-    /// one, with all of their keys.
+    /// The changes of all keys with a prefix. A slow consumer receives several changes as one, with
+    /// all of their keys.
     ///
     /// ```swift
     /// for await change in suite.allChanges(prefix: "com.example.camera.") { upload(change.keys) }

@@ -24,7 +24,7 @@ extension SuiteCore {
         do throws(DefaultsError) {
             follow(slot, try storedValue(of: slot).value, isTracked: true)
         } catch {
-            // The read itself reports the error. The next one tries again.
+            // The read itself reports the error. The next read tries again.
         }
     }
 
@@ -40,7 +40,7 @@ extension SuiteCore {
         switchWatch()
     }
 
-    /// Makes the backend report changes of the slot's key and its former names, or ends that.
+    /// Makes the backend start or stop reporting changes of the slot's key and its former names.
     func followKeys(of slot: Slot, _ isFollowed: Bool) {
         backend.follow(slot.key, isFollowed)
         for key in slot.formerKeys { backend.follow(key, isFollowed) }
@@ -49,7 +49,7 @@ extension SuiteCore {
     private func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool) {
         if withObservers({ $0.follow(slot, stored, isTracked: isTracked) }) { followKeys(of: slot, true) }
         switchWatch()
-        // Once more, because the value may have changed before the slot was followed.
+        // Check again, because the value may have changed before the slot was followed.
         processExternalChanges()
     }
 
@@ -90,7 +90,7 @@ extension SuiteCore {
 
     private func processExternalChangesLocked() {
         var hasGeneration = true
-        do throws(DefaultsError) { hasGeneration = try catchUpInTurn() != nil } catch {
+        do throws(DefaultsError) { hasGeneration = try catchUpLocked() != nil } catch {
             withObservers { $0.note(error) }
         }
         enqueueExternalChanges(hasGeneration: hasGeneration)
@@ -99,7 +99,7 @@ extension SuiteCore {
     /// Reads external changes. If the backend has no generation, any key may have changed.
     ///
     /// - Returns: The generation of the backend. A file has none while it does not exist.
-    func catchUpInTurn() throws(DefaultsError) -> UInt64? {
+    func catchUpLocked() throws(DefaultsError) -> UInt64? {
         if let generation = try catchUp() { return generation }
         if !backend.followsKeys {
             withObservers { observers in
@@ -121,10 +121,10 @@ extension SuiteCore {
         }
     }
 
-    /// Notes what others have changed; inside the turn, so that it comes in its place among this
-    /// process's own commits.
+    /// Appends events for external changes. Called during a write, so that they are in order with
+    /// the commits of this process.
     ///
-    /// - Parameter hasGeneration: Whether ``catchUpInTurn()`` returned one.
+    /// - Parameter hasGeneration: Whether ``catchUpLocked()`` returned a generation.
     func enqueueExternalChanges(hasGeneration: Bool) {
         guard withObservers({ $0.hasStaleSlotsOrKeys }) else { return }
         write.isDeliveryDue = true
@@ -139,10 +139,10 @@ extension SuiteCore {
                 }
                 withObservers { observers in
                     let depth = NotificationDepth.current + 1
-                    let isNews = observers.enqueue(slot, stored, isForeign: true, depth: depth)
+                    let hasChanged = observers.enqueue(slot, stored, isForeign: true, depth: depth)
                     // If there is a generation, the Observation framework was notified when it was
                     // caught up with.
-                    if isNews, !hasGeneration { observers.noteChange(of: [slot], depth: depth) }
+                    if hasChanged, !hasGeneration { observers.noteChange(of: [slot], depth: depth) }
                 }
             } catch {
                 // Mark it again. A read of the setting reports the error.
@@ -183,7 +183,7 @@ extension SuiteCore {
                 // them.
                 change = makeChange(event)
             }
-            // Asked just before the call, which so begins before a cancellation that returns later.
+            // Checked immediately before the call; see `ObservationToken.cancel()`.
             if !withObservers({ _ in observer.isCancelled }) { observer.handle(change!) }
         }
     }

@@ -15,7 +15,7 @@ extension SuiteCore {
         withObservers { $0.add(observer, stored) }
         for key in keys { backend.follow(key, true) }
         switchWatch()
-        // Once more, because the suite may have changed before the observer was added.
+        // Check again, because the suite may have changed before the observer was added.
         processExternalChanges()
         withObservers { _ in observer.state.isPending = false }
         deliver()
@@ -29,7 +29,7 @@ extension SuiteCore {
     /// Records the present value of a newly declared key for observers of declared keys.
     func noteDeclaration(of key: String) {
         guard withObservers({ $0.hasSuiteObservers }) else { return }
-        // A value that cannot be read now is a change when it can.
+        // If the value cannot be read now, observers receive a change when it can.
         guard let (stored, isUnderFormerKey) = try? storedValue(of: key) else { return }
         withObservers { $0.noteDeclaration(of: key, stored, isUnderFormerKey: isUnderFormerKey) }
     }
@@ -62,20 +62,20 @@ extension SuiteCore {
     /// generations.
     private func values(of keys: [String]) throws(DefaultsError) -> [(key: String, value: PropertyList?)] {
         let keys = Set(keys.map(ByteString.init)).map(\.string)
-        // The limit ends the loop if other processes write all the time.
+        // The limit ends the loop if other processes keep writing.
         for _ in 0..<100 {
             let generation = backend.generation
             var values: [(key: String, value: PropertyList?)] = []
             for key in keys {
                 do throws(DefaultsError) { values.append((key, try storedValue(of: key).value)) } catch {
-                    // A value that the backend itself cannot read is only compared, so any value
-                    // will do.
+                    // A value that the backend itself cannot read is only compared, so a
+                    // placeholder is enough.
                     guard error.kind == .unreadable else { throw error }
                     values.append((key, Self.unreadableValue))
                 }
             }
             if backend.generation == generation { return values }
         }
-        throw DefaultsError(.unavailable, reason: "others changed the suite all the time while it was read")
+        throw DefaultsError(.unavailable, reason: "the suite kept changing while it was being read")
     }
 }

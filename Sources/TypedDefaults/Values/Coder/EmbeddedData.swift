@@ -50,7 +50,7 @@ struct EmbeddedData {
         get throws {
             switch data.first {
             case UInt8(ascii: "b"):
-                // The depth of the objects that it refers to is not known yet.
+                // The depth of the referenced objects is not known yet.
                 try Self.checkStack(levels: Self.binaryLevels)
                 let walk = Walk(steps: data.count, stackEnd: .current)
                 let walker = PropertyListDecoder()
@@ -148,7 +148,7 @@ private final class Walk: Sendable {
     private let left: Locked<(steps: Int, levels: Int)>
     private let stackEnd: StackEnd?
 
-    /// - Parameter stackEnd: Non-nil to check the stack at each step.
+    /// - Parameter stackEnd: The end of the stack to check at each step; `nil` to skip this check.
     init(steps: Int, stackEnd: StackEnd? = nil) {
         left = Locked((steps, 0))
         self.stackEnd = stackEnd
@@ -198,7 +198,7 @@ private struct Walker: Decodable {
 
 /// Any tree that Foundation's decoders decode.
 private indirect enum FoundationTree: Decodable {
-    /// A number that no type holds.
+    /// A number that fits no type.
     case unreadable
     case null
     case bool(Bool)
@@ -257,7 +257,7 @@ private indirect enum FoundationTree: Decodable {
         return (try? container.decode(Double.self)).map(FoundationTree.double) ?? .unreadable
     }
 
-    /// The same tree; `nil` if it has an integer that a property list does not hold.
+    /// The same tree; `nil` if it has an integer that a property list cannot hold.
     var propertyList: PropertyList? {
         switch self {
         case .unreadable: return .digits("")
@@ -285,7 +285,7 @@ private indirect enum FoundationTree: Decodable {
 extension PropertyList {
     private static let digitsKey = "\0digits"
 
-    /// A number with more digits than a double has. No text of the data is taken for one.
+    /// A number with more digits than a double has. It cannot be mistaken for text in the data.
     fileprivate static func digits(_ text: String) -> PropertyList { .dictionary([digitsKey: .string(text)]) }
 
     /// The text of ``digits(_:)``.
@@ -297,7 +297,7 @@ extension PropertyList {
     }
 }
 
-/// The JSON of a tree that was JSON.
+/// Encodes a tree that was decoded from JSON.
 private struct FoundationJSON: Encodable {
     let tree: PropertyList
 

@@ -1,5 +1,5 @@
-// How a value is decoded if parts of what is stored are at fault, and how a later write keeps what
-// this version of the program does not know.
+// Decodes a value of which some stored parts cannot be read, and lets a later write keep the parts
+// that this version of the program does not know.
 
 /// What a decoder did about entries that it could not read, or that the type does not know.
 struct Mending: Sendable {
@@ -14,17 +14,18 @@ struct Mending: Sendable {
     }
     /// The entries that a later write keeps, unless it changes what was decoded in their place.
     var entries: [Entry] = []
-    /// The faults, one for each mended path.
+    /// The errors, one for each mended path.
     var errors: [DefaultsError] = []
-    /// Whether something at fault is not in `entries`, such as an element of an array.
+    /// Whether a part that cannot be read is missing from `entries`, such as an element of an
+    /// array.
     var hasOtherFaults = false
 
     var isEmpty: Bool { entries.isEmpty && errors.isEmpty }
 
-    /// Puts the entries back into what replaces the stored value.
+    /// Puts the entries back into the value that replaces the stored one.
     ///
-    /// - Returns: The value to store, the entries in it, and whether nothing that was at fault is
-    ///   lost.
+    /// - Returns: The value to store, the entries in it, and whether it keeps all parts that could
+    ///   not be read.
     func merged(into new: PropertyList) -> (new: PropertyList, kept: Mending, isComplete: Bool) {
         // JSON in data.
         let json =
@@ -101,7 +102,8 @@ extension PropertyList {
     }
 }
 
-/// Decodes a value of which parts are at fault: takes them from the default, or leaves them out.
+/// Decodes a value of which some parts cannot be read. Takes these parts from the default, or
+/// leaves them out.
 ///
 /// Each round decodes the value, mends the part at fault in the tree, and begins again. A list or a
 /// dictionary with a part at fault is mended in one round, element by element, because it may have
@@ -112,9 +114,9 @@ private struct TreeMender<Value: Decodable> {
     private(set) var tree: PropertyList
     /// Whether Foundation's coders wrote the tree.
     let isFoundation: Bool
-    /// The default as it would be stored; `nil` if there is none.
+    /// The default in its stored form; `nil` if there is none.
     let defaultTree: PropertyList?
-    /// Whether parts at fault are mended, and not only missing ones filled in.
+    /// Whether to mend unreadable parts, and not only to fill in missing ones.
     let isTolerant: Bool
     let unknown: UnknownEntries?
     /// The mended paths of dictionaries, in their order.
@@ -136,9 +138,9 @@ private struct TreeMender<Value: Decodable> {
         (self.isTolerant, self.unknown) = (isTolerant, unknown)
     }
 
-    /// - Throws: What the decoder throws, if no part can take the place of one at fault.
+    /// - Throws: The error of the decoder, if a part that cannot be read cannot be replaced.
     mutating func decode() throws -> Value {
-        // After so many faults a whole property gives way.
+        // After 100 faults, whole properties are replaced.
         var mends = 0
         while true {
             let failures = DecodingFailures()
@@ -159,7 +161,7 @@ private struct TreeMender<Value: Decodable> {
         }
     }
 
-    /// Mends the part at fault, or the innermost one around it that can be mended.
+    /// Mends the part that cannot be read, or the innermost part around it that can be mended.
     private mutating func mend(
         _ path: [any CodingKey], isMissing: Bool, _ error: any Error, _ failures: DecodingFailures, isLast: Bool
     ) -> Bool {
@@ -187,7 +189,7 @@ private struct TreeMender<Value: Decodable> {
     private static var consequence: String { "; the default is read in its place" }
 
     private mutating func mend(_ path: [String], _ failures: DecodingFailures) -> MendedPart? {
-        // A nested config has a default of its own, for what the default around it lacks.
+        // If the outer default lacks the part, the default of a nested config may have it.
         let placed = defaultTree?[path[...]] ?? failures.defaultPart(at: path)
         guard let change = tree.replace(path, with: placed, isList: failures.isList) else { return nil }
         switch change {
@@ -293,13 +295,13 @@ private struct OnePart<Part: Decodable>: Decodable {
     }
 }
 
-/// Decodes a value of which parts are at fault.
+/// Decodes a value of which some parts cannot be read.
 ///
 /// - Parameters:
 ///   - isFoundation: Whether Foundation's coders wrote the value.
-///   - defaultTree: The default as it would be stored.
-///   - isTolerant: Whether parts at fault are mended, and not only missing ones filled in.
-/// - Throws: What the decoder throws, if no part can take the place of one at fault.
+///   - defaultTree: The default in its stored form.
+///   - isTolerant: Whether to mend unreadable parts, and not only to fill in missing ones.
+/// - Throws: The error of the decoder, if a part that cannot be read cannot be replaced.
 func decodingWithFaults<Value: Decodable>(
     _ type: Value.Type, from stored: PropertyList, isFoundation: Bool, default defaultTree: PropertyList,
     isTolerant: Bool, unknown: UnknownEntries?
@@ -322,9 +324,9 @@ extension PropertyList {
     /// Replaces or removes a part of a tree.
     ///
     /// - Parameters:
-    ///   - path: The path of the part, of which this tree is at `depth`.
+    ///   - path: The path of the part. This tree is at `depth` in it.
     ///   - new: What takes its place; `nil` to leave the part out.
-    ///   - isList: Whether a path is that of an array, of which an element may be left out.
+    ///   - isList: Returns whether the path leads to an array whose elements can be left out.
     /// - Returns: `nil` if that changes nothing.
     fileprivate mutating func replace(
         _ path: [String], _ depth: Int = 0, with new: PropertyList?, isList: ([String]) -> Bool
@@ -403,7 +405,7 @@ final class DecodingFailures {
         return (keys, false)
     }
 
-    /// Returns a part of the default of the innermost config around it.
+    /// Returns the part at a path from the default of the innermost config around it.
     func defaultPart(at path: [String]) -> PropertyList? {
         for (outer, type) in all where !outer.isEmpty && outer.count <= path.count {
             guard let config = type as? any DefaultConfig.Type, path.starts(with: outer.map(\.stringValue)) else {
@@ -421,7 +423,7 @@ final class DecodingFailures {
 }
 
 extension DefaultConfig {
-    /// The default as it would be stored.
+    /// The default in its stored form.
     fileprivate static var defaultTree: PropertyList? { try? Conversion.encodingByCodable(defaultInstance) }
 }
 
@@ -433,8 +435,8 @@ extension Dictionary: PartCollection {
     fileprivate static var partType: Any.Type { Value.self }
 }
 
-/// A collection that may lack an element, unlike a pair or a dictionary that is written as an
-/// array.
+/// A collection that stays valid without one of its elements, unlike a pair or a dictionary that is
+/// written as an array.
 private protocol ElementList: PartCollection {}
 extension Array: ElementList {
     fileprivate static var partType: Any.Type { Element.self }
@@ -446,20 +448,20 @@ extension Set: ElementList {
     fileprivate static var partType: Any.Type { Element.self }
 }
 
-/// The entries that no type has a key for.
+/// Collects the entries that no type has a key for.
 final class UnknownEntries {
     private(set) var names: [[String]: Set<String>] = [:]
 
     func removeAll() { names = [:] }
 
-    /// Notes the entries of one dictionary that one container does not know. What another container
-    /// of the same dictionary knows is not unknown.
+    /// Records the entries of a dictionary that a container does not know. If several containers
+    /// read the same dictionary, only the entries that none of them knows remain.
     func note(_ unknown: Set<String>, at path: [any CodingKey]) {
         let path = path.map(\.stringValue)
         names[path] = names[path]?.intersection(unknown) ?? unknown
     }
 
-    /// The entries, as they are stored.
+    /// Returns the entries in their stored form.
     func entries(in stored: PropertyList) -> [Mending.Entry] {
         names.flatMap { path, names in
             names.compactMap { name in

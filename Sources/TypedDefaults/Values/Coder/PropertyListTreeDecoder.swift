@@ -50,11 +50,11 @@ final class PropertyListTreeDecoder: Decoder {
         let isStrict: Bool
         /// The parts that are read leniently all the same.
         fileprivate let lenientPaths: Set<[String]>
-        /// Non-nil to collect the places that values are made from.
+        /// Collects the places that values are made from, unless it is `nil`.
         fileprivate let reads: ReadPlaces?
-        /// Non-nil to collect the entries that no type has a key for.
+        /// Collects the entries that no type has a key for, unless it is `nil`.
         fileprivate let unknown: UnknownEntries?
-        /// Non-nil to collect the types that fail to decode.
+        /// Collects the types that fail to decode, unless it is `nil`.
         fileprivate let failures: DecodingFailures?
         /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
         /// their `Codable` form too, and bytes from the text of JSON.
@@ -92,7 +92,7 @@ final class PropertyListTreeDecoder: Decoder {
     fileprivate let isOptionalRoot: Bool
     /// The type that decodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
-    /// Whether a read has failed here. A type that decodes itself anyway tries several types.
+    /// Whether a read has failed here. If the type is decoded anyway, it tries several types.
     @exclusivity(unchecked)
     private var hasFailed = false
     private let parent: PropertyListTreeDecoder?
@@ -191,7 +191,7 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     fileprivate func absent(_ key: any CodingKey) -> DecodingError {
-        .keyNotFound(key, context("“\(key.nameInErrors)” is missing in what is stored", at: nil))
+        .keyNotFound(key, context("“\(key.nameInErrors)” is missing in the stored value", at: nil))
     }
 
     /// Decodes a value: natively if its type has a native form, by its own `init(from:)` otherwise.
@@ -253,7 +253,7 @@ final class PropertyListTreeDecoder: Decoder {
         _ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?, isNil: Bool
     ) throws -> Any {
         if node.isOwnForm(of: type) || !isStrict(at: key), let value = type.init(node) {
-            // Only read if the root is data.
+            // `isData` is only used if the root is data.
             if case .data = node { root.isData = true }
             return value
         }

@@ -22,9 +22,10 @@ extension PropertyList {
 
     /// Encodes a value as a whole setting.
     ///
-    /// - Parameter trace: Non-nil to encode for a comparison; see ``RoundTripTrace``.
-    /// - Returns: The node, `nil` for an optional that holds nothing, and whether the value has to
-    ///   be read back and compared because one of its types may read something else from the node.
+    /// - Parameter trace: Encodes for a comparison, unless it is `nil`; see ``RoundTripTrace``.
+    /// - Returns: The node, which is `nil` for an optional without a value, and whether the value
+    ///   has to be read back and compared because one of its types may read something else from the
+    ///   node.
     static func encoding<Value: Encodable>(
         _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
         trace: RoundTripTrace? = nil
@@ -33,7 +34,7 @@ extension PropertyList {
         let encoder = PropertyListTreeEncoder(
             Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, trace: trace)
         defer { encoder.close() }
-        // A comparison tells a `String` from a `URL` of the same text, at the root as elsewhere.
+        // A comparison distinguishes a `String` from a `URL` with the same text, also at the root.
         if trace != nil, let native = try encoder.native(value, key: nil) { return (native, false) }
         try value.encode(to: encoder)
         guard let node = try encoder.finish(value) else { return (nil, encoder.needsCheck) }
@@ -43,10 +44,10 @@ extension PropertyList {
 
 /// The traits of the type of a whole setting that the coder needs.
 ///
-/// They are found once for each declaration and not at each save, because that searches the type's
-/// conformances.
+/// They are determined once for each declaration and not at each save, because this searches the
+/// type's conformances.
 struct RootTraits: Sendable {
-    /// Whether the type is an optional, so that nothing stored is one of its values.
+    /// Whether the type is an optional, so that a missing value is one of its values.
     let isOptional: Bool
     /// Whether the type has a form of its own; see `NativeValue`.
     let isNative: Bool
@@ -79,7 +80,7 @@ final class PropertyListTreeEncoder: Encoder {
     fileprivate let isOptionalRoot: Bool
     /// The type that encodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
-    /// Non-nil if the node is for a comparison only.
+    /// Not `nil` if the node is used only for a comparison.
     fileprivate let trace: RoundTripTrace?
     /// Whether strings, numbers and Booleans are encoded in place, without a check or a trace.
     private let isPlain: Bool
@@ -89,9 +90,9 @@ final class PropertyListTreeEncoder: Encoder {
     /// The form in which the type has encoded itself so far.
     @exclusivity(unchecked)
     private var form = EncodedForm()
-    /// The type that was written in each place of the value; collected for a comparison only.
+    /// The type that was written in each place of the value. Collected only for a comparison.
     private var places: [String: ObjectIdentifier] = [:]
-    /// Whether the keys of the container are data; known in a comparison only.
+    /// Whether the keys of the container are data. Set only for a comparison.
     private var hasDynamicKeys = false
     /// The nested type that was last found to be checked, so that an array looks it up only once.
     @exclusivity(unchecked)
@@ -158,8 +159,8 @@ final class PropertyListTreeEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         take(.keyed, as: Key.self)
-        // Room for a config of the usual size, because growing would hash its keys again at each
-        // step.
+        // Reserves space for a config of the usual size, because growing would hash its keys again
+        // at each step.
         if entries.isEmpty { entries = Dictionary(minimumCapacity: 6) }
         return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
     }
@@ -215,8 +216,8 @@ final class PropertyListTreeEncoder: Encoder {
         if let known, known != type { places[place] = EncodedForm.severalTypes }
     }
 
-    /// Returns the node of a value that has encoded itself; `nil` for an optional root that holds
-    /// nothing.
+    /// Returns the node of a value that has encoded itself; `nil` for an optional root without a
+    /// value.
     @inline(__always)
     fileprivate func finish<Value>(_ value: Value) throws -> PropertyList? {
         let node = try finish()
@@ -224,7 +225,7 @@ final class PropertyListTreeEncoder: Encoder {
         return node?.ordered(as: type(of: value))
     }
 
-    /// Returns the node; `nil` for an optional root that holds nothing.
+    /// Returns the node; `nil` for an optional root without a value.
     func finish() throws -> PropertyList? {
         for (place, encoder) in open {
             let node = try encoder.finish() ?? .nilMarker
@@ -294,7 +295,7 @@ final class PropertyListTreeEncoder: Encoder {
     }
 
     fileprivate func invalid(_ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
-        // The type in place of the value, because an error must not hold a value.
+        // The type instead of the value, because an error must not contain a value.
         let path = codingPath + (key.map { [$0] } ?? [])
         return .invalidValue(
             PropertyList.self,
@@ -444,7 +445,7 @@ final class PropertyListTreeEncoder: Encoder {
         if entries.count == count { checkBytes(of: name) }
     }
 
-    /// Notes a failure if the entry under that name was made for another key with different bytes.
+    /// Records a failure if the entry with this name was created for a key with different bytes.
     private func checkBytes(of name: String) {
         guard failure == nil, let index = entries.index(forKey: name), !entries[index].key.hasSameBytes(as: name)
         else { return }

@@ -21,8 +21,8 @@ extension Dictionary: UnorderedValue {
 }
 
 extension PropertyList {
-    /// Returns what a value of the type has encoded, sorted if the type is unordered, so that equal
-    /// values are stored equal.
+    /// Returns the encoded value, sorted if the type is unordered, so that equal values have equal
+    /// stored forms.
     func ordered(as type: Any.Type) -> PropertyList {
         guard case .array(let elements) = self, let type = type as? any UnorderedValue.Type,
             elements.count > type.stride

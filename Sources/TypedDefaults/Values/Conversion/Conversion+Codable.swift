@@ -63,7 +63,7 @@ extension Conversion where Value: Codable {
         CheckedTypes.insert(trace.notes, unread: tree.flatMap { $0 }.map { reads.unread(in: $0) } ?? [])
     }
 
-    /// Decodes a value, mends it if parts of it are at fault, and puts it into a `Box`.
+    /// Decodes a value, mends it if some parts cannot be read, and puts it into a `Box`.
     ///
     /// - Parameters:
     ///   - fallback: The value that supplies parts; `nil` if there is none.
@@ -89,7 +89,7 @@ extension Conversion where Value: Codable {
     /// Returns the entries of a value, also of JSON or a property list in data, that the type does
     /// not know.
     ///
-    /// - Parameter unknown: What was noted when the value was decoded.
+    /// - Parameter unknown: The entries that were recorded when the value was decoded.
     static func unknownEntries(of stored: PropertyList, _ unknown: UnknownEntries) -> [Mending.Entry] {
         guard case .data(let data) = stored else { return unknown.entries(in: stored) }
         guard let tree = try? EmbeddedData(data).tree else { return [] }
@@ -101,7 +101,7 @@ extension Conversion where Value: Codable {
     private static func mendedByCodable(
         _ stored: PropertyList, _ unknown: UnknownEntries?, fallback: Value?, isTolerant: Bool
     ) throws -> Box<Value>? {
-        // A default of `nil` has no part that could take the place of one at fault.
+        // A default of `nil` has no parts that could replace an unreadable one.
         guard let fallback, let defaultTree = try? encodingByCodable(fallback) else { return nil }
         var tree = stored
         if case .data(let data) = stored {
@@ -138,7 +138,7 @@ extension Conversion where Value: Codable {
         }
         let strict = PropertyListTreeDecoder.Root(readsArguments: readsArguments, reads: reads, unknown: unknown)
         do {
-            // The first try has no closures: in generic code they would cost more than the
+            // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
             return try strict.decode(Value.self, from: stored)
         } catch {

@@ -12,7 +12,7 @@ extension Conversion where Value: DefaultConvertible {
     /// Encodes a value by a `serialize()` that is written by hand.
     ///
     /// The round trip of such a type is checked for each shape that it writes, because it may lose
-    /// a number only where there is one, until each entry of the shape was seen to be read.
+    /// only some kinds of values. The check ends once each entry of the shape was read.
     @Sendable
     static func encodingByHand(_ value: Value) throws(DefaultsError) -> PropertyList? {
         let written = try PropertyList(value.serialize())
@@ -32,8 +32,8 @@ extension Conversion where Value: DefaultConvertible {
         ).check()
         let known = checkedShapes.withLock { $0[type]?.readPlaces } ?? []
         let places = CheckedShapes.places(in: written)
-        // An entry is not known to be read while it has the value that the type takes for a missing
-        // one.
+        // It is unknown whether an entry is read while its value is the one that the type uses for
+        // a missing entry.
         let read = Set(
             places.lazy.filter { !known.contains($0.names) && !ignores($0.path, written.content(at: $0.path[...])) }
                 .map(\.names))
@@ -45,7 +45,8 @@ extension Conversion where Value: DefaultConvertible {
     /// Decodes a value by an `init?(_:)` that is written by hand.
     static func decodingByHand(_ stored: PropertyList) throws(DefaultsError) -> Value {
         guard let value = Value(stored.object) else {
-            throw DefaultsError(.unreadable, type: "\(Value.self)", reason: "init(_:) made no value of what is stored")
+            throw DefaultsError(
+                .unreadable, type: "\(Value.self)", reason: "init(_:) returned nil for the stored value")
         }
         return value
     }
@@ -57,7 +58,7 @@ private struct CheckedShapes {
     private static let limit = 64
 
     private var shapes: Set<Int> = []
-    /// The entries that were seen to be read.
+    /// The entries that are known to be read.
     private(set) var readPlaces: Set<[String]> = []
 
     func contains(_ shape: Int) -> Bool { shapes.contains(shape) }

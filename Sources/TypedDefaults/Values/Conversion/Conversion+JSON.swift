@@ -10,7 +10,7 @@ extension Conversion where Value: Codable {
         Conversion(
             kind: .jsonData,
             encode: { value throws(DefaultsError) in
-                // An optional that holds nothing.
+                // An optional without a value.
                 guard try traced(value) != nil else { return nil }
                 let written: PropertyList
                 do { written = try encodingAsJSON(value) } catch { throw DefaultsError(encoding: Value.self, error) }
@@ -23,7 +23,7 @@ extension Conversion where Value: Codable {
                         guard let node = try encodingByCodable(value) else { return nil }
                         return try decodingByCodable(node, fallback: nil)
                     },
-                    ignores: { _, _ in false }, reason: "JSON does not give the same value back"
+                    ignores: { _, _ in false }, reason: "the value changed in a round trip through JSON"
                 ).check()
                 return written
             },
@@ -50,7 +50,7 @@ extension Conversion where Value: Codable {
 
     private static func decodingFromJSON(_ stored: PropertyList) throws -> Value {
         guard case .data(let data) = stored, let value = try EmbeddedData(data).decode(Value.self) else {
-            throw DefaultsError(.unreadable, reason: "it is no JSON")
+            throw DefaultsError(.unreadable, reason: "the stored data is not JSON")
         }
         return value
     }

@@ -5,18 +5,18 @@ extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Se
         let raw = Conversion<Value.RawValue>.codable
         @Sendable func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
             guard let stored = try raw.encode(value.rawValue) else {
-                throw .refused(path: [], type: Value.self, "a raw value that is nil would not read back")
+                throw .refused(path: [], type: Value.self, "a raw value must not be nil, because nil removes the key")
             }
             return stored
         }
         @Sendable func decode(_ stored: PropertyList, mode: DecodingMode) throws(DefaultsError) -> Value {
             guard let value = Value(rawValue: try raw.decode(stored, mode)) else {
                 throw DefaultsError(
-                    .unreadable, type: "\(Value.self)", reason: "no value of the type has the raw value that is stored")
+                    .unreadable, type: "\(Value.self)", reason: "the type has no value with the stored raw value")
             }
             return value
         }
-        // Asked only if the lock is free: in a forked child it may be held for good.
+        // Read only if the lock is free, because in a forked child it may never be released.
         let isChecked = Locked(false)
         return Conversion(
             kind: .rawValue,
@@ -26,7 +26,7 @@ extension Conversion where Value: RawRepresentable, Value.RawValue: Codable & Se
                     try RoundTrip(
                         value: value, written: stored, read: { try decode($0, mode: .stored) }, write: encode,
                         trace: encode, ignores: { _, _ in false },
-                        reason: "the type does not give the same raw value back"
+                        reason: "the raw value changed in a round trip"
                     ).check()
                     isChecked.withLockIfFree { $0 = true }
                 }

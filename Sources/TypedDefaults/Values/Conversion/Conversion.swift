@@ -2,13 +2,13 @@
 /// form.
 struct Conversion<Value: Sendable>: Sendable {
     let kind: ConversionKind
-    // A stored closure with a typed `throws` needs the runtime of iOS 18: reflection over its type,
-    // which SwiftUI does with each view, jumps to address 0 before.
+    // A stored closure with a typed `throws` needs the runtime of iOS 18. On older systems,
+    // reflection over its type, which SwiftUI does for each view, crashes.
     /// Encodes a value. Fails if reading it back would lose data; see ``RoundTrip``.
     let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
-    /// A `Result` of the value itself would have generic code look up its type at each call.
+    /// With a `Result` of the value itself, generic code would look up its type at each call.
     let decodeBox: DecodeBox
     typealias DecodeBox = @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
 
@@ -28,7 +28,8 @@ struct Conversion<Value: Sendable>: Sendable {
         self.decodeBox = decodeBox
     }
 
-    /// Returns what to store; `nil` for an optional that holds nothing: the key is then removed.
+    /// Returns what to store. For an optional without a value, this is `nil`, and the key is
+    /// removed.
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
 
     /// Returns the value of a stored property list.
@@ -36,15 +37,15 @@ struct Conversion<Value: Sendable>: Sendable {
         try box(stored, mode).value
     }
 
-    /// Returns what the decoder did about entries that the type does not read; `nil` for a value
-    /// that cannot be decoded, or of which each entry is read.
+    /// Returns what the decoder did about entries that the type does not read; `nil` if there are
+    /// none or the value cannot be decoded.
     func mending(of stored: PropertyList) -> Mending? {
         let box = try? box(stored, .recording)
         return box?.mending
     }
 
     func box(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
-        // Safe: all initializers make boxes of just this type.
+        // Safe: all initializers create boxes of exactly this type.
         unsafeDowncast(try decodeBox(stored, mode).get(), to: Box<Value>.self)
     }
 
@@ -67,16 +68,16 @@ struct Conversion<Value: Sendable>: Sendable {
     }
 }
 
-/// What a stored value is decoded for.
+/// The purpose of decoding a stored value.
 enum DecodingMode {
     case stored
     /// A launch argument, in which numbers and Booleans may be strings.
     case argument
-    /// A value that is about to be overwritten: what the type does not know is noted.
+    /// A value that is about to be overwritten. Records the entries that the type does not know.
     case recording
 }
 
-/// A decoded value in a form that code which does not know its type can pass on.
+/// A type-erased decoded value.
 class AnyBox: @unchecked Sendable {  // Safe: without state; subclasses have constants only.
     /// What the decoder did about entries that it could not read, or that the type does not know.
     var mending: Mending? { nil }
@@ -113,12 +114,12 @@ private final class MendedBox<Value: Sendable>: Box<Value>, @unchecked Sendable 
     override var mending: Mending? { noted }
 }
 
-/// The ways in which one type may be converted.
+/// The ways to convert a type.
 enum ConversionKind {
     case codable, jsonData, rawValue, convertible, propertyList
 
-    /// Returns whether both were written from equal values. A type that encodes itself by hand may
-    /// use any order.
+    /// Returns whether both were encoded from equal values. A type with a hand-written conversion
+    /// may use any order.
     func areEqual(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
         self == .convertible ? one?.bytesRegardlessOfOrder == other?.bytesRegardlessOfOrder : one == other
     }
@@ -131,7 +132,7 @@ struct ConversionForm: Hashable {
 }
 
 extension Conversion where Value == PropertyList {
-    /// Stores a property list as it is.
+    /// Stores a property list unchanged.
     static var propertyList: Conversion {
         Conversion(
             kind: .propertyList,

@@ -94,7 +94,7 @@ struct JSONWriter {
             case "\"", "\\": append(text: "\\\(scalar)")
             case "\n": append(text: "\\n")
             case "\t": append(text: "\\t")
-            // Characters that a terminal would obey instead of showing them.
+            // Characters that a terminal would interpret instead of displaying.
             case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}":
                 let digits = String(scalar.value, radix: 16)
                 append(text: "\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
@@ -105,7 +105,7 @@ struct JSONWriter {
     }
 }
 
-/// The only key of a dictionary that stands for a value which JSON has no form for.
+/// The only key of a dictionary that represents a value for which JSON has no form.
 enum JSONTag: String {
     case data = "$data"
     case date = "$date"
@@ -116,7 +116,7 @@ enum JSONTag: String {
     /// that a later version adds.
     static func marks(_ key: String) -> Bool { key.utf8.first == UInt8(ascii: "$") }
 
-    /// Returns the name of a double that is infinite or no number.
+    /// Returns the name of a double that is infinite or not a number.
     static func name(of value: Double) -> String {
         if value.isInfinite { return value < 0 ? "-inf" : "inf" }
         return value.bitPattern == Double.nan.bitPattern ? "nan" : "0x" + String(value.bitPattern, radix: 16)

@@ -8,7 +8,7 @@ enum CheckedTypes {
         let first: UInt64
         var others: Set<UInt64> = []
         private var places: [String: ObjectIdentifier] = [:]
-        /// Whether each value has to be checked, because its reading depends on the value.
+        /// Whether each value has to be checked, because decoding depends on the value.
         var isAmbiguous = false
 
         init(first: UInt64) { self.first = first }
@@ -40,7 +40,7 @@ enum CheckedTypes {
         }
     }
 
-    /// Adds the types of a value that may be stored.
+    /// Adds the types of a value that passed the check.
     ///
     /// - Parameter unread: The paths of entries that were written and not read. A constant may have
     ///   taken their place, so each value of such a type is checked.
@@ -59,7 +59,7 @@ enum CheckedTypes {
         }
     }
 
-    /// Notes a type that has tried to read another type first.
+    /// Records that a type has tried to read another type first.
     static func noteAmbiguity(of type: Any.Type) {
         types.withLock { types in
             forms(of: type, first: 0, in: &types).isAmbiguous = true

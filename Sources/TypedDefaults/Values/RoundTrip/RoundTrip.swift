@@ -1,6 +1,7 @@
 import SettingsFile
 
-/// Compares a value with its copy from what is stored, and decides whether the value may be stored.
+/// Compares a value with its copy from the stored form, and decides whether the value may be
+/// stored.
 ///
 /// A value may be stored if the copy is the same. It may also be stored if the copy differs because
 /// the type's own decoding changes the value, such as a type that limits a number to a range: then
@@ -16,18 +17,18 @@ import SettingsFile
 struct RoundTrip<Value> {
     let value: Value
     let written: PropertyList
-    /// Makes a value from what is stored.
+    /// Creates a value from its stored form.
     let read: (PropertyList) throws -> Value
-    /// Returns what is stored for a value.
+    /// Returns the stored form of a value.
     let write: (Value) throws -> PropertyList?
     /// Returns the tree by which a value is compared.
     let trace: (Value) throws -> PropertyList?
-    /// Returns what the type makes of the value without the coder; `nil` if only the type can have
+    /// Converts the value without the coder and returns the result; `nil` if only the type can have
     /// changed the value.
     var readDirectly: (() throws -> Value?)?
-    /// Returns whether the type would make the same of what is stored if the place were missing.
+    /// Returns whether the stored tree would decode to the same value without the place.
     ///
-    /// Its second argument is what the place has become in the copy.
+    /// The second argument is the place in the copy.
     let ignores: ([String], PropertyList?) -> Bool
     /// The reason of the error for a value that has changed.
     let reason: String
@@ -71,11 +72,11 @@ private struct Place {
     var after: PropertyList?
     /// The copy of the copy.
     var settled: PropertyList?
-    /// What the type makes of the value without the coder.
+    /// The value, converted without the coder.
     var direct: PropertyList?
-    /// The value, encoded once more.
+    /// The value, encoded a second time.
     var again: PropertyList?
-    /// The path in what is stored.
+    /// The path in the stored form.
     var keys: [String] = []
     /// The path in an error.
     var names: [String] = []
@@ -120,8 +121,8 @@ private struct Comparison<Value> {
     /// A type may write a set as an array, in the order that the set has in memory. A type that
     /// reverses or sorts an array gives all copies one order.
     private func hasVaryingOrder() -> Bool {
-        // Two elements come in the same order every other time. The copies are kept because a set
-        // at the address of another one has its order.
+        // Two elements have the same order half of the time. The copies are retained, because a set
+        // at the address of a released one would have the same order.
         var copies: [Value] = []
         var first: PropertyList??
         return (0..<25).contains { _ in
@@ -142,17 +143,17 @@ private struct Comparison<Value> {
             }
             let isData = place.before?.hasDataKeys == true
             let keys = Set(before.keys)
-            // Entries of a dictionary may have been dropped or added, properties of a type must
-            // not.
-            guard !isData || keys == Set(after.keys) else { return isOwnDoing(of: place) ? nil : place.names }
+            // Entries of a dictionary may be dropped or added, but properties of a type must not
+            // be.
+            guard !isData || keys == Set(after.keys) else { return isChangedByType(at: place) ? nil : place.names }
             return firstLostPlace(keys.union(after.keys).sorted().map { place.entry($0, isData: isData) })
         case (.array(let before), .array(let after)):
             // The elements may only have been sorted or dropped.
             guard before.count == after.count, !after.isSelection(of: before) else {
-                return isOwnDoing(of: place) ? nil : place.names
+                return isChangedByType(at: place) ? nil : place.names
             }
             return firstLostPlace(before.indices.map { place.entry(String($0), isData: false) })
-        default: return isOwnDoing(of: place) ? nil : place.names
+        default: return isChangedByType(at: place) ? nil : place.names
         }
     }
 
@@ -165,7 +166,7 @@ private struct Comparison<Value> {
 
     /// Returns whether the type itself has changed the value at the place, or writes a different
     /// one each time.
-    private mutating func isOwnDoing(of place: Place) -> Bool {
+    private mutating func isChangedByType(at place: Place) -> Bool {
         // The coder has no form for an optional in an optional that a type encodes as its single
         // value.
         guard place.before?.isNilInside != true, place.after?.isNilInside != true else { return false }
@@ -199,7 +200,7 @@ extension PropertyList {
             case .array(let elements): Int(key).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
             default: nil
             }
-        // A nil that is written is as good as one that is left out.
+        // A written nil is equivalent to a missing entry.
         return entry?.isNilMarker == true ? nil : entry
     }
 

@@ -100,7 +100,7 @@ struct TrackingTests {
     }
 
     @Test func changesOfABackendWithoutGenerationsFire() {
-        let backend = SpyBackend(tellsGenerations: false)
+        let backend = SpyBackend(hasGenerations: false)
         let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
         let fired = Guarded(0)
         for value in [1, 2, nil] as [PropertyList?] {
