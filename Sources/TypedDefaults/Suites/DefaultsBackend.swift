@@ -1,13 +1,14 @@
 import SettingsFile
 
-/// A place where settings are stored. Conform to it for a place of your own, such as a database.
+/// A place where settings are stored. Conform to this protocol to store settings elsewhere, such as
+/// in a database.
 ///
 /// ```swift
 /// let suite = DefaultsSuite(backend: DatabaseBackend(connection))
 /// ```
 ///
-/// A suite handles types, caching, failures and the turns of its process's writers, so a backend
-/// deals with raw values only. It must keep these laws:
+/// A suite handles types, caching, failures and the order of the writers in its process, so a
+/// backend deals only with raw values. It must follow these rules:
 ///
 /// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a
 ///    value reads `nil`.
@@ -20,8 +21,8 @@ import SettingsFile
 /// Any thread may call a backend at any time. ``commit(_:)`` is called only between
 /// ``beginWrite()`` and ``endWrite()``.
 ///
-/// Only ``value(forKey:)``, ``keys()`` and ``commit(_:)`` must be written. Without ``generation``
-/// each read of a setting reads the backend.
+/// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:)``. Without
+/// ``generation``, each read of a setting reads the backend.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns the stored value, or `nil` if the key has none.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
@@ -29,8 +30,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns all stored keys, in any order.
     func keys() throws(DefaultsError) -> [String]
 
-    /// Waits until no other process that shares the place is writing, and makes its changes
-    /// visible.
+    /// Waits until no other process is writing to the same place, and makes the changes of other
+    /// processes visible.
     ///
     /// The suite lets one thread of its process write at a time. It calls ``endWrite()`` once if
     /// this returns.
@@ -47,32 +48,32 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError)
 
     /// A number that changes as soon as a value may have changed other than by ``commit(_:)``;
-    /// `nil` if that cannot be known.
+    /// `nil` if the backend cannot know that.
     ///
-    /// Each read of a setting asks for it, so it must be cheap.
+    /// Each read of a setting calls this, so it must be cheap.
     var generation: UInt64? { get }
 
-    /// Returns the keys that may have changed after a generation, `nil` for all keys, and the
-    /// present generation.
+    /// Returns the keys that may have changed after a generation, or `nil` for all keys, and the
+    /// current generation.
     ///
     /// - Parameter generation: An earlier ``generation``; 0 for any time.
     func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
 
-    /// Returns once every commit so far is safe from a loss of power, or as safe as the place makes
-    /// it.
+    /// Returns once all commits so far survive a power failure, as far as the place can guarantee
+    /// that.
     func synchronize() throws(DefaultsError)
 
-    /// Begins to call a closure soon after something may have changed other than by ``commit(_:)``;
-    /// `nil` ends that.
+    /// Starts calling a closure soon after something may have changed other than by ``commit(_:)``.
+    /// Passing `nil` stops it.
     ///
-    /// The suite calls this when the first observer comes and when the last one goes, and reads the
-    /// changes itself once after this returns.
+    /// The suite calls this when the first observer is added and when the last one is removed.
+    /// After this returns, the suite itself reads the changes so far.
     ///
     /// - Parameter onChange: Takes the keys that may have changed, or `nil` for all keys. It never
     ///   waits for a writer.
     func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?)
 
-    /// Where the values are stored, for people to read; `nil` for a place without a name.
+    /// Where the values are stored, for messages; `nil` for a place without a name.
     var location: String? { get }
 }
 
@@ -93,18 +94,18 @@ extension DefaultsBackend {
     public var location: String? { nil }
 }
 
-/// A backend of this library, with what only the system's own places need.
+/// A backend of this library. Its additional requirements serve only the backends of this library.
 package protocol SystemBackend: DefaultsBackend {
     /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
     ///
     /// Zero means before a write returns, and `nil` means never.
     var synchronizationDelay: Duration? { get }
 
-    /// Returns the launch argument for the key, as in `-volume 7`, if the place puts launch
-    /// arguments in front of stored values.
+    /// Returns the launch argument for the key, as in `-volume 7`, if launch arguments take
+    /// precedence over stored values in this place.
     func launchArgument(forKey key: String) -> PropertyList?
 
-    /// Takes the closure to call with failures that the backend meets on its own, such as repaired
+    /// Sets the closure that receives failures which the backend finds on its own, such as repaired
     /// damage.
     ///
     /// The first suite on a backend calls this before anything else but
@@ -113,15 +114,15 @@ package protocol SystemBackend: DefaultsBackend {
     /// when several threads create the first one at the same time. Keep the last closure.
     func attach(report: @escaping @Sendable (DefaultsError) -> Void)
 
-    /// Whether ``DefaultsBackend/watch(_:)`` reports all changes that the place reports, by key, at
-    /// least those of keys that ``follow(_:_:)`` has named.
+    /// Whether ``DefaultsBackend/watch(_:)`` reports all changes by key, at least for the keys that
+    /// were passed to ``follow(_:_:)``.
     ///
-    /// If not, and without a ``DefaultsBackend/generation``, a suite reads everything that is
-    /// observed again at each of its own writes.
+    /// If not, and if there is no ``DefaultsBackend/generation``, each write of the suite reads all
+    /// observed values again.
     var followsKeys: Bool { get }
 
-    /// Begins or ends to report changes of a key. Calls with `true` are counted, and as many with
-    /// `false` end it.
+    /// Starts or stops reporting changes of a key. Calls nest: each call with `true` needs one with
+    /// `false`.
     ///
     /// Called for each key that is observed, or tracked by the Observation framework.
     func follow(_ key: String, _ isFollowed: Bool)
@@ -133,11 +134,11 @@ package protocol SystemBackend: DefaultsBackend {
     /// How many bytes a key may have.
     var keyLimit: Int { get }
 
-    /// Whether a key that is not stored may have a value all the same, such as one that was
-    /// registered with `UserDefaults`.
+    /// Whether a key without a stored value can still have a value, such as one that was registered
+    /// with `UserDefaults`.
     ///
-    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and ``isStored(_:)`` tells the
-    /// two apart.
+    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and ``isStored(_:)``
+    /// distinguishes the two.
     var hasFallbackValues: Bool { get }
 
     /// Returns whether a value is stored under the key, readable or not. Called only if
@@ -157,7 +158,7 @@ extension SystemBackend {
     package func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
 }
 
-/// A backend of the program.
+/// A backend that the program implements.
 final class ForeignBackend: SystemBackend {
     private let base: any DefaultsBackend
 
@@ -183,10 +184,10 @@ package protocol SettingsFileBackend: SystemBackend {
     /// ``DefaultsBackend/endWrite()``, only this process changes it.
     func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64?
 
-    /// Copies what is stored under `key`, as it is, between ``DefaultsBackend/beginWrite()`` and
-    /// ``DefaultsBackend/endWrite()``.
+    /// Copies the stored bytes of `key` unchanged. Call this between
+    /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
     ///
-    /// - Returns: The key that holds the copy: `first` or, if something else is stored there,
-    ///   `second`.
+    /// - Returns: The key that holds the copy: `first`, or `second` if another value is stored
+    ///   under `first`.
     func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String
 }

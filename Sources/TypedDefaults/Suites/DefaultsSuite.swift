@@ -11,8 +11,8 @@ import SettingsFile
 ///
 /// Suites and stores of this library throw a ``DefaultsError``.
 ///
-/// Defaults are not registered. The declaration of a setting has its default value: a
-/// ``DefaultKey``, or the initial values of a config struct.
+/// Defaults are not registered. They are part of the declaration of a setting, such as a
+/// ``DefaultKey`` or the initial values of a config struct.
 // Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a
 // `catch where` can crash the Swift 6.3 compiler, and the same code would compile for one store and
 // warn for another.
@@ -22,14 +22,14 @@ public struct DefaultsSuite: Sendable {
     /// The prefix of a scope; `nil` for a whole suite.
     let scope: Scope?
 
-    /// Creates a suite on that backend. Suites on one backend share everything.
+    /// Creates a suite on a backend. Suites on the same backend share everything.
     public init(backend: some DefaultsBackend) {
         self.init(core: SuiteCore.shared(id: ObjectIdentifier(backend)) { backend })
     }
 
     init(core: SuiteCore, scope: Scope? = nil) { (self.core, self.scope) = (core, scope) }
 
-    /// A new suite in memory that holds those values and shares nothing with any other.
+    /// Returns a new suite in memory with the given values. It shares nothing with other suites.
     public static func inMemory(_ contents: [String: PropertyList] = [:]) -> DefaultsSuite {
         DefaultsSuite(core: SuiteCore(MemoryBackend(contents)))
     }
@@ -39,22 +39,21 @@ public struct DefaultsSuite: Sendable {
     ///
     /// The default handler logs the first failure of each kind: to standard error, or on Apple
     /// platforms to the system's log, where everything but the kind is private. Assigning a handler
-    /// replaces it for all handles on the suite. The handler runs on the thread that met the
-    /// failure, under no lock, and after the end of an update. It may write the suite.
+    /// replaces it for all handles on the suite. The handler runs on the thread where the failure
+    /// occurred, under no lock, and after the end of an update. It may write to the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
         get { current.core.onFailure }
         nonmutating set { current.core.onFailure = newValue }
     }
 
-    /// Where the suite is stored, for people to read; `nil` for a place without a name, such as
-    /// memory.
+    /// Where the suite is stored, for messages; `nil` for a place without a name, such as memory.
     public var location: String? { current.core.backend.location }
 
-    /// Returns once every change so far is safe from a power failure, or as safe as the backend
-    /// makes it.
+    /// Returns once all changes so far survive a power failure, as far as the backend can guarantee
+    /// that.
     ///
-    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if it could not be
-    ///   written.
+    /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the changes
+    ///   could not be saved.
     public func synchronize() throws { try current.core.backend.synchronize() }
 }
 
@@ -71,7 +70,7 @@ extension DefaultsSuite {
         }
     }
 
-    /// The keys that are stored, sorted, without the record of a ``DefaultsMigrator`` and without
+    /// Returns the stored keys, sorted, without the record of a ``DefaultsMigrator`` and without
     /// the dates and reasons of ``setAside``.
     public func keys() throws -> [String] {
         let suite = current
@@ -79,10 +78,10 @@ extension DefaultsSuite {
             .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) && !SetAside.isInfo($0) }.sorted()
     }
 
-    /// Removes what is stored under those keys, and under former names of them, as one change.
+    /// Removes the values of keys, and the values under their former names, in one commit.
     ///
-    /// A key of a ``StorableConfig`` has a former name, with dots.
-    /// A failure goes to ``onFailure``, and then nothing is removed.
+    /// Each key of a ``StorableConfig`` has a former name, with dots. If removing fails, nothing is
+    /// removed, and ``onFailure`` receives the error.
     public func remove(_ keys: some Sequence<String>) {
         let suite = current
         let keys = keys.map(suite.withPrefix)
@@ -94,10 +93,10 @@ extension DefaultsSuite {
         }
     }
 
-    /// Removes all that is stored in this suite, as one change.
+    /// Removes all values in this suite, in one commit.
     ///
-    /// Of `UserDefaults` that is the program's or the suite's own domain only, without managed
-    /// values. A failure goes to ``onFailure``, and then nothing is removed.
+    /// In `UserDefaults`, this removes only values in the suite's own domain, and no managed
+    /// values. If removing fails, nothing is removed, and ``onFailure`` receives the error.
     public func removeAll() {
         let suite = current
         suite.core.removing { core throws(DefaultsError) in
@@ -120,11 +119,11 @@ extension SuiteCore {
 }
 
 extension DefaultsSuite: CustomStringConvertible, CustomReflectable {
-    /// The location and the prefix of a scope, and no value.
+    /// The location and the prefix of a scope, without values.
     public var description: String {
         "DefaultsSuite(\(location ?? "in memory")\(scope.map { ", “\($0.prefix)”" } ?? ""))"
     }
 
-    /// Empty: what is stored never shows in a `dump`.
+    /// Empty, so that `dump` shows no stored value.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

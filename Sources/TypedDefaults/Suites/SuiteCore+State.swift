@@ -166,8 +166,8 @@ extension SuiteCore {
             return key
         }
 
-        /// Returns another key with a former name of a new slot, and that name, unless a conflict of
-        /// the slot's key was reported before.
+        /// Returns another key with a former name of a new slot, and that name, unless a conflict
+        /// of the slot's key was reported before.
         mutating func rival(of slot: Slot) -> (key: String, former: String)? {
             for former in slot.formerKeys {
                 let rival = keys[ByteString(former)]?.successors.first { !$0.key.hasSameBytes(as: slot.key) }
