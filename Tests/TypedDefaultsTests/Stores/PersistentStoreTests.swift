@@ -28,8 +28,8 @@ struct PersistentStoreTests {
     }
 
     @Test(.serialized, arguments: [true, false])
-    func aValueIsDecodedOncePerChangeOfItsKey(tellsGenerations: Bool) {
-        let backend = SpyBackend(["counted": 5], tellsGenerations: tellsGenerations)
+    func aValueIsDecodedOncePerChangeOfItsKey(hasGenerations: Bool) {
+        let backend = SpyBackend(["counted": 5], hasGenerations: hasGenerations)
         let suite = DefaultsSuite(backend: backend)
         let store = PersistentStore<Counted>(in: suite)
         let other = PersistentStore<CameraConfig>(in: suite)
@@ -69,8 +69,8 @@ struct PersistentStoreTests {
     }
 
     @Test(arguments: [true, false])
-    func aWriteBehindTheStoresBackIsSeen(tellsGenerations: Bool) throws {
-        let backend = SpyBackend(tellsGenerations: tellsGenerations)
+    func aWriteBehindTheStoresBackIsSeen(hasGenerations: Bool) throws {
+        let backend = SpyBackend(hasGenerations: hasGenerations)
         let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
         store.set(CameraConfig())
         #expect(store.get()?.size == .medium)
@@ -112,7 +112,7 @@ struct PersistentStoreTests {
 
     // Law 2
 
-    @Test func missingUnreadableAndUnavailableAreThreeAnswers() throws {
+    @Test func loadDistinguishesMissingUnreadableAndUnavailable() throws {
         let backend = SpyBackend(["CameraConfig": "not a config"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
@@ -140,8 +140,8 @@ struct PersistentStoreTests {
     }
 
     @Test(arguments: [true, false])
-    func anUnreadableValueIsKeptAsideInTheSameCommit(tellsGenerations: Bool) throws {
-        let backend = SpyBackend(["CameraConfig": "precious"], tellsGenerations: tellsGenerations)
+    func anUnreadableValueIsSetAsideInTheSameCommit(hasGenerations: Bool) throws {
+        let backend = SpyBackend(["CameraConfig": "precious"], hasGenerations: hasGenerations)
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         let store = PersistentStore<CameraConfig>(in: suite)
@@ -151,12 +151,12 @@ struct PersistentStoreTests {
         #expect(backend.contents["CameraConfig.unreadable"] == "precious")
         #expect(failures.kinds == [.unreadable])
         #expect(failures.all.first?.reason.contains("CameraConfig.unreadable") == true)
-        // A second one does not take the place of the first.
+        // A second copy does not replace the first.
         backend.write("precious too", forKey: "CameraConfig")
         store.set(CameraConfig())
         #expect(backend.contents["CameraConfig.unreadable"] == "precious")
         #expect(backend.contents["CameraConfig.unreadable-2"] == "precious too")
-        // The same once more is there already.
+        // An equal copy exists already.
         backend.write("precious", forKey: "CameraConfig")
         store.set(CameraConfig(size: .large))
         #expect(backend.contents.withoutInfo.count == 3)
@@ -187,7 +187,7 @@ struct PersistentStoreTests {
         func serialize() -> Any { number }
     }
 
-    @Test func anOwnValueThatCouldNotBeReadIsKeptAsideToo() throws {
+    @Test func anOwnValueThatCouldNotBeReadIsSetAsideToo() throws {
         let backend = SpyBackend()
         let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend))
         for number in [1, -1] { try store.save(Positive(number: number)) }
@@ -216,7 +216,7 @@ struct PersistentStoreTests {
         #expect(Written.decodings.withLock { $0 } == afterFirst)
     }
 
-    @Test func whatIsUnavailableIsNoReportOfWhatIsUnreadable() {
+    @Test func unavailableAndUnreadableAreReportedSeparately() {
         let backend = SpyBackend(["CameraConfig": "unreadable"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
@@ -229,7 +229,7 @@ struct PersistentStoreTests {
         #expect(failures.all.allSatisfy { $0.key == "CameraConfig" })
     }
 
-    @Test func anUnreadableValueIsKeptAsideFromNilButNotFromRemoving() {
+    @Test func anUnreadableValueIsSetAsideForNilButNotForRemoving() {
         let backend = SpyBackend(["nickname": 5])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
@@ -257,7 +257,7 @@ struct PersistentStoreTests {
         #expect(failures.kinds == [.unreadable])
     }
 
-    /// A type whose first decoding waits until it is told to go on.
+    /// A type whose first decoding waits for a signal.
     struct Hesitant: DefaultConvertible {
         static let key = "hesitant"
         static let isInside = DispatchSemaphore(value: 0)
@@ -318,7 +318,7 @@ struct PersistentStoreTests {
 
     // Launch arguments
 
-    @Test func aLaunchArgumentCountsBeforeWhatIsStoredAndIsNeverWrittenBack() throws {
+    @Test func aLaunchArgumentTakesPrecedenceAndIsNeverWrittenBack() throws {
         let backend = SpyBackend(
             ["number": 5, "flag": false],
             arguments: ["number": "7", "flag": "YES", "ratio": "0.5", "bad": "seven", "list": ["1", "2"]])
@@ -339,22 +339,22 @@ struct PersistentStoreTests {
         #expect(failures.kinds == [.unreadable])
     }
 
-    @Test(.timeLimit(.minutes(1))) func observersHearTheLaunchArgumentThatReads() async {
+    @Test(.timeLimit(.minutes(1))) func observersReceiveTheLaunchArgument() async {
         let backend = SpyBackend(["number": 10], arguments: ["number": "42", "missing": "3"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         let number = UserDefault("number", default: 1, in: suite)
         let missing = UserDefault("missing", default: 1, in: suite)
-        let heard = Guarded<[Int?]>([])
+        let received = Guarded<[Int?]>([])
         let tokens = [
-            number.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } },
-            missing.observe(initial: true) { change in heard.withLock { $0.append(change.newValue) } },
+            number.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } },
+            missing.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } },
             number.store.observe(initial: true) { change in
                 #expect(change.kind == .initial)
-                heard.withLock { $0.append(change.newValue) }
+                received.withLock { $0.append(change.newValue) }
             },
         ]
-        #expect(heard.withLock { $0 } == [42, 3, 42])
+        #expect(received.withLock { $0 } == [42, 3, 42])
         for await value in number.values {
             #expect(value == 42)
             break
@@ -368,7 +368,7 @@ struct PersistentStoreTests {
         missing.reset()
         backend.write(12, forKey: "number")
         #expect(number.value == 42)
-        #expect(heard.withLock { $0 } == [42, 3, 42])
+        #expect(received.withLock { $0 } == [42, 3, 42])
         #expect(failures.all == [])
         for token in tokens { token.cancel() }
     }

@@ -68,7 +68,7 @@ struct SuiteContentsTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func anUpdateWithoutAnEffectIsNoChange(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func anUpdateWithoutAnEffectIsNotAChange(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[number] = 1
             let changes = Guarded(0)
@@ -235,7 +235,7 @@ struct SuiteContentsTests {
             #expect(try suite.contents().withoutInfo == ["new": 20, "old.unreadable": "wide"])
             #expect(failures.kinds == [.unreadable])
             #expect(failures.all.first?.reason.contains("old.unreadable") == true)
-            // A key that was not read is removed as it is.
+            // A key that was not read is removed without a copy.
             try suite.update { $0["old"] = "wide" }
             try suite.update { $0.remove(old) }
             #expect(try suite.keys() == ["new", "old.unreadable"])
