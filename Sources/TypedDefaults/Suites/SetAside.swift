@@ -94,8 +94,8 @@ extension DefaultsSuite {
 
     /// Removes a copy of a value that could not be read.
     ///
-    /// - Throws: A ``DefaultsError``, of kind ``DefaultsError/Kind/refused`` if the copy has changed
-    ///   since it was listed. Then nothing is removed.
+    /// - Throws: A ``DefaultsError``, of kind ``DefaultsError/Kind/refused`` if the copy has
+    ///   changed since it was listed. Then nothing is removed.
     public func discard(_ copy: SetAsideValue) throws {
         let suite = current
         try suite.core.withWriteAccess { () throws(DefaultsError) in

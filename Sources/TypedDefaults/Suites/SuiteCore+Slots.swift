@@ -205,8 +205,8 @@ extension SuiteCore {
     /// Copies a value that the backend itself cannot read, as a commit of its own that comes first:
     /// whatever happens then, nothing is lost.
     ///
-    /// - Returns: The key of the copy, the edit that says when and why it was made, and the error to
-    ///   report once write access has ended.
+    /// - Returns: The key of the copy, the edit that says when and why it was made, and the error
+    ///   to report once write access has ended.
     func setAsideUnknownValue(
         of key: String, as name: String, _ failure: DefaultsError? = nil
     ) throws(DefaultsError) -> (key: String, info: [(key: String, value: PropertyList?)], error: DefaultsError) {
