@@ -171,13 +171,18 @@ struct MovingTests {
 
     @Test func aFailedFlushLeavesTheSourceAsItWas() throws {
         let (from, to) = (SpyBackend(three), SpyBackend())
-        to.state.withLock { state in
-            state.onSynchronize = { [weak to] in to?.fail(with: DefaultsError(.unavailable, reason: "disk")) }
+        // The commit itself still succeeds.
+        to.interrupt { [weak to] call in
+            if call == .commit { to?.fail(with: DefaultsError(.unavailable, reason: "the disk failed")) }
         }
         let (old, new) = (DefaultsSuite(backend: from), DefaultsSuite(backend: to))
-        try new.synchronize()
         #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
         #expect(from.contents == three)
+        #expect(to.contents == three)
+        to.interrupt(nil)
+        to.fail(with: nil)
+        #expect(try old.move(.all, to: new).moved == ["a", "b", "c"])
+        #expect(from.contents.isEmpty)
     }
 
     @Test(arguments: Backend.allCases) func aMoveBetweenASuiteAndItsScopeIsOneCommit(backend: Backend) throws {
