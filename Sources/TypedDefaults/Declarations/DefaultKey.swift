@@ -23,7 +23,9 @@
 ///
 /// If you rename a key, list its former names, newest first:
 /// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value under a former name is read until
-/// a value is stored under the new one. The first write moves it, in one commit.
+/// a value is stored under the new one. The first write moves it, in one commit. Two keys must not
+/// share a former name, because the first write of one would take the value from the other; the
+/// failure handler then receives a conflict.
 ///
 /// Do not declare one name with two types: each declaration finds the values of the other
 /// *unreadable*, and copies them to another key before it overwrites them. If a process uses both

@@ -517,6 +517,21 @@ struct ForeignEntriesTests {
         #expect(try stored(suite)["on"] == false)
     }
 
+    @Test func aNumberOfManyDigitsLeavesJSONAsTheTextOfADecimal() throws {
+        struct Newer: DefaultConfig {
+            static let key = "Config"
+            var on = true
+            var price = Decimal(1)
+        }
+        var newer = Newer()
+        newer.price = try #require(Decimal(string: "12345678901234567890.5"))
+        let suite = DefaultsSuite.inMemory(["Config": .data(try JSONEncoder().encode(newer))])
+        try PersistentStore<Config>(in: suite).update { $0.on = false }
+        #expect(try stored(suite)["price"] == "12345678901234567890.5")
+        let value = PersistentStore<Newer>(in: suite).value
+        #expect(value.price == newer.price && !value.on)
+    }
+
     @Test func anotherProcessMayAddEntriesLater() throws {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }

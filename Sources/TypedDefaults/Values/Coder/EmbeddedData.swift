@@ -288,6 +288,16 @@ extension PropertyList {
     /// A number with more digits than a double has. It cannot be mistaken for text in the data.
     fileprivate static func digits(_ text: String) -> PropertyList { .dictionary([digitsKey: .string(text)]) }
 
+    /// The same tree with the text in place of each ``digits(_:)``.
+    var withDigitsAsText: PropertyList {
+        if let digits { return .string(digits) }
+        switch self {
+        case .array(let elements): return .array(elements.map(\.withDigitsAsText))
+        case .dictionary(let entries): return .dictionary(entries.mapValues(\.withDigitsAsText))
+        default: return self
+        }
+    }
+
     /// The text of ``digits(_:)``.
     var digits: String? {
         guard case .dictionary(let entries) = self, entries.count == 1,

@@ -35,7 +35,9 @@ struct Mending: Sendable {
         kept.errors = errors
         var isComplete = !hasOtherFaults
         for entry in entries {
-            if merged.put(entry.stored, at: entry.path[...], insteadOf: entry.placed) {
+            // Outside of JSON, a number of many digits is a text, as of a `Decimal`.
+            let stored = json == nil ? entry.stored.withDigitsAsText : entry.stored
+            if merged.put(stored, at: entry.path[...], insteadOf: entry.placed) {
                 kept.entries.append(entry)
             } else if entry.isFault {
                 isComplete = false
