@@ -418,11 +418,14 @@ struct ForeignEntriesTests {
                 #expect(entries["mode"] == "hologram", "the value was not changed by this version")
                 #expect(entries["lens"] == ["zoom": .double(zoom), "name": "x", "coated": 1])
                 #expect(entries["flash"] == ["power": 1, "isOn": true, "color": "red"])
-                #expect(entries["lenses"] == [["zoom": 1.0, "name": "a"]], "not inside arrays")
+                #expect(entries["lenses"] == [["zoom": 1.0, "name": "a", "serial": 5]], "an array that stays")
                 #expect(store.value.lens.zoom == zoom)
                 #expect(store.value.mode == .photo)
             }
             #expect(try suite.keys() == ["Config"], "nothing had to be set aside")
+            try store.update { $0.lenses[0].name = "b" }
+            #expect(try stored(suite)["lenses"] == [["zoom": 1.0, "name": "b"]], "an array that changes")
+            #expect(try stored(suite)["hdr"] == true)
         }
     }
 
@@ -461,6 +464,26 @@ struct ForeignEntriesTests {
         #expect(try stored(suite)["hdr"] == true)
         #expect(try suite.contents()["Config.unreadable"] == before)
         #expect(failures.all.last?.reason.contains("kept under “Config.unreadable”") == true)
+    }
+
+    @Test func anArrayOfJSONThatStaysKeepsItsEntries() throws {
+        struct Roll: Codable, Equatable {
+            var title = ""
+            var lenses: [Lens] = []
+        }
+        let json = #"{"lenses":[{"name":"a","serial":5,"zoom":3}],"title":"old"}"#
+        let suite = DefaultsSuite.inMemory(["roll": .data(Data(json.utf8))])
+        let failures = Failures(of: suite)
+        let key = DefaultKey("roll", default: Roll(), form: .jsonData)
+        for title in ["new", "newer"] {
+            try suite.update(key) { $0.title = title }
+            let expected = json.replacingOccurrences(of: "old", with: title)
+            #expect(try suite.contents()["roll"] == .data(Data(expected.utf8)))
+        }
+        suite[key].lenses[0].zoom = 4
+        #expect(
+            try suite.contents()["roll"] == .data(Data(#"{"lenses":[{"name":"a","zoom":4}],"title":"newer"}"#.utf8)))
+        #expect(failures.all.isEmpty)
     }
 
     @Test func elementsThatWereLeftOutAreSetAside() throws {

@@ -50,6 +50,22 @@ struct Mending: Sendable {
     }
 }
 
+extension Mending {
+    /// Adds arrays with elements of which the type does not know each entry. A later write keeps
+    /// such an array unless it changes it: elements have no identity by which a changed array could
+    /// keep their entries.
+    ///
+    /// - Parameter encoded: The decoded value as it would be stored; `nil` if it has another form
+    ///   from now on.
+    mutating func add(arrays: Set<[String]>, in stored: PropertyList, encoded: PropertyList?) {
+        for path in arrays where !path.isEmpty {
+            if let array = stored[path[...]], let placed = encoded?[path[...]] {
+                entries.append(Entry(path: path, stored: array, placed: placed, isFault: false))
+            }
+        }
+    }
+}
+
 extension PropertyList {
     /// Replaces an entry of a dictionary if it is equal to `placed`, or is missing for `nil`.
     ///
@@ -64,6 +80,21 @@ extension PropertyList {
         }
         self = .dictionary(entries)
         return true
+    }
+
+    /// Returns the path of the outermost array around a part of the tree; `nil` if there is none.
+    func outermostArray(around path: [String]) -> [String]? {
+        var node = self
+        for (index, key) in path.enumerated() {
+            switch node {
+            case .array: return Array(path[..<index])
+            case .dictionary(let entries):
+                guard let entry = entries[key] else { return nil }
+                node = entry
+            default: return nil
+            }
+        }
+        return nil
     }
 
     /// The entry of a dictionary at a path; `nil` if there is none.
@@ -463,7 +494,12 @@ final class UnknownEntries {
         names[path] = names[path]?.intersection(unknown) ?? unknown
     }
 
-    /// Returns the entries in their stored form.
+    /// The paths of the outermost arrays around entries that no type has a key for.
+    func arrays(in stored: PropertyList) -> Set<[String]> {
+        Set(names.lazy.filter { !$0.value.isEmpty }.compactMap { stored.outermostArray(around: $0.key) })
+    }
+
+    /// The entries outside of arrays, as they are stored.
     func entries(in stored: PropertyList) -> [Mending.Entry] {
         names.flatMap { path, names in
             names.compactMap { name in

@@ -75,7 +75,7 @@ extension Conversion where Value: Codable {
         do throws(DefaultsError) {
             let value = try decodingByCodable(stored, mode, fallback: fallback(), unknown: unknown)
             guard let unknown else { return .success(Box(value)) }
-            return .success(Box.make(value, Mending(entries: unknownEntries(of: stored, unknown))))
+            return .success(Box.make(value, mending(of: stored, value, unknown)))
         } catch {
             guard mode != .argument,
                 let box = try? mendedByCodable(stored, unknown, fallback: fallback(), isTolerant: isTolerant)
@@ -89,13 +89,30 @@ extension Conversion where Value: Codable {
     /// Returns the entries of a value, also of JSON or a property list in data, that the type does
     /// not know.
     ///
-    /// - Parameter unknown: The entries that were recorded when the value was decoded.
-    static func unknownEntries(of stored: PropertyList, _ unknown: UnknownEntries) -> [Mending.Entry] {
-        guard case .data(let data) = stored else { return unknown.entries(in: stored) }
-        guard let tree = try? EmbeddedData(data).tree else { return [] }
-        unknown.removeAll()
-        let root = PropertyListTreeDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
-        return (try? root.decode(Value.self, from: tree)) == nil ? [] : unknown.entries(in: tree)
+    /// - Parameters:
+    ///   - unknown: What was noted when the value was decoded.
+    ///   - encodingInData: Returns the tree of the data that would be stored; `nil` if the value is
+    ///     stored in the native form from now on.
+    static func mending(
+        of stored: PropertyList, _ value: Value, _ unknown: UnknownEntries,
+        encodingInData: (Value) -> PropertyList? = { _ in nil }
+    ) -> Mending {
+        var mending = Mending()
+        var tree = stored
+        if case .data(let data) = stored {
+            guard let embedded = try? EmbeddedData(data).tree else { return mending }
+            tree = embedded
+            unknown.removeAll()
+            let root = PropertyListTreeDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
+            guard (try? root.decode(Value.self, from: tree)) != nil else { return mending }
+        }
+        mending.entries = unknown.entries(in: tree)
+        let arrays = unknown.arrays(in: tree)
+        if !arrays.isEmpty {
+            let encoded = tree != stored ? encodingInData(value) : try? encodingByCodable(value)
+            mending.add(arrays: arrays, in: tree, encoded: encoded)
+        }
+        return mending
     }
 
     private static func mendedByCodable(
@@ -111,7 +128,13 @@ extension Conversion where Value: Codable {
         var (value, mending) = try decodingWithFaults(
             Value.self, from: tree, isFoundation: tree != stored, default: defaultTree, isTolerant: isTolerant,
             unknown: unknown)
-        if let unknown { mending.entries += unknown.entries(in: tree) }
+        if let unknown {
+            mending.entries += unknown.entries(in: tree)
+            let arrays = unknown.arrays(in: tree)
+            if !arrays.isEmpty, tree == stored {
+                mending.add(arrays: arrays, in: tree, encoded: try? encodingByCodable(value))
+            }
+        }
         return Box.make(value, mending)
     }
 

@@ -30,8 +30,8 @@ extension Conversion where Value: Codable {
             decodeBox: { stored, mode in
                 if case .data(let data) = stored, let value = try? EmbeddedData(data).decode(Value.self) {
                     guard mode == .recording else { return .success(Box(value)) }
-                    let entries = unknownEntries(of: stored, UnknownEntries())
-                    return .success(Box.make(value, Mending(entries: entries)))
+                    let mending = mending(of: stored, value, UnknownEntries(), encodingInData: treeOfJSON)
+                    return .success(Box.make(value, mending))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)
             })
@@ -46,6 +46,11 @@ extension Conversion where Value: Codable {
         // The same value gives the same bytes.
         encoder.outputFormatting = .sortedKeys
         return .data(try encoder.encode(value))
+    }
+
+    private static func treeOfJSON(_ value: Value) -> PropertyList? {
+        guard case .data(let data)? = try? encodingAsJSON(value) else { return nil }
+        return (try? EmbeddedData(data).tree) ?? nil
     }
 
     private static func decodingFromJSON(_ stored: PropertyList) throws -> Value {
