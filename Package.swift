@@ -51,7 +51,7 @@ let package = Package(
             dependencies: [
                 "SettingsFile", "TypedDefaults",
                 .target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux])),
-            ], swiftSettings: settings),
+            ], exclude: ["TimeMachine/Fixtures"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

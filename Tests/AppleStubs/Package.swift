@@ -40,7 +40,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TypedDefaultsTests", dependencies: ["SettingsFile", "TypedDefaults", "typed-defaults"] + apple,
-            swiftSettings: settings),
+            exclude: ["TimeMachine/Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "AdapterTests", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
     ],
