@@ -210,6 +210,38 @@ struct ShapeChangeTests {
         }
     }
 
+    @Test func aDictionaryWithEnumKeysIsNoDictionaryWithStringKeys() throws {
+        try expectStep([Mode.photo: 1], default: [String: Int](), then: ["video": 2], becomes: ["photo": 1]) { old in
+            Dictionary(uniqueKeysWithValues: old.map { ($0.rawValue, $1) })
+        }
+    }
+
+    @Test func aDictionaryWithStringKeysBecomesOneWithRepresentableKeysAndBack() throws {
+        enum Name: String, Codable, CodingKeyRepresentable { case photo, video }
+        try expectAutomatic(
+            ["photo": 1], reads: [Name.photo: 1], default: [:], then: [.video: 2], back: ["video": 2])
+    }
+
+    @Test func aDateIsNoNumber() throws {
+        try expectStep(Date(timeIntervalSinceReferenceDate: 5), default: 1.0, then: 2, becomes: 5) {
+            $0.timeIntervalSinceReferenceDate
+        }
+    }
+
+    @Test func severalKeysBecomeOneStruct() throws {
+        var migrator = DefaultsMigrator()
+        let (x, y) = (DefaultKey<Int?>("x"), DefaultKey<Int?>("y"))
+        migrator.register("2.0: a point") { contents in
+            guard let left = try contents.read(x), let top = try contents.read(y) else { return }
+            contents[DefaultKey("point", default: Point())] = Point(x: left, y: top)
+            contents.remove(x)
+            contents.remove(y)
+        }
+        var contents: SuiteContents = ["x": 1, "y": 2]
+        try migrator.migrate(&contents)
+        #expect(contents == ["point": ["x": 1, "y": 2], "TypedDefaults-migrations": ["2.0: a point"]])
+    }
+
     @Test func anUnknownRawValueIsSetAside() throws {
         try expectStep("hologram", default: Mode.photo, then: .video, becomes: .video) { _ in .video }
     }
@@ -292,6 +324,11 @@ extension ShapeChangeTests {
         try expectStep([Old(x: 1)], default: [Point](), then: [Point(x: 2)], becomes: [Point(x: 1)]) { old in
             old.map { Point(x: $0.x) }
         }
+    }
+
+    @Test func anElementWithoutAnOldPropertyIsReadWithoutIt() throws {
+        struct New: Codable, Equatable { var x: Int }
+        try expectAutomatic([Point(x: 1, y: 2)], reads: [New(x: 1)], default: [], then: [New(x: 2)])
     }
 
     @Test func anElementOfAConfigTypeTakesANewPropertyFromItsDefault() throws {
