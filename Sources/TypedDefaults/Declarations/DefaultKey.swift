@@ -18,8 +18,9 @@
 /// In a module that is isolated to the main actor by default, mark your own `Codable` value types,
 /// and the enums that contain keys, as `nonisolated`.
 ///
-/// If a stored `Codable` struct lacks a property that a later version of the program added, that
-/// property takes its value from the default. This includes structs stored as JSON data.
+/// If a stored `Codable` struct lacks a property that a later version of the program added, or
+/// holds one that cannot be read, that property takes its value from the default, in JSON data as
+/// well.
 ///
 /// If you rename a key, list its former names, newest first:
 /// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value under a former name is read until

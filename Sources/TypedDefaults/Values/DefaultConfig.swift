@@ -13,8 +13,8 @@ import SettingsFile
 ///
 /// A struct whose properties all have initial values needs no other code; a public one also needs
 /// `public init() {}`. Stores of such a type have a ``DefaultStoreType/value`` that is never `nil`.
-/// A stored value that lacks a property, because a later version of the program added it, takes
-/// that property from the default.
+/// A stored value that lacks a property, because a later version of the program added it, or holds
+/// one that cannot be read, takes that property from the default. See <doc:ChangingYourSettings>.
 ///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
 /// has the same `id` until it is stored.
