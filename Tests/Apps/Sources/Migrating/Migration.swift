@@ -1,40 +1,30 @@
 import TypedDefaults
 
-enum Migration {
-    /// A value of version 1 that has another type than version 1 wrote.
-    struct UnexpectedValue: Error, Equatable { let key: String }
-
-    /// Moves the settings of version 1 to those of version 2 as one commit.
-    ///
-    /// If it throws, the settings stay as they are. A later call tries again.
-    static func run(in suite: DefaultsSuite) throws {
-        guard try suite.read(.settingsVersion) < 2 else { return }
-        try suite.update { contents in
-            // Another process may have migrated the settings in the meantime.
-            guard contents[.settingsVersion] < 2 else { return }
-            if let book = try contents.take("lastBook", as: String.self) {
-                contents[.currentBook] = book
-            }
-            if let left = try contents.take("marginLeft", as: Int.self) {
+extension DefaultsMigrator {
+    /// The changes of the reader's settings. `currentBook` needs no step: its key names the former
+    /// one.
+    static let reader: DefaultsMigrator = {
+        var migrator = DefaultsMigrator()
+        migrator.register("2.0: one config for the page") { contents in
+            if let left = try contents.take(DefaultKey<Int?>("marginLeft")) {
                 contents[PageConfig.self].leftMargin = left
             }
-            if let right = try contents.take("marginRight", as: Int.self) {
+            if let right = try contents.take(DefaultKey<Int?>("marginRight")) {
                 contents[PageConfig.self].rightMargin = right
             }
-            if let hyphenates = try contents.take("hyphenate", as: Bool.self) {
+            if let hyphenates = try contents.take(DefaultKey<Bool?>("hyphenate")) {
                 contents[PageConfig.self].hyphenates = hyphenates
             }
-            contents[.settingsVersion] = 2
         }
-    }
+        return migrator
+    }()
 }
 
 extension SuiteContents {
-    /// Removes a value and returns it.
-    fileprivate mutating func take<Value>(_ key: String, as type: Value.Type) throws -> Value? {
-        guard let stored = self[key] else { return nil }
-        guard let value = stored.object as? Value else { throw Migration.UnexpectedValue(key: key) }
-        self[key] = nil
+    /// Removes a value and returns it. Throws if the value has another type.
+    fileprivate mutating func take<Value>(_ key: DefaultKey<Value?>) throws -> Value? {
+        guard let value = try read(key) else { return nil }
+        remove(key)
         return value
     }
 }

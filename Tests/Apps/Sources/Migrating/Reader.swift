@@ -18,11 +18,7 @@ struct PageConfig: DefaultConfig, Equatable {
 }
 
 extension DefaultKey<String> {
-    /// The key was `lastBook` in version 1.
-    static let currentBook = DefaultKey("currentBook", default: "")
-}
-extension DefaultKey<Int> {
-    static let settingsVersion = DefaultKey("settingsVersion", default: 1)
+    static let currentBook = DefaultKey("currentBook", formerly: "lastBook", default: "")
 }
 
 /// The settings of one user of a reader for books.
@@ -31,7 +27,7 @@ struct Reader {
 
     init(user: String, in suite: DefaultsSuite = .standard) throws {
         settings = suite.scoped("\(user)/")
-        try Migration.run(in: settings)
+        try settings.migrate(.reader)
     }
 
     var text: PersistentStore<TextConfig> { PersistentStore(in: settings) }

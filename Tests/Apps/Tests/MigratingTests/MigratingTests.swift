@@ -26,7 +26,7 @@ struct MigratingTests {
         #expect(reader.page.value == PageConfig(leftMargin: 10, rightMargin: 12, hyphenates: true))
         #expect(reader.currentBook == "Moby-Dick")
         let json = try String(decoding: reader.settings.contents().json(), as: UTF8.self)
-        for key in ["lastBook", "marginLeft", "marginRight", "\"hyphenate\""] { #expect(!json.contains(key)) }
+        for key in ["marginLeft", "marginRight", "\"hyphenate\""] { #expect(!json.contains(key)) }
         #expect(json.contains("plugin"), "keys of other programs stay")
         #expect(!json.contains("lineSpacing"), "the default of a new property is not stored")
     }
@@ -41,10 +41,20 @@ struct MigratingTests {
         _ = try Reader(user: "ada", in: suite)
         inScope.cancel()
         inSuite.cancel()
-        let keys = [
-            "Page", "currentBook", "hyphenate", "lastBook", "marginLeft", "marginRight", "settingsVersion",
-        ]
+        let keys = ["Page", "TypedDefaults-migrations", "hyphenate", "marginLeft", "marginRight"]
         #expect(changes.withLock { $0 } == [Set(keys), Set(keys.map { "ada/\($0)" })])
+    }
+
+    @Test func theFirstWriteMovesTheBook() throws {
+        let reader = try Reader(user: "ada", in: suite)
+        #expect(try reader.settings.keys().contains("lastBook"), "reading moves nothing")
+        reader.currentBook = "Emma"
+        #expect(try reader.settings.keys() == ["Page", "Text", "currentBook", "plugin"])
+    }
+
+    @Test func aSecondMigrationHasNothingToDo() throws {
+        let reader = try Reader(user: "ada", in: suite)
+        #expect(try reader.settings.migrate(.reader) == [])
     }
 
     @Test func aScopeOfTheStandardSuiteFollowsTheStandIn() throws {
@@ -80,7 +90,7 @@ struct MigratingTests {
     @Test func usersDoNotShareSettings() throws {
         try store(#"{"lastBook": "Emma", "marginLeft": 1}"#, for: "grace")
         let ada = try Reader(user: "ada", in: suite)
-        #expect(suite.scoped("grace/")[.settingsVersion] == 1, "only the settings of Ada are migrated")
+        #expect(try suite.scoped("grace/").contents().appliedMigrations == [], "only the settings of Ada are migrated")
         let grace = try Reader(user: "grace", in: suite)
         #expect(grace.currentBook == "Emma")
         #expect(grace.page.value == PageConfig(leftMargin: 1))
@@ -94,7 +104,9 @@ struct MigratingTests {
     @Test func anUnexpectedValueLeavesVersion1() throws {
         try store(#"{"lastBook": "Emma", "marginLeft": 5, "marginRight": "wide"}"#, for: "ada")
         let before = try suite.contents()
-        #expect(throws: Migration.UnexpectedValue(key: "marginRight")) { try Reader(user: "ada", in: suite) }
+        let error = #expect(throws: DefaultsMigrator.Failure.self) { try Reader(user: "ada", in: suite) }
+        #expect(error?.migration == "2.0: one config for the page")
+        #expect((error?.error as? DefaultsError)?.key == "marginRight")
         #expect(try suite.contents() == before)
     }
 
