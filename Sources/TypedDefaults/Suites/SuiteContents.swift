@@ -242,8 +242,8 @@ extension SuiteContents {
 
         init(_ values: [ByteString: PropertyList]) { state = Locked(State(source: .values(values))) }
 
-        /// Creates a base that reads from a suite until ``complete()`` is called. The caller has
-        /// the turn of the suite's writers.
+        /// Creates a base that reads from a suite until ``complete()`` is called. The caller holds
+        /// the writer lock of the suite.
         init(reading suite: DefaultsSuite) { state = Locked(State(source: .suite(suite))) }
 
         /// Returns the value of a key.

@@ -158,6 +158,18 @@ struct TolerantDecodingTests {
         #expect(suite[DefaultKey<[String: Mode]>("byName", default: [:])] == ["b": .photo])
     }
 
+    /// Such a dictionary is stored as an array of keys and values in turn.
+    @Test func keysAndValuesOfADictionaryKeepTheirPlaces() {
+        struct Pairs: DefaultConfig {
+            static let key = "Pairs"
+            var modes: [Mode: Mode] = [:]
+        }
+        let stored: PropertyList = ["photo", "video", "hologram", "video", "portrait", "photo"]
+        let suite = DefaultsSuite.inMemory(["Pairs": ["modes": stored]])
+        suite.onFailure = { _ in }
+        #expect(PersistentStore<Pairs>(in: suite).value.modes == [:])
+    }
+
     @Test func typesWithoutADefaultStayUnreadable() throws {
         struct Plain: DefaultConvertible, Codable {
             static let key = "Config"

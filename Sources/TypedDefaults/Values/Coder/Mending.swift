@@ -97,6 +97,8 @@ extension PropertyList {
         return nil
     }
 
+    fileprivate var isDictionary: Bool { if case .dictionary = self { true } else { false } }
+
     /// The entry of a dictionary at a path; `nil` if there is none.
     subscript(path: ArraySlice<String>) -> PropertyList? {
         guard let key = path.first else { return self }
@@ -208,7 +210,7 @@ private struct TreeMender<Value: Decodable> {
                 if canFill, change != .replaced { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
-                fault.reason += Self.consequence
+                fault.reason += "; the default is read in its place"
                 faults.removeAll { $0.path.starts(with: path) }
                 faults.append((path, fault))
                 return true
@@ -218,8 +220,6 @@ private struct TreeMender<Value: Decodable> {
         }
         return false
     }
-
-    private static var consequence: String { "; the default is read in its place" }
 
     private mutating func mend(_ path: [String], _ failures: DecodingFailures) -> MendedPart? {
         // If the outer default lacks the part, the default of a nested config may have it.
@@ -238,14 +238,16 @@ private struct TreeMender<Value: Decodable> {
     /// Mends each element of the outermost list or dictionary around a part at fault.
     ///
     /// - Returns: Whether that changed anything.
-    private mutating func mendCollection(around part: [any CodingKey], _ failures: DecodingFailures) -> Bool {
-        let names = part.map(\.stringValue)
+    private mutating func mendCollection(around fault: [any CodingKey], _ failures: DecodingFailures) -> Bool {
+        let names = fault.map(\.stringValue)
         guard
             let (keys, type) = failures.all.last(where: { path, type in
                 type is any PartCollection.Type && path.count < names.count
                     && names.starts(with: path.map(\.stringValue))
-            }), let type = (type as? any PartCollection.Type)?.partType as? any Decodable.Type,
+            }), let part = (type as? any PartCollection.Type)?.partType as? any Decodable.Type,
             let collection = tree[any: keys.map(\.stringValue)[...]],
+            // A dictionary may be written as an array of keys and values in turn.
+            collection.isDictionary || type is any ElementList.Type,
             mendedCollections.insert(keys.map(\.stringValue)).inserted
         else { return false }
         let path = keys.map(\.stringValue)
@@ -256,7 +258,7 @@ private struct TreeMender<Value: Decodable> {
             var left: [PropertyList] = []
             for (index, element) in elements.enumerated() {
                 let (mended, faults) = mendPart(
-                    type, element, default: nil, at: path + ["\(left.count)"], keys, named: "\(index)")
+                    part, element, default: nil, at: path + ["\(left.count)"], keys, named: "\(index)")
                 if !faults.isEmpty { hasOtherFaults = true }
                 self.faults += faults
                 if let mended { left.append(mended) }
@@ -266,7 +268,7 @@ private struct TreeMender<Value: Decodable> {
             for (key, entry) in entries {
                 let path = path + [key]
                 let (mended, faults) = mendPart(
-                    type, entry, default: defaultTree?[path[...]] ?? failures.defaultPart(at: path), at: path, keys,
+                    part, entry, default: defaultTree?[path[...]] ?? failures.defaultPart(at: path), at: path, keys,
                     named: "*")
                 self.faults += faults
                 entries[key] = mended
