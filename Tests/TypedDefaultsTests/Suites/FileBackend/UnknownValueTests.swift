@@ -124,6 +124,8 @@ struct UnknownValueTests: SettingsFileTests {
             let other = DefaultsSuite(backend: FileBackend(path: file.path))
             other[DefaultKey("a", default: 0)] = 2
             suite[DefaultKey("b", default: 0)] = 1
+            // The thread of the watch may be delivering the change of the other suite.
+            keys.wait { Set($0) == ["a", "b"] }
             #expect(keys.withLock { Set($0) } == ["a", "b"])
         }
     }
