@@ -29,8 +29,8 @@ final class Slot: ForkLock {
 
     /// The parts of a value from another program that a write has kept.
     final class Kept: Sendable {
-        let mending: Mending
-        init(_ mending: Mending) { self.mending = mending }
+        let recovery: DecodingRecovery
+        init(_ recovery: DecodingRecovery) { self.recovery = recovery }
     }
 
     struct Cache {
@@ -175,20 +175,20 @@ final class Slot: ForkLock {
 
     /// Returns what the decoder did about entries of a stored value that the type does not read;
     /// `nil` if it reads all entries.
-    func mending(of stored: PropertyList) throws(DefaultsError) -> Mending? {
+    func recovery(of stored: PropertyList) throws(DefaultsError) -> DecodingRecovery? {
         do throws(DefaultsError) {
             let box = try makeBox(stored, .recording).get()
             // The value may hold an object whose deinit uses the suite.
             if holdsObjects, AfterUnlock.holdsLock { AfterUnlock.run { withExtendedLifetime(box) {} } }
-            return Self.mending(in: box)
+            return Self.recovery(in: box)
         } catch {
             throw error.about(key: key)
         }
     }
 
-    static func mending(in box: any AnyObject & Sendable) -> Mending? {
+    static func recovery(in box: any AnyObject & Sendable) -> DecodingRecovery? {
         // Safe: all boxes of decoded values are of this class.
-        unsafeDowncast(box, to: AnyBox.self).mending
+        unsafeDowncast(box, to: AnyBox.self).recovery
     }
 
     /// Returns what to store for a value of the slot's type; `nil` to remove the key.
@@ -270,7 +270,7 @@ extension Slot {
             cache = read
             cache.isKnown = true
             switch read.content {
-            case .value(let box): cache.reported = Self.mending(in: box) == nil ? nil : reported
+            case .value(let box): cache.reported = Self.recovery(in: box) == nil ? nil : reported
             case .missing: cache.reported = nil
             case .notDecoded, .failure: cache.reported = reported
             }
@@ -284,10 +284,10 @@ extension Slot {
     typealias Replaced = (stored: PropertyList?, content: Content)
 
     /// Caches what the decoder found in a value that was read, unless that has become stale.
-    func keep(_ mending: Mending?, of read: Cache) {
+    func keep(_ recovery: DecodingRecovery?, of read: Cache) {
         cache.withLock { cache in
             guard cache.version == read.version, cache.isKnown, cache.stored == read.stored else { return }
-            cache.kept = mending.map(Kept.init)
+            cache.kept = recovery.map(Kept.init)
             cache.isKeptKnown = true
         }
     }

@@ -127,7 +127,7 @@ extension SuiteContents {
         do throws(DefaultsError) {
             let box = try declaration.conversion.box(stored)
             // A part at fault was not read.
-            if isMigrating, box.mending == nil { base.noteRead(of: name) }
+            if isMigrating, box.recovery == nil { base.noteRead(of: name) }
             return box.value
         } catch {
             throw error.about(key: name)
@@ -139,10 +139,10 @@ extension SuiteContents {
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
             if let old = storedValue(name, declaration), old != new {
-                if !isMigrating, let tree = new, let mending = declaration.conversion.mending(of: old) {
-                    let merged = mending.merged(into: tree)
+                if !isMigrating, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
+                    let merged = recovery.merged(into: tree)
                     new = merged.new
-                    if !merged.isComplete, let error = mending.errors.first { setAside(old, of: name, error) }
+                    if !merged.isComplete, let error = recovery.errors.first { setAside(old, of: name, error) }
                 } else {
                     keep(old, of: name, unlessReadableAs: declaration)
                 }
@@ -170,7 +170,7 @@ extension SuiteContents {
         if isMigrating, base.wasRead(name) { return }
         do throws(DefaultsError) {
             let box = try declaration.conversion.box(old)
-            if isMigrating, let error = box.mending?.errors.first { setAside(old, of: name, error) }
+            if isMigrating, let error = box.recovery?.errors.first { setAside(old, of: name, error) }
         } catch {
             setAside(old, of: name, error)
         }

@@ -16,10 +16,11 @@ extension SuiteCore {
         guard case .notDecoded = read.content else { return read.content }
         read.content = slot.decode(read.stored)
         slot.keep(read)
-        if case .value(let box) = read.content, let mending = Slot.mending(in: box), let first = mending.errors.first,
+        if case .value(let box) = read.content, let recovery = Slot.recovery(in: box),
+            let first = recovery.errors.first,
             slot.takeReport(first.about(key: slot.key), of: read.stored, isValueExact: false)
         {
-            for error in mending.errors { report(error.about(key: slot.key)) }
+            for error in recovery.errors { report(error.about(key: slot.key)) }
         }
         return read.content
     }
@@ -153,9 +154,10 @@ extension SuiteCore {
     /// Finds out what a write must keep of the stored value.
     func record(_ slot: Slot, _ read: Slot.Cache) {
         guard let stored = read.stored,
-            case .success(let mending) = Result(catching: { () throws(DefaultsError) in try slot.mending(of: stored) })
+            case .success(let recovery) = Result(catching: { () throws(DefaultsError) in try slot.recovery(of: stored) }
+            )
         else { return }
-        slot.keep(mending, of: read)
+        slot.keep(recovery, of: read)
     }
 
     /// Puts entries of the stored value that the slot's type does not know, or could not read, into
@@ -165,27 +167,27 @@ extension SuiteCore {
     private func merge(
         _ slot: Slot, _ old: Slot.Cache, _ stored: PropertyList, into new: PropertyList?
     ) -> (new: PropertyList?, Slot.Kept?, DefaultsError?) {
-        let mending: Mending?
+        let recovery: DecodingRecovery?
         do throws(DefaultsError) {
             if let kept = old.kept {
-                mending = kept.mending
+                recovery = kept.recovery
             } else if old.needsRecording(for: new, slot.form) {
-                mending = try slot.mending(of: stored)
+                recovery = try slot.recovery(of: stored)
             } else {
                 switch content(of: slot, old) {
-                case .value(let box): mending = Slot.mending(in: box)
+                case .value(let box): recovery = Slot.recovery(in: box)
                 case .failure(let error): throw error
-                case .missing, .notDecoded: mending = nil
+                case .missing, .notDecoded: recovery = nil
                 }
             }
         } catch {
             return (new, nil, error)
         }
-        guard let mending, let new else { return (new, nil, nil) }
-        let merged = mending.merged(into: new)
+        guard let recovery, let new else { return (new, nil, nil) }
+        let merged = recovery.merged(into: new)
         return (
             merged.new, merged.kept.entries.isEmpty ? nil : Slot.Kept(merged.kept),
-            merged.isComplete ? nil : mending.errors.first?.about(key: slot.key)
+            merged.isComplete ? nil : recovery.errors.first?.about(key: slot.key)
         )
     }
 

@@ -63,11 +63,11 @@ extension Conversion where Value: Codable {
         CheckedTypes.insert(trace.notes, unread: tree.flatMap { $0 }.map { reads.unread(in: $0) } ?? [])
     }
 
-    /// Decodes a value, mends it if some parts cannot be read, and puts it into a `Box`.
+    /// Decodes a value, replaces it if some parts cannot be read, and puts it into a `Box`.
     ///
     /// - Parameters:
     ///   - fallback: The value that supplies parts; `nil` if there is none.
-    ///   - isTolerant: Whether the value is mended, and not only missing properties filled in.
+    ///   - isTolerant: Whether the value is replaced, and not only missing properties filled in.
     static func boxedByCodable(
         _ stored: PropertyList, _ mode: DecodingMode, fallback: @autoclosure () -> Value?, isTolerant: Bool = true
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
@@ -75,10 +75,10 @@ extension Conversion where Value: Codable {
         do throws(DefaultsError) {
             let value = try decodingByCodable(stored, mode, fallback: fallback(), unknown: unknown)
             guard let unknown else { return .success(Box(value)) }
-            return .success(Box.make(value, mending(of: stored, value, unknown)))
+            return .success(Box.make(value, recovery(of: stored, value, unknown)))
         } catch {
             guard mode != .argument,
-                let box = try? mendedByCodable(stored, unknown, fallback: fallback(), isTolerant: isTolerant)
+                let box = try? recoveredByCodable(stored, unknown, fallback: fallback(), isTolerant: isTolerant)
             else {
                 return .failure(error)
             }
@@ -93,29 +93,29 @@ extension Conversion where Value: Codable {
     ///   - unknown: What was noted when the value was decoded.
     ///   - encodingInData: Returns the tree of the data that would be stored; `nil` if the value is
     ///     stored in the native form from now on.
-    static func mending(
+    static func recovery(
         of stored: PropertyList, _ value: Value, _ unknown: UnknownEntries,
         encodingInData: (Value) -> PropertyList? = { _ in nil }
-    ) -> Mending {
-        var mending = Mending()
+    ) -> DecodingRecovery {
+        var recovery = DecodingRecovery()
         var tree = stored
         if case .data(let data) = stored {
-            guard let embedded = try? EmbeddedData(data).tree else { return mending }
+            guard let embedded = try? EmbeddedData(data).tree else { return recovery }
             tree = embedded
             unknown.removeAll()
             let root = PropertyListTreeDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
-            guard (try? root.decode(Value.self, from: tree)) != nil else { return mending }
+            guard (try? root.decode(Value.self, from: tree)) != nil else { return recovery }
         }
-        mending.entries = unknown.entries(in: tree)
+        recovery.entries = unknown.entries(in: tree)
         let arrays = unknown.arrays(in: tree)
         if !arrays.isEmpty {
             let encoded = tree != stored ? encodingInData(value) : try? encodingByCodable(value)
-            mending.add(arrays: arrays, in: tree, encoded: encoded)
+            recovery.add(arrays: arrays, in: tree, encoded: encoded)
         }
-        return mending
+        return recovery
     }
 
-    private static func mendedByCodable(
+    private static func recoveredByCodable(
         _ stored: PropertyList, _ unknown: UnknownEntries?, fallback: Value?, isTolerant: Bool
     ) throws -> Box<Value>? {
         // A default of `nil` has no parts that could replace an unreadable one.
@@ -125,17 +125,17 @@ extension Conversion where Value: Codable {
             guard let embedded = try EmbeddedData(data).tree else { return nil }
             tree = embedded
         }
-        var (value, mending) = try decodingWithFaults(
+        var (value, recovery) = try decodingWithFaults(
             Value.self, from: tree, isFoundation: tree != stored, default: defaultTree, isTolerant: isTolerant,
             unknown: unknown)
         if let unknown {
-            mending.entries += unknown.entries(in: tree)
+            recovery.entries += unknown.entries(in: tree)
             let arrays = unknown.arrays(in: tree)
             if !arrays.isEmpty, tree == stored {
-                mending.add(arrays: arrays, in: tree, encoded: try? encodingByCodable(value))
+                recovery.add(arrays: arrays, in: tree, encoded: try? encodingByCodable(value))
             }
         }
-        return Box.make(value, mending)
+        return Box.make(value, recovery)
     }
 
     /// - Parameter reads: Collects the places that the value is made from.

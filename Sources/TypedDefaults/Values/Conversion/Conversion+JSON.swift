@@ -30,8 +30,8 @@ extension Conversion where Value: Codable {
             decodeBox: { stored, mode in
                 if case .data(let data) = stored, let value = try? EmbeddedData(data).decode(Value.self) {
                     guard mode == .recording else { return .success(Box(value)) }
-                    let mending = mending(of: stored, value, UnknownEntries(), encodingInData: treeOfJSON)
-                    return .success(Box.make(value, mending))
+                    let recovery = recovery(of: stored, value, UnknownEntries(), encodingInData: treeOfJSON)
+                    return .success(Box.make(value, recovery))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)
             })

@@ -39,9 +39,9 @@ struct Conversion<Value: Sendable>: Sendable {
 
     /// Returns what the decoder did about entries that the type does not read; `nil` if there are
     /// none or the value cannot be decoded.
-    func mending(of stored: PropertyList) -> Mending? {
+    func recovery(of stored: PropertyList) -> DecodingRecovery? {
         let box = try? box(stored, .recording)
-        return box?.mending
+        return box?.recovery
     }
 
     func box(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
@@ -60,7 +60,7 @@ struct Conversion<Value: Sendable>: Sendable {
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
                     let box = try box(stored, mode)
-                    return .success(Box<Value?>.make(box.value, box.mending))
+                    return .success(Box<Value?>.make(box.value, box.recovery))
                 } catch {
                     return .failure(error)
                 }
@@ -80,15 +80,15 @@ enum DecodingMode {
 /// A type-erased decoded value.
 class AnyBox: @unchecked Sendable {  // Safe: without state; subclasses have constants only.
     /// What the decoder did about entries that it could not read, or that the type does not know.
-    var mending: Mending? { nil }
+    var recovery: DecodingRecovery? { nil }
 }
 
 class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
     final let value: Value
     init(_ value: Value) { self.value = value }
 
-    static func make(_ value: Value, _ mending: Mending?) -> Box {
-        if let mending, !mending.isEmpty { MendedBox(value, mending) } else { Box(value) }
+    static func make(_ value: Value, _ recovery: DecodingRecovery?) -> Box {
+        if let recovery, !recovery.isEmpty { RecoveredBox(value, recovery) } else { Box(value) }
     }
 
     /// Returns a function that boxes what `decode` returns and throws.
@@ -105,13 +105,13 @@ class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
     }
 }
 
-private final class MendedBox<Value: Sendable>: Box<Value>, @unchecked Sendable {
-    private let noted: Mending
-    init(_ value: Value, _ mending: Mending) {
-        noted = mending
+private final class RecoveredBox<Value: Sendable>: Box<Value>, @unchecked Sendable {
+    private let noted: DecodingRecovery
+    init(_ value: Value, _ recovery: DecodingRecovery) {
+        noted = recovery
         super.init(value)
     }
-    override var mending: Mending? { noted }
+    override var recovery: DecodingRecovery? { noted }
 }
 
 /// The ways to convert a type.
