@@ -25,6 +25,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "TypedDefaults", targets: ["TypedDefaults"]),
+        .library(name: "TypedDefaultsTesting", targets: ["TypedDefaultsTesting"]),
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
     ],
     traits: [
@@ -43,15 +44,18 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),
+        // For the tests of programs that use the library, and of their own stores and backends.
+        .target(
+            name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
         // The tests run the tool as a program, which only macOS and Linux allow.
         .testTarget(
             name: "TypedDefaultsTests",
             dependencies: [
-                "SettingsFile", "TypedDefaults",
+                "SettingsFile", "TypedDefaults", "TypedDefaultsTesting",
                 .target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux])),
-            ], exclude: ["TimeMachine/Fixtures"], swiftSettings: settings),
+            ], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -2,7 +2,7 @@
 import pathlib, re, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULES = ["SettingsFile", "TypedDefaults"]
+MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting"]
 TOOLCHAIN = pathlib.Path(
     subprocess.run(
         ["xcrun", "--find", "swiftc"] if sys.platform == "darwin" else ["which", "swiftc"],
@@ -13,14 +13,20 @@ def sources(root, module):
     return sorted((root / "Sources" / module).rglob("*.swift"))
 
 
-def frontend(folder, module, *arguments):
-    """Runs the frontend for a module, which finds the modules that it imports in `folder`."""
+def flags(folder):
+    """The flags of the package, for modules that are found in `folder`."""
     features = re.findall(r'enableUpcomingFeature\("(\w+)"\)', (ROOT / "Package.swift").read_text())
     flags = ["-swift-version", "6", "-package-name", "typeddefaults", "-parse-as-library", "-I", folder]
     flags += ["-plugin-path", TOOLCHAIN / "lib/swift/host/plugins"]
     for feature in features:
         flags += ["-enable-upcoming-feature", feature]
-    if subprocess.run(["swiftc", "-frontend", "-module-name", module, *flags, *arguments]).returncode:
+    return flags
+
+
+def frontend(folder, module, *arguments):
+    """Runs the frontend for a module, which finds the modules that it imports in `folder`."""
+    command = ["swiftc", "-frontend", "-module-name", module, *flags(folder), *arguments]
+    if subprocess.run(command).returncode:
         sys.exit(f"{module} does not compile")
 
 

@@ -30,6 +30,9 @@ let package = Package(
             name: "TypedDefaults", dependencies: ["SettingsFile"] + apple,
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
+        .target(
+            name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"] + apple,
+            swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
         // Two programs share one folder, as in Xcode.
         .executableTarget(
@@ -39,8 +42,9 @@ let package = Package(
             name: "SampleWidget", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["App"],
             swiftSettings: settings),
         .testTarget(
-            name: "TypedDefaultsTests", dependencies: ["SettingsFile", "TypedDefaults", "typed-defaults"] + apple,
-            exclude: ["TimeMachine/Fixtures"], swiftSettings: settings),
+            name: "TypedDefaultsTests",
+            dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "typed-defaults"] + apple,
+            exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "AdapterTests", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
     ],

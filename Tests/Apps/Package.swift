@@ -9,7 +9,11 @@ let package = Package(
     dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
         .executableTarget(name: "Notes", dependencies: ["TypedDefaults"]),
-        .testTarget(name: "NotesTests", dependencies: ["Notes", "TypedDefaults"]),
+        .testTarget(
+            name: "NotesTests",
+            dependencies: [
+                "Notes", "TypedDefaults", .product(name: "TypedDefaultsTesting", package: "TypedDefaults"),
+            ]),
         .target(name: "CameraModel", dependencies: ["TypedDefaults"]),
         .testTarget(name: "CameraModelTests", dependencies: ["CameraModel", "TypedDefaults"]),
         .target(name: "Migrating", dependencies: ["TypedDefaults"]),

@@ -12,15 +12,20 @@ let mainActor: [SwiftSetting] =
         .enableUpcomingFeature("InferIsolatedConformances"),
     ]
 
+let libraries: [Target.Dependency] = [
+    "TypedDefaults", .product(name: "TypedDefaultsTesting", package: "TypedDefaults"),
+]
+
 let package = Package(
     name: "Client",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
         .target(name: "Camera", dependencies: ["TypedDefaults"], swiftSettings: strict),
-        .testTarget(name: "CameraTests", dependencies: ["Camera", "TypedDefaults"], swiftSettings: strict),
+        .testTarget(name: "CameraTests", dependencies: ["Camera"] + libraries, swiftSettings: strict),
         .target(name: "MainActorCamera", dependencies: ["TypedDefaults"], swiftSettings: mainActor),
         .testTarget(
-            name: "MainActorCameraTests", dependencies: ["MainActorCamera", "TypedDefaults"], swiftSettings: mainActor),
+            name: "MainActorCameraTests", dependencies: ["MainActorCamera"] + libraries,
+            swiftSettings: mainActor),
     ]
 )

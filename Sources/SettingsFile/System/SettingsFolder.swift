@@ -25,6 +25,11 @@
             return path + suffix
         }
 
+        /// Returns an environment variable, unless the program has more privileges than its caller.
+        package static func string(ofVariable name: String) -> String? {
+            variable(name).flatMap { String(validating: $0, as: UTF8.self) }
+        }
+
         private static func variable(_ name: String) -> [UInt8]? { secureVariable(name).map { bytes(of: $0) } }
 
         private static func bytes(of string: UnsafePointer<CChar>) -> [UInt8] {

@@ -44,7 +44,11 @@ extension DefaultsSuite {
         // Noted before the read, so that no change is missed.
         _ = (UserDefault(first, in: self).noteRead(), repeat UserDefault(each others, in: self).noteRead())
         let contents = try contents()
-        return (try contents.read(first), repeat try contents.read(each others))
+        return (try read(first, contents), repeat try read(each others, contents))
+    }
+
+    private func read<Value>(_ key: DefaultKey<Value>, _ contents: SuiteContents) throws -> Value {
+        try setting(key).layeredValue() ?? contents.read(key)
     }
 
     /// Returns whether a value is stored under the key, even if it cannot be read.

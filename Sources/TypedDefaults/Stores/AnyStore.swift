@@ -68,7 +68,8 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     }
 
     private func notifying<Result>(_ body: () throws -> Result) rethrows -> Result {
-        guard let relay else { return try body() }
+        // A store that notifies observers itself must not do so while the relay's lock is held.
+        guard let relay, relay.isNeeded != false else { return try body() }
         return try relay.notifying(base, body)
     }
 

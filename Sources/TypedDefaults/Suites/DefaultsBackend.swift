@@ -101,9 +101,8 @@ package protocol SystemBackend: DefaultsBackend {
     /// Zero means before a write returns, and `nil` means never.
     var synchronizationDelay: Duration? { get }
 
-    /// Returns the launch argument for the key, as in `-volume 7`, if launch arguments take
-    /// precedence over stored values in this place.
-    func launchArgument(forKey key: String) -> PropertyList?
+    /// The layers of a new suite on this backend.
+    var layers: [DefaultsSuite.Layer] { get }
 
     /// Sets the closure that receives failures which the backend finds on its own, such as repaired
     /// damage.
@@ -148,7 +147,7 @@ package protocol SystemBackend: DefaultsBackend {
 
 extension SystemBackend {
     package var synchronizationDelay: Duration? { nil }
-    package func launchArgument(forKey key: String) -> PropertyList? { nil }
+    package var layers: [DefaultsSuite.Layer] { [.stored] }
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
     package var followsKeys: Bool { false }
     package func follow(_ key: String, _ isFollowed: Bool) {}

@@ -211,11 +211,16 @@ extension DefaultsSuite {
     func asOfOneMoment<Result>(_ read: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
         defer { core.deliver() }
         for _ in 0..<10 {
-            let generation = core.backend.generation
+            let (version, generation) = (core.state.withLock { $0.commitVersion }, core.backend.generation)
+            // A commit under way may take effect during the read.
+            guard version % 2 == 0 else { continue }
             let result = try read()
-            if core.backend.generation == generation { return result }
+            // A commit of this process need not change the generation.
+            if core.state.withLock({ $0.commitVersion }) == version, core.backend.generation == generation {
+                return result
+            }
         }
-        // Other processes write all the time, so they wait once.
+        // Other writers write all the time, so they wait once.
         try core.beginWrite()
         defer { core.endWrite() }
         return try read()

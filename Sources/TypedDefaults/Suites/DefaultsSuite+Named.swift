@@ -6,7 +6,12 @@ import SettingsFile
     // Not tested on Apple platforms.
     extension DefaultsSuite {
         /// The program's own settings: `UserDefaults.standard`.
-        public static let standard = DefaultsSuite(userDefaults: .standard)
+        ///
+        /// If the environment variable `TYPED_DEFAULTS_STANDARD` is `memory`, this is a suite in
+        /// memory that also reads launch arguments, for tests. See <doc:Testing>.
+        public static let standard =
+            standardInMemory(ProcessInfo.processInfo.environment[standardVariable])
+            ?? DefaultsSuite(userDefaults: .standard)
 
         /// The name of the program's own settings: the bundle identifier or, without one, the name
         /// of the process. Assigning another name has no effect on Apple platforms.
@@ -36,9 +41,14 @@ import SettingsFile
         /// named after ``standardName``. The default is the file name of the executable, with `%XX`
         /// in place of bytes that a suite name cannot contain. Executables with the same file name
         /// share this file.
+        ///
+        /// If the environment variable `TYPED_DEFAULTS_STANDARD` is `memory`, this is a suite in
+        /// memory that also reads launch arguments, for tests. See <doc:Testing>.
         // The bundle identifier is not used, because only the full Foundation provides it: a
         // program would then use different settings when it links Foundation.
-        public static let standard = DefaultsSuite(settingsFile: standardSuiteName.takeName())
+        public static let standard =
+            standardInMemory(SettingsFolder.string(ofVariable: standardVariable))
+            ?? DefaultsSuite(settingsFile: standardSuiteName.takeName())
 
         /// The name of the program's own settings, by default the file name of the executable.
         ///
@@ -54,7 +64,12 @@ import SettingsFile
             get { standardSuiteName.takeName() }
             set {
                 precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name")
-                precondition(standardSuiteName.give(newValue), "the standard suite is in use under another name")
+                if standardSuiteName.give(newValue, isReplaceable: false) { return }
+                // In a test, another suite stands in for the standard one, which is not used.
+                precondition(
+                    StandInSuite.replacement(of: standard.core) != nil,
+                    "the standard suite is in use under another name")
+                standardSuiteName.give(newValue, isReplaceable: true)
             }
         }
 
@@ -76,7 +91,8 @@ import SettingsFile
             // Programs without a name must not share a file.
             let path = name.isEmpty ? nil : SettingsFolder.path.map { "\($0)/\(name).defaults" }
             let id = ByteString(path ?? "no folder: \(name)")
-            self.init(core: SuiteCore.shared(id: id) { FileBackend(namedPath: path) })
+            let isStandard = name == standardSuiteName.name
+            self.init(core: SuiteCore.shared(id: id, isStandard: isStandard) { FileBackend(namedPath: path) })
         }
     }
 
@@ -87,21 +103,26 @@ import SettingsFile
     private final class StandardName: Sendable {
         private let state = Forks.holding(Locked<(name: String?, isTaken: Bool)>((nil, false)))
 
-        /// Sets the name. Returns false if the suite already has another one.
-        func give(_ name: String) -> Bool {
+        /// Sets the name. Returns false if the suite already has another one, unless that is
+        /// replaceable.
+        @discardableResult
+        func give(_ name: String, isReplaceable: Bool) -> Bool {
             state.withLock { state in
-                if state.name == nil, !state.isTaken { state.name = name }
+                if isReplaceable || (state.name == nil && !state.isTaken) { state.name = name }
                 return state.name == name
             }
         }
 
         func takeName() -> String {
-            state.withLock { state in
-                let name = state.name ?? Self.escaped(SettingsFolder.executableName)
-                state = (name, true)
-                return name
+            let name = name
+            return state.withLock { state in
+                state = (state.name ?? name, true)
+                return state.name ?? name
             }
         }
+
+        /// The name at present, which may still change.
+        var name: String { state.withLock { $0.name } ?? Self.escaped(SettingsFolder.executableName) }
 
         /// Returns the name with `%XX` in place of bytes that a suite name cannot contain.
         private static func escaped(_ name: [UInt8]) -> String {

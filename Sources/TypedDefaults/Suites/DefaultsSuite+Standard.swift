@@ -1,3 +1,5 @@
+import SettingsFile
+
 extension DefaultsSuite {
     /// Runs a function in which another suite stands in for ``standard``, for a test or a preview.
     ///
@@ -38,23 +40,83 @@ extension DefaultsSuite {
         return suite
     }
 
+    /// Makes another suite stand in for ``standard`` in all of this process, except in functions
+    /// that run in ``withStandard(_:operation:)``.
+    ///
+    /// - Parameters:
+    ///   - suite: The suite to use, which is not the standard suite or a scope of it.
+    ///   - onUse: Called with the key, or with `nil` for several keys, each time that values of the
+    ///     suite are used in place of those of the standard suite. Any thread may call it, also
+    ///     during an update.
+    package static func replaceStandard(
+        with suite: DefaultsSuite, onUse: @escaping @Sendable (_ key: String?) -> Void = { _ in }
+    ) {
+        let suite = prepared(suite)
+        guard let standIn = standard.core.processStandIn else {
+            preconditionFailure("“\(standardName)” was opened by name before it became the standard suite")
+        }
+        // Release the old suite after unlocking: the deinit of an object that its handlers hold may
+        // use the standard suite.
+        let old = standIn.withLock { standIn in
+            defer { standIn = StandInSuite.OfProcess(suite: suite, onUse: onUse) }
+            return standIn
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Returns a function that runs `body` on any thread, with the stand-in for ``standard`` of the
+    /// current task.
+    package static func keepingStandard(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let suite = StandInSuite.current
+        return { StandInSuite.$current.withValue(suite, operation: body) }
+    }
+
     /// The suite to use in the current task: the stand-in for the standard suite, or this suite.
     var current: DefaultsSuite {
-        guard let other = StandInSuite.replacement(of: core) else { return self }
+        guard let other = StandInSuite.replacement(of: core, key: nil) else { return self }
         return scope.map { other.scoped($0.prefix) } ?? other
+    }
+
+    /// The core of ``current``, for uses that neither read nor write values.
+    var currentCore: SuiteCore { StandInSuite.replacement(of: core)?.core ?? core }
+
+    /// The environment variable that keeps the standard suite of a process in memory.
+    static let standardVariable = "TYPED_DEFAULTS_STANDARD"
+
+    /// Returns a standard suite in memory if that is the value of ``standardVariable``.
+    static func standardInMemory(_ value: String?) -> DefaultsSuite? {
+        guard value == "memory" else { return nil }
+        let core = SuiteCore(MemoryBackend(), timeout: .seconds(2), id: nil, isStandard: true)
+        core.setLayers([.arguments(), .stored])
+        return DefaultsSuite(core: core)
     }
 }
 
 /// The suite that stands in for the standard suite.
 enum StandInSuite {
+    /// The stand-in of all code that does not run in ``DefaultsSuite/withStandard(_:operation:)``.
+    struct OfProcess {
+        let suite: DefaultsSuite
+        let onUse: @Sendable (_ key: String?) -> Void
+    }
+
     @TaskLocal fileprivate static var current: DefaultsSuite?
 
+    /// Returns the suite that stands in for the suite of that core in the current task, for a use
+    /// of a key, or of several keys.
+    static func replacement(of core: SuiteCore, key: String?) -> DefaultsSuite? {
+        replacement(of: core) { $0(key) }
+    }
+
     /// Returns the suite that stands in for the suite of that core in the current task.
-    // Not inlined, because the callers are generic and this function usually returns at its first
-    // line.
+    // Not inlined, because the callers are generic and this function usually returns early.
     @inline(never)
-    static func replacement(of core: SuiteCore) -> DefaultsSuite? {
-        guard let current, core === DefaultsSuite.standard.core else { return nil }
-        return current
+    static func replacement(
+        of core: SuiteCore, noting use: (_ onUse: (String?) -> Void) -> Void = { _ in }
+    ) -> DefaultsSuite? {
+        if let current { return core === DefaultsSuite.standard.core ? current : nil }
+        guard let standIn = core.processStandIn?.withLock({ $0 }) else { return nil }
+        use(standIn.onUse)
+        return standIn.suite
     }
 }

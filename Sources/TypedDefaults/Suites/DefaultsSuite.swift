@@ -42,19 +42,19 @@ public struct DefaultsSuite: Sendable {
     /// replaces it for all handles on the suite. The handler runs on the thread where the failure
     /// occurred, under no lock, and after the end of an update. It may write to the suite.
     public var onFailure: @Sendable (DefaultsError) -> Void {
-        get { current.core.onFailure }
-        nonmutating set { current.core.onFailure = newValue }
+        get { currentCore.onFailure }
+        nonmutating set { currentCore.onFailure = newValue }
     }
 
     /// Where the suite is stored, for messages; `nil` for a place without a name, such as memory.
-    public var location: String? { current.core.backend.location }
+    public var location: String? { currentCore.backend.location }
 
     /// Returns once all changes so far survive a power failure, as far as the backend can guarantee
     /// that.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the changes
     ///   could not be saved.
-    public func synchronize() throws { try current.core.backend.synchronize() }
+    public func synchronize() throws { try currentCore.backend.synchronize() }
 }
 
 extension DefaultsSuite {

@@ -35,7 +35,7 @@ struct Setting<Value: Sendable>: Sendable {
 
     /// The setting of the suite that stands in for the standard suite in the current task.
     private var replacement: Setting? {
-        guard let suite = StandInSuite.replacement(of: core) else { return nil }
+        guard let suite = StandInSuite.replacement(of: core, key: slot.key) else { return nil }
         return Setting(suite.core, slot.makeSlot(suite))
     }
 
@@ -103,6 +103,13 @@ extension Setting {
         return try value(of: core.current(slot))
     }
 
+    /// Returns the value of a layer above the stored values; `nil` if no such layer has one.
+    func layeredValue() throws(DefaultsError) -> Value? {
+        if let replacement { return try replacement.layeredValue() }
+        guard let stored = slot.layeredValue else { return nil }
+        return try value(of: slot.decode(stored))
+    }
+
     /// Whether a value is stored, even if it cannot be read. If the suite cannot be read, this is
     /// false and the failure handler receives an error.
     var isSet: Bool {
@@ -135,7 +142,7 @@ extension Setting {
         return core.observe(slot, observer, initial: initial)
     }
 
-    func report(_ error: DefaultsError) { (replacement?.core ?? core).report(error) }
+    func report(_ error: DefaultsError) { (StandInSuite.replacement(of: core)?.core ?? core).report(error) }
 
     func set(_ value: Value) {
         do throws(DefaultsError) { try save(value) } catch { report(error) }
@@ -163,8 +170,8 @@ extension Setting {
         let replacement: SuiteCore.Replacement
         do {
             defer { isDeliveryDue = core.endWrite() }
-            // Use the stored value, never the launch argument: writing that back would make it
-            // permanent.
+            // Use the stored value, never that of a layer such as a launch argument: writing that
+            // back would make it permanent.
             var value = try stored(recovers: recovers)
             result = try body(&value)
             // A flush may have found that data was lost while `body` ran.

@@ -40,11 +40,12 @@ extension SuiteCore {
     /// do so at the same time, both get the core of the thread that finishes first, and the other
     /// core is released unused.
     static func shared<Failure: Error>(
-        id: some Hashable & Sendable, _ makeBackend: () throws(Failure) -> any DefaultsBackend
+        id: some Hashable & Sendable, isStandard: Bool = false,
+        _ makeBackend: () throws(Failure) -> any DefaultsBackend
     ) throws(Failure) -> SuiteCore {
         let id = CoreID(id)
         if let core = inUse(id) { return core }
-        let made = SuiteCore(try makeBackend(), timeout: .seconds(2), id: id)
+        let made = SuiteCore(try makeBackend(), timeout: .seconds(2), id: id, isStandard: isStandard)
         return coresInUse.withLock { cores in
             if let core = cores[id] { return core }
             cores.insert(made, id)

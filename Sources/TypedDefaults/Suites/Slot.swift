@@ -55,8 +55,8 @@ final class Slot: ForkLock {
         var version: UInt = 0
         /// Whether a commit of this key is under way.
         var isCommitting = false
-        /// Whether a launch argument or another suite may take precedence, so that the cached value
-        /// must not be returned directly.
+        /// Whether a layer or another suite may take precedence, so that the cached value must not
+        /// be returned directly.
         var isBypassed = false
 
         mutating func learn(
@@ -93,10 +93,6 @@ final class Slot: ForkLock {
     let formerKeys: [String]
     /// The type of the values and how they are converted.
     let form: ConversionForm
-    /// The launch argument, which takes precedence over the stored value.
-    let launchArgument: PropertyList?
-    /// Whether the launch argument has the wrong type, which was reported.
-    private let isArgumentRefused: Bool
     /// Whether decoded values are cached. Class instances are not, because code that receives one
     /// could change it.
     let keepsValues: Bool
@@ -105,6 +101,8 @@ final class Slot: ForkLock {
     /// A `SlotEncoding` of the slot's type.
     private let encoding: any AnyObject & Sendable
     private let makeBox: @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
+    /// Returns the form in which the value of a launch argument would be stored.
+    let storedForm: @Sendable (_ argument: PropertyList) -> Result<PropertyList?, DefaultsError>
     /// Returns a `Box` of the change from one stored value to another, and the error if the new one
     /// cannot be read.
     let makeChange:
@@ -113,7 +111,10 @@ final class Slot: ForkLock {
         )
     /// Returns the slot of the same key and type in another suite.
     let makeSlot: @Sendable (DefaultsSuite) -> Slot
-    private let cache: Locked<Cache>
+    private let cache = Locked(Cache())
+    // Safe: accessed only while the lock of the cache is held. Not in the cache, which is copied.
+    @exclusivity(unchecked)
+    private nonisolated(unsafe) var layered = LayeredValue()
     private let registrar = ObservationRegistrar()
     /// The key path that the registrar uses for the value. Each slot has its own object.
     private let keyPath = RetainCheckingReference<KeyPath<Slot, Never?>>(makeKeyPath())
@@ -122,36 +123,37 @@ final class Slot: ForkLock {
     private let isAlwaysTracked: Bool
 
     init<Value>(
-        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], launchArgument: PropertyList?,
-        isArgumentRefused: Bool, location: String?, frameworkKeepsKeyPaths: Bool = Slot.frameworkKeepsKeyPaths
+        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], location: String?,
+        frameworkKeepsKeyPaths: Bool = Slot.frameworkKeepsKeyPaths
     ) {
         let name = SettingName(key: key, location: location)
         self.key = key
         self.formerKeys = formerKeys
         isAlwaysTracked = !frameworkKeepsKeyPaths
         form = conversion.form
-        self.launchArgument = launchArgument
-        self.isArgumentRefused = isArgumentRefused
         let type = (Value.self as? any AnyOptional.Type)?.wrappedType ?? Value.self
         keepsValues = !(type is AnyClass)
         holdsObjects = !_isPOD(Value.self)
         encoding = SlotEncoding(conversion)
         makeBox = conversion.decodeBox
+        storedForm = { argument in
+            Result { () throws(DefaultsError) in
+                let value: Value
+                do throws(DefaultsError) { value = try conversion.decode(argument, .argument) } catch {
+                    throw DefaultsError(
+                        .unreadable, key: key, type: "\(Value.self)",
+                        reason: "the launch argument is not of this type and is ignored")
+                }
+                do throws(DefaultsError) { return try conversion.encode(value) } catch { throw error.about(key: key) }
+            }
+        }
         makeSlot = { suite in
             suite.core.slot(
                 forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix))
         }
-        var cache = Cache()
-        cache.isBypassed = launchArgument != nil
-        self.cache = Locked(cache)
         makeChange = { old, new, origin, isInitial in
-            // As in `get`, a launch argument takes precedence.
-            let isArgument = launchArgument != nil
-            let new = launchArgument ?? new
             func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
-                Result { () throws(DefaultsError) in
-                    if let stored { try conversion.decode(stored, isArgument ? .argument : .stored) } else { nil }
-                }
+                Result { () throws(DefaultsError) in if let stored { try conversion.decode(stored) } else { nil } }
             }
             let (old, read) = (try? value(old).get(), value(new))
             var failure: DefaultsError?
@@ -165,9 +167,9 @@ final class Slot: ForkLock {
         }
     }
 
-    func decode(_ stored: PropertyList?, asArgument: Bool = false) -> Content {
+    func decode(_ stored: PropertyList?) -> Content {
         guard let stored else { return .missing }
-        switch makeBox(stored, asArgument ? .argument : .stored) {
+        switch makeBox(stored, .stored) {
         case .success(let box): return .value(box)
         case .failure(let error): return .failure(error.about(key: key))
         }
@@ -324,6 +326,25 @@ extension Slot {
         }
     }
 
+    /// The value of a layer above the stored values, in the form in which it would be stored; `nil`
+    /// if no such layer has one.
+    var layeredValue: PropertyList? { cache.withLock { _ in layered.value } }
+
+    /// Replaces what the layers above the stored values have for this slot.
+    ///
+    /// - Parameter isBypassed: Whether another suite may take precedence.
+    /// - Returns: Whether a refused value is another one than before, so that it must be reported.
+    func setLayered(_ new: LayeredValue, isBypassed: Bool) -> Bool {
+        cache.withLock { cache in
+            // A read in progress must not cache its result, because it has the old mark.
+            cache.forget()
+            cache.isBypassed = isBypassed || new.value != nil
+            let isNew = new.refused != nil && new.refused != layered.refused
+            layered = LayeredValue(value: new.value, refused: new.refused ?? layered.refused)
+            return isNew
+        }
+    }
+
     /// Notes that other code may have changed the value.
     func forget() {
         cache.withLock { $0.forget() }
@@ -362,7 +383,7 @@ extension Slot {
     /// Whether the slot can be released and created again later. A slot that has reported a failure
     /// would report it again, and a slot that is tracked would not be found.
     var canBeMadeAgain: Bool {
-        !isTracked && formerKeys.isEmpty && !isArgumentRefused && cache.withLock { $0.reported == nil }
+        !isTracked && formerKeys.isEmpty && cache.withLock { $0.reported == nil && layered.refused == nil }
     }
 
     /// Returns whether a failed read was not reported before, and records that it is reported now.

@@ -65,27 +65,18 @@ extension SuiteCore {
     private func makeSlot<Value>(
         forKey key: String, _ conversion: Conversion<Value>, _ formerKeys: [String]
     ) -> Slot {
-        // Decode the argument outside the lock, because conversions must not be called under it.
-        var argument = ([key] + formerKeys).lazy.compactMap { [backend] in backend.launchArgument(forKey: $0) }.first
-        var unreadable: DefaultsError?
-        if let given = argument {
-            do throws(DefaultsError) {
-                _ = try conversion.decode(given, .argument)
-            } catch {
-                argument = nil
-                unreadable = DefaultsError(
-                    .unreadable, key: key, type: "\(Value.self)",
-                    reason: "the launch argument is not of this type and is ignored")
-            }
-        }
-        let made = Slot(
-            key, conversion, formerKeys: formerKeys, launchArgument: argument, isArgumentRefused: unreadable != nil,
-            location: backend.location)
-        let (slot, rival, unused) = state.withLock {
-            state -> (Slot, (key: String, former: String)?, [any AnyObject & Sendable]) in
+        let made = Slot(key, conversion, formerKeys: formerKeys, location: backend.location)
+        let layers = state.withLock { $0.layers }
+        let (layered, refusal) = layers.value(of: made)
+        let result = state.withLock {
+            state -> (Slot, (key: String, former: String)?, [any AnyObject & Sendable])? in
             if let slot = state.slot(key, conversion.form, formerKeys: formerKeys) { return (slot, nil, []) }
+            guard state.layers === layers else { return nil }
+            _ = made.setLayered(layered, isBypassed: state.isBypassed)
             return (made, state.rival(of: made), state.add(made))
         }
+        // Another thread has just replaced the layers.
+        guard let (slot, rival, unused) = result else { return makeSlot(forKey: key, conversion, formerKeys) }
         withExtendedLifetime(unused) {}
         if let rival {
             report(
@@ -94,7 +85,7 @@ extension SuiteCore {
                     reason: "“\(rival.former)” is a former name of “\(rival.key)” as well: the first write of one "
                         + "takes the value from the other"))
         }
-        if slot === made, let unreadable { report(unreadable) }
+        if slot === made, let refusal { report(refusal) }
         return slot
     }
 

@@ -2,12 +2,10 @@ import SettingsFile
 
 // Reading and replacing what is stored under one key, whatever its type.
 extension SuiteCore {
-    /// What counts: the launch argument before what is stored.
+    /// What counts: the value of a layer before what is stored.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
-        guard let argument = slot.launchArgument else {
-            do throws(DefaultsError) { return try stored(slot) } catch { throw error.about(key: slot.key) }
-        }
-        return slot.decode(argument, asArgument: true)
+        if let value = slot.layeredValue { return slot.decode(value) }
+        do throws(DefaultsError) { return try stored(slot) } catch { throw error.about(key: slot.key) }
     }
 
     /// What is stored, decoded unless it is what was decoded last.

@@ -72,16 +72,21 @@ extension SuiteCore {
         private static let leastSlotLimit = 512
         /// The commit that is under way, and the slots of its keys.
         var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
+        /// Incremented when a commit begins and when it ends, so it is odd during a commit.
+        var commitVersion: UInt = 0
         /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by
         /// ``Forks/count``.
         var synchronizingProcess: Int?
         var onFailure: @Sendable (DefaultsError) -> Void
         var observers = Observers()
+        var layers: Layers
         /// Whether another suite may stand in for this one; see
         /// ``DefaultsSuite/withStandard(_:operation:)``.
         var isBypassed = false
 
-        init(onFailure: @escaping @Sendable (DefaultsError) -> Void) { self.onFailure = onFailure }
+        init(layers: Layers, onFailure: @escaping @Sendable (DefaultsError) -> Void) {
+            (self.layers, self.onFailure) = (layers, onFailure)
+        }
 
         func slot(_ key: String, _ form: ConversionForm, formerKeys: [String]) -> Slot? {
             keys[ByteString(key)]?.slots.first { $0.form == form && $0.formerKeys == formerKeys }

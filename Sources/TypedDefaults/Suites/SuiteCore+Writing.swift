@@ -137,6 +137,7 @@ extension SuiteCore {
             let slots = state.slots(of: edits.lazy.map(\.key))
             for slot in slots where slot !== writer || !hasBegun { slot.markCommitting() }
             state.commit = (edits, slots)
+            state.commitVersion &+= 1
             return state.observers.isEmpty ? nil : slots
         }
         var failure: DefaultsError?
@@ -149,6 +150,7 @@ extension SuiteCore {
         let (isDue, isStale, old) = state.withLock { state -> (Bool, Bool, Slot.Replaced?) in
             let slots = state.commit.slots
             state.commit = ([], [])
+            state.commitVersion &+= 1
             var old: Slot.Replaced?
             for slot in slots {
                 if slot === writer, failure == nil {

@@ -38,9 +38,11 @@ import SettingsFile
 // Slots that only `suite[key]` uses are removed when there are many of them, and created again when
 // they are needed.
 //
-// Launch arguments and former keys
-// --------------------------------
-// A launch argument is fixed when the slot is created. `get` returns it instead of the stored
+// Layers and former keys
+// ----------------------
+// A slot keeps the value that a layer above the stored values has for it, such as a launch
+// argument, in the form in which it would be stored (`Slot.layeredValue`). It gets the value when
+// it is created and when `DefaultsSuite.layers` is set. `get` returns it instead of the stored
 // value, but `update` uses the stored value, so that an argument never becomes permanent.
 //
 // A declaration can list former keys. Without a value under the key, the value under the first
@@ -100,6 +102,10 @@ final class SuiteCore: Sendable {
     nonisolated(unsafe) var write = Write()
 
     let state: Locked<State>
+    /// What stands in for the standard suite where ``DefaultsSuite/withStandard(_:operation:)``
+    /// does not apply; `nil` in all other suites.
+    // Only the standard suite has this lock, so that the others acquire none for it.
+    let processStandIn: Locked<StandInSuite.OfProcess?>?
     private let writeOncePerKind: @Sendable (DefaultsError) -> Void
     private let locks: Locks
 
@@ -108,14 +114,17 @@ final class SuiteCore: Sendable {
         self.init(backend, timeout: timeout, id: nil)
     }
 
-    /// - Parameter id: The identity under which suites share the core.
-    init(_ backend: any DefaultsBackend, timeout: Duration, id: CoreID?) {
+    /// - Parameters:
+    ///   - id: The identity under which suites share the core.
+    ///   - isStandard: Whether this is the core of the standard suite.
+    init(_ backend: any DefaultsBackend, timeout: Duration, id: CoreID?, isStandard: Bool = false) {
         self.id = id
+        processStandIn = isStandard ? Forks.holding(Locked(nil)) : nil
         self.backend = backend as? any SystemBackend ?? ForeignBackend(backend)
         settingsFile = backend as? any SettingsFileBackend
         self.timeout = timeout
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
-        state = Locked(State(onFailure: writeOncePerKind))
+        state = Locked(State(layers: Layers(self.backend.layers), onFailure: writeOncePerKind))
         locks = Locks(writerLock: writerLock, state: state)
         Forks.hold(locks, .suite)
         self.backend.attach { [weak self] error in
@@ -227,6 +236,7 @@ extension SuiteCore {
             state.withHeldLock { state in
                 state.observers.leaveParent()
                 state.commit = ([], [])
+                state.commitVersion += state.commitVersion % 2
                 state.synchronizingProcess = nil
             }
             state.unlock()

@@ -150,6 +150,16 @@ struct FormerKeysTests {
         #expect(try suite.keys() == ["app/AppConfig/userName", "app/AppConfig/userName.unreadable"])
     }
 
+    @Test func aWriteToContentsRemovesTheFormerKeys() throws {
+        let suite = DefaultsSuite.inMemory(["older": 5, "other": 1])
+        let key = DefaultKey("new", default: 0).formerly(["old", "older"])
+        try suite.update { contents in
+            contents[key] = 7
+            #expect(contents.keys == ["new", "other"])
+        }
+        #expect(try suite.contents() == ["new": 7, "other": 1])
+    }
+
     @Test func aDeclarationWithoutFormerKeysReadsItsOwnKeyOnly() throws {
         let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai"])
         let config = AppConfig(in: suite, identifier: "app")

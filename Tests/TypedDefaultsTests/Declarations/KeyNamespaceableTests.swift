@@ -64,7 +64,7 @@ struct KeyNamespaceableTests {
         Own.set(true, forKey: .flag)
         #expect(Own.bool(forKey: .flag))
         #expect(try Own.source.keys() == ["Own_BoolDefaultKey_flag"])
-        #expect(MyUserDefaults.source.location == DefaultsSuite.standard.location)
+        #expect(MyUserDefaults.source == .standard)
     }
 
     @Test func theFiveStepsOfObservationPrintTheExpectedLines() {

@@ -83,11 +83,8 @@ struct StorableConfigTests {
     }
 
     @Test func theIdentifierIsThePrograms() {
-        let file = DefaultsSuite.standard.location.map { ($0 as NSString).lastPathComponent as NSString }
-        let name = file?.deletingPathExtension.replacing(".", with: "/")
-        #expect(
-            TwitterConfig(in: .inMemory()).allKeys.first.map { "\($0)" }
-                == name.map { "\($0)/TwitterConfig/userName" })
+        let name = DefaultsSuite.standardName.replacing(".", with: "/")
+        #expect(TwitterConfig(in: .inMemory()).allKeys.first == "\(name)/TwitterConfig/userName")
     }
 
     @Test func subclassesOfOneClassShareNothing() {

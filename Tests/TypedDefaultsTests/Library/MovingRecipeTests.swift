@@ -79,6 +79,7 @@ struct MovingRecipeTests {
         @Test func settingsMoveIntoAnAppGroup() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder, 1)
                     let standard = DefaultsSuite.standard
                     (standard[.quality], standard[.mode]) = (0.5, "video")
@@ -104,6 +105,7 @@ struct MovingRecipeTests {
                 old[.mode] = "video"
                 for _ in 1...2 {
                     await #expect(processExitsWith: .success) { [folder = folder as String] in
+                        unsetenv("TYPED_DEFAULTS_STANDARD")
                         setenv("XDG_CONFIG_HOME", folder, 1)
                         DefaultsSuite.standardName = "com.example.camera"
                         try DefaultsSuite(name: "old-camera").move(.all, to: .standard)

@@ -319,6 +319,21 @@ extension SecrecyTests {
         func remove() {}
     }
 
+    @Test func aMirrorOfAnInnerObjectShowsNothing() throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let suite = try DefaultsSuite(file: file)
+        suite[DefaultKey("k", default: "")] = Self.secret
+        let backend = try #require(suite.core.backend as? FileBackend)
+        let objects: [Any] = [suite.core, backend, backend.file, DefaultsSuite.inMemory().core.backend]
+        for object in objects {
+            var dumped = ""
+            dump(object, to: &dumped)
+            #expect(!dumped.contains(Self.secret))
+            #expect(Mirror(reflecting: object).children.isEmpty)
+        }
+    }
+
     @Test func theLocalizedDescriptionContainsTheReason() throws {
         let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
         let store = UserDefault(DefaultKey("launchCount", default: 0), in: suite).store

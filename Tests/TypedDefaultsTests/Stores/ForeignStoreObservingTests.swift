@@ -45,6 +45,72 @@ struct ForeignStoreObservingTests {
         func remove() { base.remove() }
     }
 
+    private final class Object: Sendable {}
+
+    @Test func theLastObserverReleasesTheValue() {
+        let store = ForeignStore<Object>()
+        let box = AnyStore(store)
+        var object: Object? = Object()
+        weak let weakObject = object
+        store.set(object!)
+        object = nil
+        let tokens = [0, 1].map { _ in box.observe { _ in } }
+        tokens[0].cancel()
+        store.remove()
+        #expect(weakObject != nil, "the other observer needs it as the old value")
+        tokens[1].cancel()
+        #expect(weakObject == nil)
+    }
+
+    @Test func aRemovalIsOfTheKindRemoved() {
+        let box = AnyStore(ForeignStore<Int>())
+        let kinds = Guarded<[ChangeKind]>([])
+        let token = box.observe { change in kinds.withLock { $0.append(change.kind) } }
+        box.set(1)
+        box.set(2)
+        box.remove()
+        token.cancel()
+        #expect(kinds.withLock { $0 } == [.set, .set, .removed])
+    }
+
+    /// Counts the observations that are cancelled.
+    private final class ObservedStore: DefaultStoreType {
+        let cancelled = Guarded(0)
+        func get() -> Int? { nil }
+        func set(_ value: Int) {}
+        func remove() {}
+        func observe(
+            initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Int>) -> Void
+        ) -> ObservationToken {
+            ObservationToken { [cancelled] in cancelled.withLock { $0 += 1 } }
+        }
+    }
+
+    @Test func cancellingOnTheMainActorEndsTheObservationOfTheStore() {
+        let store = ObservedStore()
+        let token = store.observeOnMainActor { _ in }
+        #expect(store.cancelled.withLock { $0 } == 0)
+        token.cancel()
+        #expect(store.cancelled.withLock { $0 } == 1)
+        withExtendedLifetime(token) {}
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func aCycleOfObserversIsLogged() async throws {
+            let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                let box = AnyStore(ForeignStore<Int>())
+                box.set(0)
+                let token = box.observe { change in box.set((change.newValue ?? 0) + 1) }
+                box.set(1)
+                token.cancel()
+            }
+            let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+            // On Apple platforms, the log shows only the kind.
+            let isLogged = ["observers of a store triggered each other", "nested write"].contains { text.contains($0) }
+            #expect(isLogged, "\(text)")
+        }
+    #endif
+
     private let received = Guarded<[[Int?]]>([])
 
     private func note(_ change: DefaultChange<Int>) {

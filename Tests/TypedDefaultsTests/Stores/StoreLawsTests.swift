@@ -1,174 +1,127 @@
-import Dispatch
 import Foundation
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
-/// The laws of `DefaultStoreType`, for every store on every backend.
+/// Every store of the library on every backend, checked by the laws that users have for theirs.
 struct StoreLawsTests {
-    static let stores = StoreForm.allCases
-    static let exclusiveStores = StoreForm.exclusive
+    struct Kind: Sendable, CustomStringConvertible {
+        let form: StoreForm
+        let backend: Backend
+        var description: String { form.isApart ? "\(form)" : "\(form) on \(backend)" }
 
-    struct Note: DefaultConvertible, Codable {
-        static let key = "note"
-        var text = ""
-        var number = 0.0
-        var count = 0
-    }
+        static let all = StoreForm.allCases.flatMap { form in
+            Backend.allCases.filter { $0 == .memory || !form.isApart }.map { Kind(form: form, backend: $0) }
+        }
 
-    private func withStore(
-        _ form: StoreForm, _ backend: Backend, _ body: (any DefaultStoreType<Note>) throws -> Void
-    ) throws {
-        try backend.withSuite { try body(form.make(Note(), in: $0)) }
-    }
-
-    // Law 1
-
-    @Test(arguments: stores, Backend.allCases)
-    func emptyReadsNil(form: StoreForm, backend: Backend) throws {
-        try withStore(form, backend) { store in
-            #expect(store.get() == nil)
-            let loaded = try store.load()
-            #expect(loaded == nil)
+        /// Passes a new store to `body`, and another one on the same place if there can be one.
+        func withStores(
+            _ body: (any DefaultStoreType<LawSample>, _ reopening: (@Sendable () -> any DefaultStoreType<LawSample>)?)
+                async throws -> Void
+        ) async throws {
+            let suite = try backend.makeSuite()
+            defer { backend.clear(suite) }
+            let make = { @Sendable in form.make(LawSample(), in: suite) }
+            try await body(make(), form.isApart ? nil : make)
         }
     }
 
-    @Test(arguments: stores, Backend.allCases)
-    func lastWriteWins(form: StoreForm, backend: Backend) throws {
-        try withStore(form, backend) { store in
-            for count in 1...3 { store.set(Note(count: count)) }
-            #expect(store.get()?.count == 3)
-            try store.save(Note(count: 4))
-            let loaded = try store.load()
-            #expect(loaded?.count == 4)
-        }
-    }
-
-    @Test(arguments: stores, Backend.allCases)
-    func removingTwiceIsHarmless(form: StoreForm, backend: Backend) throws {
-        try withStore(form, backend) { store in
-            store.set(Note())
-            store.remove()
-            store.remove()
-            #expect(store.get() == nil)
-            store.set(Note(count: 1))
-            #expect(store.get()?.count == 1)
-        }
-    }
-
-    @Test(arguments: stores, Backend.allCases)
-    func aValueReadsBackBitForBit(form: StoreForm, backend: Backend) throws {
-        let composed = "\u{E9}"
-        let decomposed = "e\u{301}"
-        try withStore(form, backend) { store in
-            for text in [
-                composed, decomposed, composed, "", "$null", "a\u{0}b", String(repeating: "x", count: 100_000),
-            ] {
-                try store.save(Note(text: text))
-                #expect(store.get().map { Array($0.text.utf8) } == Array(text.utf8))
-            }
-            for number in [0.0, -0.0, 0.1, .infinity, .nan, .leastNonzeroMagnitude, -.greatestFiniteMagnitude, 0.0] {
-                guard form.isApart || backend.accepts(["number": .double(number)]) else {
-                    let isRefused = fails(with: .refused) { try store.save(Note(number: number)) }
-                    #expect(isRefused)
-                    continue
-                }
-                try store.save(Note(number: number))
-                #expect(store.get()?.number.bitPattern == number.bitPattern)
-            }
-        }
-    }
-
-    // Law 6
-
-    @Test(arguments: stores, Backend.allCases)
-    func updateChangesWhatIsStoredAndReturnsWhatItsBodyReturns(form: StoreForm, backend: Backend) throws {
-        try withStore(form, backend) { store in
-            let wasMissing = try store.updateStored { note in
-                defer { note = Note(count: 1) }
-                return note == nil
-            }
-            #expect(wasMissing)
-            try store.updateStored { $0?.count += 1 }
-            #expect(store.get()?.count == 2)
-            try store.updateStored { $0 = nil }
-            #expect(store.get() == nil)
-        }
-    }
-
-    @Test(arguments: stores, Backend.allCases)
-    func anUpdateThatThrowsChangesNothing(form: StoreForm, backend: Backend) throws {
-        struct Stop: Error {}
-        try withStore(form, backend) { store in
-            store.set(Note(count: 1))
-            #expect(throws: Stop.self) {
-                try store.updateStored {
-                    $0?.count = 2
-                    throw Stop()
+    @Test(arguments: Kind.all, StoreLaw.persistent) func laws(kind: Kind, law: StoreLaw) async throws {
+        try await kind.withStores { store, reopening in
+            guard kind.form.laws.contains(law) else { return }
+            func verify<Store: DefaultStoreType<LawSample>>(_ store: Store) async throws {
+                guard let reopening else { return try await law.verify { store } }
+                try await law.verify {
+                    store
+                } reopening: { _ in
+                    reopening() as! Store
                 }
             }
-            #expect(store.get()?.count == 1)
+            try await verify(store)
         }
     }
 
-    @Test(arguments: exclusiveStores, Backend.allCases)
-    func updatesOfManyThreadsAreExact(form: StoreForm, backend: Backend) throws {
-        // The full number once; the other combinations share its code, and Foundation takes 20 µs
-        // for a write.
-        let rounds = form == .persistent && backend == .memory ? 10_000 : 200
-        let bodies = Guarded(0)
-        try withStore(form, backend) { store in
-            store.set(Note())
-            onThreads(8) { _ in
-                var left = rounds
-                while left > 0 {
-                    do {
-                        try store.updateStored {
-                            $0?.count += 1
-                            bodies.withLock { $0 += 1 }
-                        }
-                        left -= 1
-                    } catch let error as DefaultsError where error.kind == .timedOut {
-                        // On a busy machine, where a write is slow. The body has not run.
-                        continue
-                    } catch {
-                        Issue.record(error)
-                        left -= 1
-                    }
-                }
+    /// Only Foundation's settings refuse values, those in the table of the documentation.
+    @Test(arguments: Kind.all) func noOtherValuesAreRefused(kind: Kind) async throws {
+        try await kind.withStores { store, _ in
+            for (index, sample) in LawSample.samples.enumerated() {
+                let isAccepted = try kind.form.isApart || kind.backend.accepts(encoded(sample))
+                let isRefused = fails(with: .refused) { try store.save(sample) }
+                #expect(isRefused != isAccepted, "sample \(index + 1)")
+                #expect(isRefused || store.get() == sample)
             }
-            #expect(store.get()?.count == 8 * rounds)
-            #expect(bodies.withLock { $0 } == 8 * rounds)
         }
     }
 
-    @Test(arguments: exclusiveStores, Backend.allCases)
-    func readingInsideAnUpdateReturnsTheCommittedValue(form: StoreForm, backend: Backend) throws {
-        try withStore(form, backend) { store in
-            store.set(Note(count: 1))
-            try store.updateStored {
-                $0?.count = 2
-                #expect(store.get()?.count == 1)
+    private func encoded(_ sample: LawSample) throws -> PropertyList {
+        let suite = DefaultsSuite.inMemory()
+        try PersistentStore<LawSample>(in: suite).save(sample)
+        return try #require(try suite.contents()[LawSample.key])
+    }
+
+    /// The full number of rounds once, because all other stores and backends share this code.
+    @Test func updatesOfManyThreadsAreExact() throws {
+        let number = UserDefault(DefaultKey("number", default: 0), in: .inMemory())
+        onThreads(8) { _ in
+            for _ in 0..<10_000 {
+                do { try number.update { $0 += 1 } } catch { Issue.record(error) }
             }
-            #expect(store.get()?.count == 2)
+        }
+        #expect(number.value == 80_000)
+    }
+
+    /// Writes different data for equal values, as encryption with a nonce does.
+    private struct EncryptedStore: DefaultStoreDecorator {
+        typealias Default = LawSample
+        let base: AnyStore<Data>
+        func value(from stored: Data) throws -> LawSample {
+            try PropertyListDecoder().decode(LawSample.self, from: Data(stored.dropFirst().map { $0 ^ stored[0] }))
+        }
+        func stored(from value: LawSample) throws -> Data {
+            let nonce = UInt8.random(in: 0...255)
+            return Data([nonce]) + Data(try PropertyListEncoder().encode(value).map { $0 ^ nonce })
         }
     }
 
-    @Test(arguments: exclusiveStores, Backend.allCases)
-    func writingInsideAnUpdateFailsImmediately(form: StoreForm, backend: Backend) throws {
-        try withStore(form, backend) { store in
-            store.set(Note(count: 1))
-            try store.updateStored { note in
-                let isSaveRefused = fails(with: .nestedWrite) { try store.save(Note(count: 7)) }
-                let isUpdateRefused = fails(with: .nestedWrite) { try store.updateStored { $0 = nil } }
-                #expect(isSaveRefused && isUpdateRefused)
-                note?.count = 2
-            }
-            #expect(store.get()?.count == 2)
+    @Test(arguments: StoreLaw.all) func lawsOfAnEncryptingStore(law: StoreLaw) async throws {
+        // The other samples depend on Foundation's encoder.
+        let samples = Array(LawSample.samples.prefix(2))
+        try await law.verify(samples: samples) {
+            EncryptedStore(base: UserDefault("data", default: Data(), in: .inMemory()).store)
+        }
+    }
+
+    private struct Whole: DefaultConfig {
+        static let key = "Whole"
+        var part = LawSample.samples[2]
+        var other = 7
+    }
+
+    /// A part of a config always has a value, so a mapped store keeps all laws but those that
+    /// remove it.
+    @Test(arguments: StoreLaw.all) func lawsOfAMappedStore(law: StoreLaw) async throws {
+        let needRemoval: [StoreLaw] = [
+            .removingTwiceIsHarmless, .observersHearEachChangeOnce, .observersHearChangesInOrder, .updatesReadAndWrite,
+        ]
+        func verify(within timeout: Duration) async throws {
+            try await law.verify(within: timeout) { AnyStore<Whole>.inMemory().map(\.part) }
+        }
+        if needRemoval.contains(law) {
+            await #expect(throws: LawViolation.self) { try await verify(within: .seconds(1)) }
+        } else {
+            try await verify(within: .seconds(60))
         }
     }
 }
 
 extension StoreForm {
     /// Whether the store is outside the suite that it was created for.
-    var isApart: Bool { self == .inMemory || self == .boxedInMemory || self == .foreign }
+    var isApart: Bool { self == .inMemory || self == .boxedInMemory || self == .foreign || self == .decorated }
+
+    var laws: [StoreLaw] {
+        switch self {
+        case .foreign: StoreLaw.basic
+        default: isApart ? StoreLaw.all : StoreLaw.persistent
+        }
+    }
 }

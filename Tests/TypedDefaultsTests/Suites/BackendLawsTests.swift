@@ -1,9 +1,41 @@
-import Foundation
 import Testing
-import TypedDefaults
+import TypedDefaultsTesting
 
-/// The laws of a backend, tested through a suite.
+@testable import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+/// Every backend of the library, checked by the laws that users have for theirs, and through a
+/// suite.
 struct BackendLawsTests {
+    @Test(arguments: BackendLaw.all) func lawsOfMemory(law: BackendLaw) async throws {
+        try await law.verify { MemoryBackend() }
+    }
+
+    @Test(arguments: BackendLaw.watching) func lawsOfFiles(law: BackendLaw) async throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let make = { @Sendable in FileBackend(path: file.path, timeout: .seconds(2)) }
+        try await law.verify {
+            make()
+        } reopening: { _ in
+            make()
+        }
+    }
+
+    #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+        @Test(arguments: BackendLaw.all) func lawsOfUserDefaults(law: BackendLaw) async throws {
+            let name = makeSuiteName()
+            let backend = UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name)
+            defer { Backend.userDefaults.clear(DefaultsSuite(backend: backend)) }
+            try await law.verify { backend }
+        }
+    #endif
+
     static let keys = [
         "plain", "with.dots", "a@b", "with space", "emoji 🎛", "nul \u{0} inside", "\u{E9}", "e\u{301}", "",
         "new\nline", "quote\"<&>", String(repeating: "k", count: 3_000),

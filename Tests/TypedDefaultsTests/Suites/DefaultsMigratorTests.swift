@@ -55,6 +55,24 @@ struct DefaultsMigratorTests {
         #expect(try migrator.migrate(&contents) == [])
     }
 
+    @Test func aDamagedRecordIsAnErrorAndCountsAsNoMigration() throws {
+        for record in [5, ["v2", 3]] as [PropertyList] {
+            var contents: SuiteContents = ["launches": "7", "TypedDefaults-migrations": record]
+            let before = contents
+            #expect(contents.appliedMigrations == [])
+            #expect(fails(with: .unreadable) { try migrator.migrate(&contents) })
+            #expect(contents == before)
+        }
+    }
+
+    @Test func theErrorOfAStepIsDescribedWithoutItsValue() {
+        var migrator = DefaultsMigrator()
+        migrator.register("v2") { _ in throw Stop() }
+        let failure = #expect(throws: DefaultsMigrator.Failure.self) { try DefaultsSuite.inMemory().migrate(migrator) }
+        #expect(failure?.localizedDescription == "the migration “v2” failed: it threw Stop")
+        #expect(failure?.errorDescription == failure?.description)
+    }
+
     @Test func anUnneededMigrationReadsOneKeyAndCommitsNothing() throws {
         let spy = SpyBackend(["TypedDefaults-migrations": ["v2", "v3"]])
         let suite = DefaultsSuite(backend: spy)

@@ -15,6 +15,38 @@ struct DefaultsSuiteTests {
         #expect(stores.last?.get() == 7_999)
     }
 
+    @Test func theHandlerOfFailuresIsTheSameForAllHandles() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        suite.scoped("user/").onFailure(DefaultsError(.refused, reason: "a test"))
+        #expect(failures.kinds == [.refused])
+    }
+
+    @Test func theChangesOfASuiteAreThoseOfItsDeclaredKeys() async {
+        let suite = DefaultsSuite.inMemory()
+        let count = UserDefault(DefaultKey("count", default: 0), in: suite)
+        var changes = suite.changes.makeAsyncIterator()
+        suite[DefaultKey<PropertyList?>("raw")] = 1
+        count.value = 1
+        count.value = 2
+        let change = await changes.next()
+        #expect(change?.keys.contains("count") == true)
+        #expect(change?.origin == .local)
+    }
+
+    @Test func noSettingOutsideOfUserDefaultsIsManaged() {
+        let setting = UserDefault(DefaultKey("count", default: 0), in: .inMemory())
+        #expect(!setting.isManaged)
+        setting.value = 5
+        #expect(!setting.isManaged)
+    }
+
+    @Test func kindsOfErrorsAreDescribedInWords() {
+        let kinds: [DefaultsError.Kind] = [.unreadable, .timedOut, .nestedWrite, .nearlyFull, .invalidName]
+        #expect(
+            kinds.map(\.description) == ["unreadable", "timed out", "nested write", "nearly full", "invalid name"])
+    }
+
     @Test func suitesInMemoryShareNothing() {
         let first = DefaultsSuite.inMemory()
         let second = DefaultsSuite.inMemory()

@@ -19,6 +19,7 @@ struct NamedSuitesTests {
         @Test func aNamedSuiteIsAFileInTheUsersFolder() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder + "/config", 1)
                     let suite = try DefaultsSuite(name: "com.example.camera")
                     let path = folder + "/config/com.example.camera.defaults"
@@ -42,6 +43,7 @@ struct NamedSuitesTests {
         @Test func aRelativeFolderIsIgnored() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", "config", 1)
                     setenv("HOME", folder, 1)
                     let suite = try DefaultsSuite(name: "a")
@@ -53,6 +55,7 @@ struct NamedSuitesTests {
         @Test func theStandardSuiteIsNamedByTheExecutable() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder, 1)
                     let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
                     #expect(DefaultsSuite.standard.location == "\(folder)/\(name).defaults")
@@ -69,6 +72,7 @@ struct NamedSuitesTests {
         @Test func theStandardSuiteCanBeNamedOnce() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder, 1)
                     DefaultsSuite.standardName = "com.example.camera"
                     #expect(DefaultsSuite.standard.location == "\(folder)/com.example.camera.defaults")
@@ -93,6 +97,7 @@ struct NamedSuitesTests {
             await #expect(processExitsWith: .success) {
                 // Not even root can create this folder.
                 setenv("HOME", "/proc/nowhere", 1)
+                unsetenv("TYPED_DEFAULTS_STANDARD")
                 unsetenv("XDG_CONFIG_HOME")
                 try Self.expectUnavailable(DefaultsSuite(name: "a"))
             }
@@ -104,6 +109,7 @@ struct NamedSuitesTests {
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     var name = Array(folder.utf8CString.dropLast())
                     name += [UInt8(ascii: "/"), 0x63, 0xE9, 0].map { CChar(bitPattern: $0) }
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", name, 1)
                     try Self.expectUnavailable(DefaultsSuite(name: "a"))
                     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])

@@ -43,6 +43,29 @@ struct SuiteContentsJSONTests {
         #expect(SuiteContents().json() == Data("{}".utf8))
     }
 
+    @Test func everyEscapeOfJSONIsRead() throws {
+        let text = #"{"a": "\b\f\n\r\t\/\\\"\u0041\ud83d\ude00"}"#
+        #expect(try Self.read(text) == ["a": "\u{8}\u{C}\n\r\t/\\\"A😀"])
+        #expect(try Self.read("\u{FEFF}" + text) == Self.read(text), "a byte order mark may come first")
+    }
+
+    @Test(
+        arguments: [
+            #"{"a": "\ud83d"}"#, #"{"a": "\ud83d\u0041"}"#, #"{"a": "\ude00"}"#, #"{"a": "\u00g0"}"#, #"{"a": "\u12"#,
+            #"{"a": "\x"}"#, #"{"a": "open"#, #"{"a": "open\"#, #"{"a": 1 "b": 2}"#, #"{"a": [1 2]}"#, #"{"a": 1"#,
+            #"{"a": [1"#, "{\"a\": \"\u{1}\"}",
+        ])
+    func brokenJSONIsRefusedWithItsPlace(_ text: String) {
+        let error = #expect(throws: DefaultsError.self) { _ = try Self.read(text) }
+        #expect(error?.kind == .unreadable)
+        #expect(error?.reason.hasPrefix("JSON, line 1, column ") == true)
+    }
+
+    @Test func textThatIsNotUTF8IsRefused() {
+        let json = Data(#"{"a": ""#.utf8) + [0xFF] + Data(#""}"#.utf8)
+        #expect(fails(with: .unreadable) { _ = try SuiteContents(json: json) })
+    }
+
     private static let keys =
         Samples.strings + ["$data", "$date", "$double", "$dictionary", "\"\\/", "\u{7F}\u{2028}", "a\nb\t", "😀"]
 

@@ -251,4 +251,40 @@ struct SuiteContentsTests {
         dump(SuiteContents(dictionaryLiteral: ("name", "secret")), to: &dumped)
         #expect(!dumped.contains("secret") && !dumped.contains("name"))
     }
+
+    @Test(arguments: Backend.allCases) func contentsAreReadAsOfOneMomentWhileAnotherThreadCommits(
+        backend: Backend
+    ) throws {
+        try backend.withSuite { try expectWholeCommits(in: $0) }
+    }
+
+    @Test func contentsOfABackendThatStoresKeyByKeyAreAsOfOneMoment() throws {
+        try expectWholeCommits(in: DefaultsSuite(backend: KeyByKeyBackend([:])))
+    }
+
+    private func expectWholeCommits(in suite: DefaultsSuite) throws {
+        let names = (0..<10).map { "key \($0)" }
+        let isDone = Guarded(false)
+        let counts = Guarded<Set<Int>>([])
+        onThreads(2) { index in
+            do {
+                if index == 0 {
+                    defer { isDone.withLock { $0 = true } }
+                    for number in 1...2_000 {
+                        try suite.update { contents in
+                            for name in names { contents[name] = .integer(.init(number)) }
+                        }
+                    }
+                } else {
+                    while !isDone.withLock({ $0 }) {
+                        let contents = try suite.contents()
+                        counts.withLock { _ = $0.insert(Set(names.map { contents[$0] }).count) }
+                    }
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(counts.withLock { $0 } == [1])
+    }
 }

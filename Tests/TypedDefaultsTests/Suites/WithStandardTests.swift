@@ -28,6 +28,8 @@
             case aScopeOrAnotherNestedSuiteStandsIn
             case observersStayWithTheSuiteInWhichTheyBegan
             case failuresGoToTheOtherSuite
+            case theOtherSuiteHasItsOwnLayers
+            case aSettingMadeAfterAStandInUsesTheNextOne
 
             func run() async throws {
                 switch self {
@@ -39,6 +41,9 @@
                 case .observersStayWithTheSuiteInWhichTheyBegan:
                     WithStandardTests.observersStayWithTheSuiteInWhichTheyBegan()
                 case .failuresGoToTheOtherSuite: WithStandardTests.failuresGoToTheOtherSuite()
+                case .theOtherSuiteHasItsOwnLayers: WithStandardTests.theOtherSuiteHasItsOwnLayers()
+                case .aSettingMadeAfterAStandInUsesTheNextOne:
+                    WithStandardTests.aSettingMadeAfterAStandInUsesTheNextOne()
                 }
             }
         }
@@ -46,6 +51,7 @@
         @Test(arguments: Check.allCases) func anotherSuiteStandsIn(check: Check) async throws {
             let folder = try makeFile().deletingLastPathComponent()
             await #expect(processExitsWith: .success) { [folder = folder.path as String, check = check as Check] in
+                unsetenv("TYPED_DEFAULTS_STANDARD")
                 setenv("XDG_CONFIG_HOME", folder, 1)
                 try await check.run()
             }
@@ -168,11 +174,37 @@
             outer.cancel()
         }
 
+        fileprivate static func aSettingMadeAfterAStandInUsesTheNextOne() {
+            DefaultsSuite.withStandard(.inMemory()) {}
+            let later = UserDefault("withStandard.later", default: 1)
+            later.value = 2
+            #expect(later.value == 2)
+            DefaultsSuite.withStandard(.inMemory()) { #expect(later.value == 1) }
+            #expect(later.value == 2)
+        }
+
         fileprivate static func failuresGoToTheOtherSuite() {
             let other = DefaultsSuite.inMemory(["withStandard.quality": "no number"])
             let failures = Failures(of: other)
             DefaultsSuite.withStandard(other) { #expect(Settings.quality.value == 0.8) }
             #expect(failures.kinds == [.unreadable])
+        }
+
+        fileprivate static func theOtherSuiteHasItsOwnLayers() {
+            let standard = DefaultsSuite.standard
+            standard.layers = [.arguments(["-withStandard.quality", "0.5"]), .stored]
+            #expect(Settings.quality.value == 0.5)
+            DefaultsSuite.withStandard(.inMemory()) {
+                #expect(standard.layers.count == 1)
+                #expect(Settings.quality.value == 0.8)
+                standard.layers = [.arguments(["-withStandard.quality", "0.4"]), .stored]
+                #expect(Settings.quality.value == 0.4)
+                standard.layers = [.stored]
+                #expect(Settings.quality.value == 0.8)
+            }
+            #expect(Settings.quality.value == 0.5)
+            standard.layers = [.stored]
+            #expect(Settings.quality.value == 0.8)
         }
     }
 #endif

@@ -13,13 +13,13 @@ final class SpyBackend: SystemBackend {
         var failure: DefaultsError?
         var changes: [(generation: UInt64, key: String)] = []
         var generation: UInt64 = 1
-        var arguments: [String: PropertyList] = [:]
         var onChange: (@Sendable ([String]?) -> Void)?
         /// Called before a call returns its result to the suite, or before a commit takes effect.
         var interruption: (@Sendable (Call) -> Void)?
     }
     enum Call { case value, commit, changes }
     let state: Guarded<State>
+    let layers: [DefaultsSuite.Layer]
     private let hasGenerations: Bool
     var synchronizationDelay: Duration? { state.withLock { $0.synchronizationDelay } }
 
@@ -28,7 +28,8 @@ final class SpyBackend: SystemBackend {
         hasGenerations: Bool = true,
         synchronizationDelay: Duration? = nil
     ) {
-        state = Guarded(State(contents: contents, arguments: arguments))
+        state = Guarded(State(contents: contents))
+        layers = [.arguments(arguments), .stored]
         self.hasGenerations = hasGenerations
         state.withLock { $0.synchronizationDelay = synchronizationDelay }
     }
@@ -100,6 +101,4 @@ final class SpyBackend: SystemBackend {
     var isWatched: Bool { state.withLock { $0.onChange != nil } }
 
     func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { state.withLock { $0.onChange = onChange } }
-
-    func launchArgument(forKey key: String) -> PropertyList? { state.withLock { $0.arguments[key] } }
 }

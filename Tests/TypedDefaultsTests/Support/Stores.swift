@@ -2,7 +2,7 @@ import TypedDefaults
 
 /// Every way to create a store of `Value`.
 enum StoreForm: String, CaseIterable, Sendable {
-    case persistent, ofKey, inMemory, boxedPersistent, boxedInMemory, boxedTwice, foreign
+    case persistent, ofKey, inMemory, boxedPersistent, boxedInMemory, boxedTwice, decorated, foreign
 
     /// The stores whose `update` excludes other writers. A foreign store with three methods cannot.
     static let exclusive = allCases.filter { $0 != .foreign }
@@ -17,6 +17,7 @@ enum StoreForm: String, CaseIterable, Sendable {
         case .boxedPersistent: AnyStore<Value>.persistent(in: suite)
         case .boxedInMemory: AnyStore<Value>.inMemory()
         case .boxedTwice: AnyStore(AnyStore(PersistentStore<Value>(in: suite)))
+        case .decorated: PlainDecorator(base: InMemoryStore<Value>())
         case .foreign: ForeignStore<Value>()
         }
     }
@@ -28,4 +29,9 @@ final class ForeignStore<Default: Sendable>: DefaultStoreType {
     func get() -> Default? { value.withLock { $0 } }
     func set(_ value: Default) { self.value.withLock { $0 = value } }
     func remove() { value.withLock { $0 = nil } }
+}
+
+/// A decorator that adds nothing.
+struct PlainDecorator<Default: DefaultConvertible & Codable>: DefaultStoreDecorator {
+    let base: InMemoryStore<Default>
 }

@@ -195,7 +195,8 @@
 
         @Test(
             arguments: [
-                ([], 2), (["--help"], 0), (["list", "--help"], 0), (["nix", "camera"], 2), (["list"], 2),
+                ([], 2), (["--help"], 0), (["-h"], 0), (["export"], 2), (["check"], 2), (["check", "a", "b"], 2),
+                (["list", "--help"], 0), (["nix", "camera"], 2), (["list"], 2),
                 (["list", "camera", "x"], 2),
                 (["list", "camera", "--x"], 2), (["list", "camera", "-x"], 2), (["get", "camera", "key", "--json"], 2),
                 (["export", "camera", "--json", "--plist"], 2), (["get", "camera"], 2), (["set", "camera", "key"], 2),
@@ -218,6 +219,33 @@
                 #expect(outcome.errors.split(separator: "\n").count == (code == 0 ? 0 : 1))
                 #expect(outcome.output.isEmpty == (code != 0))
                 #expect(try tool.names == [])
+            }
+        }
+
+        @Test func aSuiteNameThatIsAFileHereIsExplained() throws {
+            try CommandLineTool.run { tool throws in
+                let script = "cd '\(tool.folder.path)' && mkdir here && cd here && touch camera && \"$0\" list camera"
+                let outcome = try tool.run(inShell: script)
+                #expect(outcome.code == 1)
+                #expect(outcome.errors.contains("to use the file in this folder, write ./camera"))
+            }
+        }
+
+        @Test func anExportGoesIntoAPipeOrNamesTheFileThatCannotBeWritten() throws {
+            try CommandLineTool.run { tool throws in
+                try fill(tool.file("camera"), [("a", 1)])
+                let suite = tool.file("camera").path
+                let pipe = tool.folder.appending(path: "pipe").path
+                let script = "mkfifo '\(pipe)' && { \"$0\" export '\(suite)' '\(pipe)' & cat '\(pipe)'; wait $!; }"
+                let outcome = try tool.run(inShell: script)
+                #expect((outcome.code, outcome.text) == (0, "{\n  \"a\": 1\n}\n"))
+                #expect(try tool.names == ["camera.defaults", "pipe"], "the pipe is not replaced")
+                // A folder is no file, and neither is a name in a folder that does not exist.
+                for path in [tool.folder.path, tool.folder.appending(path: "nowhere/file").path] {
+                    let outcome = try tool("export", suite, path)
+                    #expect(outcome.code == 3)
+                    #expect(outcome.errors.contains("the file \(path) cannot be written: "))
+                }
             }
         }
 
@@ -310,6 +338,12 @@
                 #expect(lines.contains { $0.hasPrefix("records: 1, of ") })
                 #expect(lines.contains("set aside: the key “old.unreadable”"))
                 #expect(lines.contains { $0.hasPrefix("set aside: /") && $0.hasSuffix("damaged-1f") })
+                #expect(!lines.contains { $0.hasPrefix("problems: ") })
+                var bytes = try Data(contentsOf: tool.file("camera"))
+                bytes[73] ^= 1
+                try bytes.write(to: tool.file("camera"))
+                chmod(tool.file("camera").path, 0o600)
+                #expect(try tool("info", "camera").lines.contains("problems: 1; see typed-defaults check"))
             }
         }
 

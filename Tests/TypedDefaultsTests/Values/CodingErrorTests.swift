@@ -81,6 +81,84 @@ struct CodingErrorTests {
         #expect(context.codingPath.last?.intValue == 1)
     }
 
+    /// Collects the paths that its coders show, in containers of each kind.
+    private struct PathsSeen: Codable {
+        static let expected = ["list: a 0", "single: a 0", "keyed: a 0", "nested: a 0 key", "nested list: a 0 list"]
+        enum Key: String, CodingKey { case key, list }
+        var seen: [String] = []
+
+        init() {}
+        init(from decoder: any Decoder) throws {
+            func note(_ name: String, _ path: [any CodingKey]) {
+                seen.append(([name + ":"] + path.map(\.stringValue)).joined(separator: " "))
+            }
+            note("list", decoder.codingPath)
+            note("single", try decoder.singleValueContainer().codingPath)
+            let container = try decoder.container(keyedBy: Key.self)
+            note("keyed", container.codingPath)
+            note("nested", try container.nestedContainer(keyedBy: Key.self, forKey: .key).codingPath)
+            note("nested list", try container.nestedUnkeyedContainer(forKey: .list).codingPath)
+        }
+        func encode(to encoder: any Encoder) throws {
+            func check(_ path: [any CodingKey], _ expected: [String]) throws {
+                guard path.map(\.stringValue) == expected else { throw Refusing.Anything() }
+            }
+            try check(encoder.codingPath, ["a", "0"])
+            var container = encoder.container(keyedBy: Key.self)
+            try check(container.codingPath, ["a", "0"])
+            let nested = container.nestedContainer(keyedBy: Key.self, forKey: .key)
+            try check(nested.codingPath, ["a", "0", "key"])
+            try check(container.nestedUnkeyedContainer(forKey: .list).codingPath, ["a", "0", "list"])
+        }
+    }
+    /// A single value that checks the path of its container.
+    private struct SinglePath: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            guard container.codingPath.map(\.stringValue) == ["a", "0"] else { throw Refusing.Anything() }
+            try container.encode(5)
+        }
+    }
+
+    @Test func containersOfEachKindKnowTheirPath() throws {
+        let stored = try PropertyList(encoding: ["a": [PathsSeen()]])
+        #expect(stored == ["a": [["key": [:], "list": []]]])
+        #expect(try stored.decode([String: [PathsSeen]].self)["a"]?.first?.seen == PathsSeen.expected)
+        #expect(try PropertyList(encoding: ["a": [SinglePath()]]) == ["a": [5]])
+    }
+
+    /// Asks for a container under a key that holds a value already.
+    private struct Twice: Encodable {
+        enum Key: CodingKey { case key }
+        var first: Int?
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            if let first { try container.encode(first, forKey: .key) } else { try container.encode([1], forKey: .key) }
+            var list = container.nestedUnkeyedContainer(forKey: .key)
+            try list.encode(2)
+        }
+    }
+
+    @Test func aContainerUnderAKeyThatHoldsAnArrayContinuesIt() throws {
+        #expect(try PropertyList(encoding: Twice()) == ["key": [1, 2]])
+        #expect(throws: (any Error).self) { try PropertyList(encoding: Twice(first: 1)) }
+    }
+
+    /// Encodes a value under the key of a container that is still open.
+    private struct Replacing: Encodable {
+        enum Key: CodingKey { case key }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            var list = container.nestedUnkeyedContainer(forKey: .key)
+            try list.encode(1)
+            try container.encode(5, forKey: .key)
+        }
+    }
+
+    @Test func aValueReplacesTheOpenContainerUnderItsKey() throws {
+        #expect(try PropertyList(encoding: Replacing()) == ["key": 5])
+    }
+
     private struct Refusing: Encodable {
         struct Anything: Error {}
         var error: any Error

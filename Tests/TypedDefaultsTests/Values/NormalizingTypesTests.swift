@@ -7,6 +7,21 @@ import TypedDefaults
 ///
 /// For each type, the value that changes is saved first, because earlier saves must not matter.
 struct NormalizingTypesTests {
+    /// A signaling or quiet NaN of a `Float` is a `Float` again, and one with more bits a `Double`.
+    @Test func aTypeThatTriesAFloatFirstKeepsNaNsApart() {
+        let key = DefaultKey("value", default: HandWritten.Either<Float, Double>.second(0))
+        let setting = UserDefault(key, in: .inMemory())
+        setting.value = .first(.nan)
+        if case .first(let value) = setting.value { #expect(value.isNaN) } else { Issue.record("a Double") }
+        let wide = Double(bitPattern: 0x7FF8_0000_0000_0001)
+        setting.value = .second(wide)
+        if case .second(let value) = setting.value {
+            #expect(value.bitPattern == wide.bitPattern)
+        } else {
+            Issue.record("a Float")
+        }
+    }
+
     private typealias Outcome<Value> = Result<Value?, DefaultsError>
 
     private static func save<Value: Codable & Sendable>(_ value: Value, isJSON: Bool = false) -> Outcome<Value> {

@@ -328,6 +328,78 @@ struct FaultNeighborTests {
         #expect(failures.all.map(\.path) == [["count"]])
     }
 
+    /// A name and a list in one unkeyed container.
+    private struct Named: Codable, Equatable {
+        var name = "name"
+        var list: [Mode] = []
+        init(name: String = "name", list: [Mode] = []) { (self.name, self.list) = (name, list) }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            name = try container.decode(String.self)
+            list = try container.decode([Mode].self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(name)
+            try container.encode(list)
+        }
+    }
+    /// A name and a config in one unkeyed container.
+    private struct Tagged: Codable, Equatable {
+        var name = "name"
+        var flash = Flash(power: 1)
+        init(name: String = "name", flash: Flash = Flash(power: 1)) { (self.name, self.flash) = (name, flash) }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            name = try container.decode(String.self)
+            flash = try container.decode(Flash.self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(name)
+            try container.encode(flash)
+        }
+    }
+    private struct Album: DefaultConfig, Equatable {
+        static let key = "Album"
+        var tagged = Tagged()
+        var named = Named(name: "default", list: [.photo])
+        var byName: [String: [[Mode]]] = [:]
+        var on = true
+    }
+
+    @Test func aListInAContainerReadByHandLosesItsBadElements() throws {
+        let suite = DefaultsSuite.inMemory(["Album": ["named": ["a", ["video", 5, "photo"]], "on": false]])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Album>(in: suite)
+        #expect(store.get() == Album(named: Named(name: "a", list: [.video, .photo]), on: false))
+        #expect(failures.all.map(\.path) == [["named", "1", "1"]])
+    }
+
+    @Test func aBadElementOfSuchAContainerIsThatOfTheDefault() throws {
+        let suite = DefaultsSuite.inMemory(["Album": ["named": [7, ["video"]], "on": false]])
+        #expect(PersistentStore<Album>(in: suite).get() == Album(on: false))
+    }
+
+    @Test func aConfigInSuchAContainerHasItsOwnDefaults() throws {
+        func read(_ stored: PropertyList) throws -> Tagged? {
+            let suite = DefaultsSuite.inMemory(["Album": ["tagged": stored]])
+            return PersistentStore<Album>(in: suite).get()?.tagged
+        }
+        #expect(try read(["a", 7]) == Tagged(name: "a", flash: Flash()))
+        #expect(
+            try read(["a", ["power": "x", "isOn": false]]) == Tagged(name: "a", flash: Flash(power: 5, isOn: false)))
+        #expect(try read(["a", ["isOn": false]]) == Tagged(name: "a", flash: Flash(power: 5, isOn: false)))
+    }
+
+    @Test func listsInListsOfADictionaryLoseTheirBadElements() throws {
+        let suite = DefaultsSuite.inMemory([
+            "Album": ["byName": ["a": [["video", "hologram"], 5, ["photo"]], "b": 7], "on": false]
+        ])
+        let read = try #require(PersistentStore<Album>(in: suite).get())
+        #expect(read == Album(byName: ["a": [[.video], [.photo]]], on: false))
+    }
+
     @Test func anErrorThatATypeCaughtIsNoFault() throws {
         let suite = DefaultsSuite.inMemory(["Sizes": ["choice": "tele", "even": 3, "count": 7]])
         let failures = Failures(of: suite)

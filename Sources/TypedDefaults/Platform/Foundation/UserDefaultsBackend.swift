@@ -232,7 +232,7 @@ import SettingsFile
             withExtendedLifetime(old) {}
         }
 
-        package func launchArgument(forKey key: String) -> PropertyList? { arguments[key] }
+        package var layers: [DefaultsSuite.Layer] { [.arguments(arguments), .stored] }
     }
 
     extension UserDefaultsBackend: CustomReflectable {
@@ -261,7 +261,9 @@ import SettingsFile
             let domain = suiteName ?? (userDefaults === UserDefaults.standard ? UserDefaultsRules.standard : nil)
             let core =
                 if let domain {
-                    SuiteCore.shared(id: UserDefaultsDomain(name: domain)) {
+                    SuiteCore.shared(
+                        id: UserDefaultsDomain(name: domain), isStandard: domain == UserDefaultsRules.standard
+                    ) {
                         UserDefaultsBackend(userDefaults, suiteName: domain)
                     }
                 } else {

@@ -93,6 +93,7 @@ struct Observers {
     /// A change of a slot.
     struct Change {
         let slot: Slot
+        // What readers get: the value of a layer, or the stored value.
         let old: PropertyList?
         let new: PropertyList?
         let isForeign: Bool
@@ -208,7 +209,7 @@ struct Observers {
         observed[id]?.observers.append(observer)
         guard includesInitial else { return }
         let change = Change(
-            slot: slot, old: nil, new: observed[id]?.known, isForeign: false, isInitial: true,
+            slot: slot, old: nil, new: slot.layeredValue ?? observed[id]?.known, isForeign: false, isInitial: true,
             audience: [observer])
         queue.append(.change(change, depth: depth))
     }
@@ -237,12 +238,30 @@ struct Observers {
         guard let entry = observed[id] else { return false }
         guard entry.known != stored else { return false }
         observed[id]?.known = stored
-        // While there is a launch argument, reading still returns it.
-        guard !entry.observers.isEmpty, slot.launchArgument == nil else { return true }
+        // Reading returns the value of a layer, whatever is stored. The Observation framework is
+        // notified all the same, because `isSet` is about what is stored.
+        guard !entry.observers.isEmpty, slot.layeredValue == nil else { return true }
         let change = Change(
             slot: slot, old: entry.known, new: stored, isForeign: isForeign, audience: entry.observers)
         queue.append(.change(change, depth: depth))
         return true
+    }
+
+    /// Replaces what the layers have for a slot, and appends events if that changes what is read.
+    ///
+    /// - Returns: Whether a refused value must be reported.
+    mutating func setLayered(_ value: LayeredValue, of slot: Slot, isBypassed: Bool, depth: Int) -> Bool {
+        let entry = observed[ObjectIdentifier(slot)]
+        let old = slot.layeredValue ?? entry?.known
+        let isReportDue = slot.setLayered(value, isBypassed: isBypassed)
+        let new = value.value ?? entry?.known
+        guard old != new else { return isReportDue }
+        noteChange(of: [slot], depth: depth)
+        if let audience = entry?.observers, !audience.isEmpty {
+            let change = Change(slot: slot, old: old, new: new, isForeign: false, audience: audience)
+            queue.append(.change(change, depth: depth))
+        }
+        return isReportDue
     }
 
     /// Appends slots whose change the Observation framework must be notified of. Their new values

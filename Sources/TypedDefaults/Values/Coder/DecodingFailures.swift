@@ -51,11 +51,6 @@ final class DecodingFailures {
         }
         return nil
     }
-
-    /// Returns whether a list failed to decode at a path.
-    func isList(_ path: [String]) -> Bool {
-        all.contains { $0.type is any ElementList.Type && $0.path.map(\.stringValue) == path }
-    }
 }
 
 extension DefaultConfig {

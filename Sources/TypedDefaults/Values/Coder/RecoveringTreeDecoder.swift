@@ -85,7 +85,7 @@ private struct RecoveringTreeDecoder<Value: Decodable> {
     private mutating func recover(_ path: [String], _ failures: DecodingFailures) -> TreeChange? {
         // If the outer default lacks the part, the default of a nested config may have it.
         let placed = defaultTree?[path[...]] ?? failures.defaultPart(at: path)
-        guard let change = tree.replace(path, with: placed, isList: failures.isList) else { return nil }
+        guard let change = tree.replace(path, with: placed) else { return nil }
         switch change {
         case .filled: break
         case .replaced:
@@ -221,12 +221,9 @@ extension PropertyList {
     ///
     /// - Parameters:
     ///   - path: The path of the part. This tree is at `depth` in it.
-    ///   - new: What takes its place; `nil` to leave the part out.
-    ///   - isList: Returns whether the path leads to an array whose elements can be left out.
+    ///   - new: What takes its place; `nil` to leave an entry of a dictionary out.
     /// - Returns: `nil` if that changes nothing.
-    fileprivate mutating func replace(
-        _ path: [String], _ depth: Int = 0, with new: PropertyList?, isList: ([String]) -> Bool
-    ) -> TreeChange? {
+    fileprivate mutating func replace(_ path: [String], _ depth: Int = 0, with new: PropertyList?) -> TreeChange? {
         let (key, isLast) = (path[depth], depth == path.count - 1)
         var change: TreeChange?
         switch self {
@@ -236,20 +233,17 @@ extension PropertyList {
                 change = entries[key] == nil ? .filled : .replaced
                 entries[key] = new
             } else {
-                change = entries[key]?.replace(path, depth + 1, with: new, isList: isList)
+                change = entries[key]?.replace(path, depth + 1, with: new)
             }
             self = .dictionary(entries)
             return change
         case .array(var elements):
             guard let index = Int(key), elements.indices.contains(index) else { return nil }
-            if !isLast {
-                guard elements[index].replace(path, depth + 1, with: new, isList: isList) != nil else { return nil }
-            } else if let new {
-                guard elements[index] != new else { return nil }
+            if isLast {
+                guard let new, elements[index] != new else { return nil }
                 elements[index] = new
             } else {
-                guard isList(Array(path[..<depth])) else { return nil }
-                elements.remove(at: index)
+                guard elements[index].replace(path, depth + 1, with: new) != nil else { return nil }
             }
             self = .array(elements)
             return .inArray

@@ -260,6 +260,8 @@ SWIFT("Thread") SENDABLE @interface NSThread : NSObject
 @end
 SENDABLE @interface NSLock : NSObject <NSLocking>
 @end
+SENDABLE @interface NSRecursiveLock : NSObject <NSLocking>
+@end
 
 // https://developer.apple.com/documentation/foundation/filemanager and …/filehandle
 typedef NSString *NSFileAttributeKey __attribute__((swift_wrapper(struct))) SWIFT("FileAttributeKey");

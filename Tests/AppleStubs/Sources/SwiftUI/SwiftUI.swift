@@ -159,6 +159,25 @@ public struct WindowGroup<Content: View>: Scene {
     public var body: Never { fatalError("drawn by the system") }
 }
 
+// https://developer.apple.com/documentation/swiftui/previewmodifier
+@MainActor @preconcurrency public protocol PreviewModifier {
+    associatedtype Body: View
+    associatedtype Context = Void
+    typealias Content = PreviewModifierContent
+    static func makeSharedContext() async throws -> Context
+    @ViewBuilder @MainActor @preconcurrency func body(content: Content, context: Context) -> Body
+}
+
+extension PreviewModifier where Context == Void {
+    public static func makeSharedContext() async throws {}
+}
+
+// https://developer.apple.com/documentation/swiftui/previewmodifiercontent
+public struct PreviewModifierContent: View {
+    fileprivate let view: any View
+    public var body: Never { fatalError("drawn by the system") }
+}
+
 // What the system does with views
 
 /// A view without a `body`.
@@ -171,6 +190,14 @@ public struct WindowGroup<Content: View>: Scene {
     if let drawn = view as? any Drawn { drawn.lines } else { draw(view.body) }
 }
 
+/// Returns the text that a preview shows, line by line.
+@MainActor public func drawPreview<Modifier: PreviewModifier>(
+    _ modifier: Modifier, _ view: some View
+) -> [String] where Modifier.Context == Void {
+    draw(modifier.body(content: PreviewModifierContent(view: view), context: ()))
+}
+
+extension PreviewModifierContent: Drawn { fileprivate var lines: [String] { draw(view) } }
 extension Text: Drawn { fileprivate var lines: [String] { [content] } }
 extension Toggle: Drawn { fileprivate var lines: [String] { ["\(title): \(isOn.wrappedValue ? "on" : "off")"] } }
 

@@ -101,7 +101,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
     @Test func theEnvironmentDefaultsToTheStandardSuite() {
         let suite = EnvironmentValues().defaultsSuite
         #expect(suite.location == DefaultsSuite.standard.location)
-        #expect(suite.location != nil)
+        #expect(suite == .standard)
     }
 
     /// Draws a view, and counts the updates that its values cause.
@@ -179,5 +179,20 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(received == [1, 2, 3])
         token.cancel()
         defaults.removePersistentDomain(forName: name)
+    }
+
+    @Test func aPreviewKeepsTheStandardSuiteInMemory() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            struct Quality: View {
+                let quality = UserDefault(.quality)
+                @Environment(\.defaultsSuite) private var suite
+                var body: some View { Text("Quality \(quality.value), \(suite[.quality])") }
+            }
+            #expect(drawPreview(IsolatedDefaults(["quality": 3]), Quality()) == ["Quality 3, 3"])
+            UserDefault(.quality).value = 4
+            #expect(draw(Quality()) == ["Quality 4, 4"])
+            #expect(drawPreview(IsolatedDefaults(), Quality()) == ["Quality 8, 8"])
+            #expect(DefaultsSuite.standard.location == nil)
+        }
     }
 }

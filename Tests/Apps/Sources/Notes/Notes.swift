@@ -6,14 +6,16 @@ import TypedDefaults
     static func main() {
         do {
             let suite = try DefaultsSuite(name: "com.example.notes")
-            try run(Array(CommandLine.arguments.dropFirst()), in: suite)
+            // Options such as `-author Ada`, after the command, are settings for this run.
+            suite.layers = [.arguments(), .stored]
+            try run(CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }, in: suite)
         } catch {
             FileHandle.standardError.write(Data("notes: \(error)\n".utf8))
             exit(1)
         }
     }
 
-    static func run(_ arguments: [String], in suite: DefaultsSuite) throws {
+    static func run(_ arguments: ArraySlice<String>, in suite: DefaultsSuite) throws {
         switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
         case ("get", nil, nil):
             for setting in Setting.all { write("\(setting.name) = \(try setting.get(suite))") }

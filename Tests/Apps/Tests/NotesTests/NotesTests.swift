@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 @testable import Notes
 
@@ -67,6 +68,27 @@ import TypedDefaults
         try Data(#"{"author": "Grace", "notesPerPage": }"#.utf8).write(to: file)
         #expect(throws: Tool.ExitStatus(code: 1)) { try tool.run("import", file.path) }
         #expect(try tool.run("get", "author") == "Ada\n")
+    }
+
+    @Test func argumentsAreSettingsForOneRun() throws {
+        try tool.run("set", "author", "Ada")
+        let author = "-Gr\u{E9}ce & \"Ho\tpper\"\n\u{1F469}\u{200D}\u{1F4BB} \u{65}\u{301}"
+        let settings = [String].defaults {
+            $0[.author] = author
+            $0[.notesPerPage] = -3
+            $0[EditorConfig.self].fontSize = 0.1
+            $0[EditorConfig.self].theme = .dark
+        }
+        #expect(try tool.run("get", "author", settings: settings) == author + "\n")
+        #expect(
+            try tool.run("get", settings: settings)
+                == "author = \(author)\nnotesPerPage = -3\nfontSize = 0.1\ntheme = dark\nwrapsLines = true\n")
+        try tool.run("set", "wrapsLines", "false", settings: settings)
+        try tool.run("set", "notesPerPage", "5", settings: settings)
+        #expect(
+            try tool.run("get", settings: ["-notesPerPage", "7", "-fontSize", "9"])
+                == "author = Ada\nnotesPerPage = 7\nfontSize = 12.0\ntheme = light\nwrapsLines = false\n")
+        #expect(try tool.run("get", "notesPerPage", settings: ["-notesPerPage", "many"]) == "5\n")
     }
 
     @Test func watchPrintsTheChangesOfOtherProcesses() throws {

@@ -14,8 +14,9 @@ final class Tool {
 
     deinit { try? FileManager.default.removeItem(at: home) }
 
-    @discardableResult func run(_ arguments: String...) throws -> String {
-        let running = try Running(arguments, home: home)
+    /// - Parameter settings: The settings for this run.
+    @discardableResult func run(_ arguments: String..., settings: [String] = []) throws -> String {
+        let running = try Running(arguments + settings, home: home)
         var output = ""
         while let line = running.nextLine() { output += line + "\n" }
         let code = running.stop()

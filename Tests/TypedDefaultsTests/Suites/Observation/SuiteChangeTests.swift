@@ -5,6 +5,20 @@ import Testing
 @testable import TypedDefaults
 
 struct SuiteChangeTests {
+    @Test(arguments: [
+        (ChangeOrigin.local, ChangeOrigin.local, ChangeOrigin.local), (.local, .external, .external),
+        (.external, .local, .external), (.external, .external, .external),
+    ])
+    func changesThatAreCombinedAreExternalIfOneIs(first: ChangeOrigin, second: ChangeOrigin, both: ChangeOrigin) {
+        let one = SuiteChange(keys: ["b", "a"], origin: first).merged(
+            with: SuiteChange(keys: ["c", "a"], origin: second))
+        #expect(one == SuiteChange(keys: ["a", "b", "c"], origin: both))
+        let change = DefaultChange(oldValue: 1, newValue: 2, kind: .set, origin: first)
+            .merged(with: DefaultChange(oldValue: 2, newValue: nil, kind: .removed, origin: second))
+        #expect(change.origin == both)
+        #expect(change.oldValue == 1 && change.newValue == nil && change.kind == .removed)
+    }
+
     private let name = DefaultKey("name", default: "")
     private let count = DefaultKey("count", default: 0)
 

@@ -1,0 +1,144 @@
+import SettingsFile
+
+extension DefaultsSuite {
+    /// Where a suite finds the value of a setting. See ``DefaultsSuite/layers``.
+    public struct Layer: Sendable {
+        /// The values of the layer by key; `nil` for the stored values.
+        fileprivate let values: [ByteString: PropertyList]?
+
+        /// The stored values.
+        public static let stored = Layer(values: nil)
+
+        /// The values of launch arguments such as `-volume 7`, as `UserDefaults` reads them.
+        ///
+        /// An argument that begins with `-` is the name of a key. The next argument is its value,
+        /// unless that begins with `-` too. If a key occurs more than once, its last value is used.
+        ///
+        /// A value that begins with `{`, `(`, `"` or `<` is a property list in the old style, such
+        /// as `'(1, 2)'`, or in XML, such as `'<integer>-7</integer>'`. Any other value, and one
+        /// that is no property list, is a string. A setting of another type reads a string as a
+        /// number or a Boolean (YES, true, 1, NO, false, 0, in any case).
+        ///
+        /// - Parameter arguments: The arguments, by default those of this process.
+        public static func arguments(_ arguments: [String] = CommandLine.arguments) -> Layer {
+            var values: [ByteString: PropertyList] = [:]
+            var rest = arguments[...]
+            while let name = rest.popFirst(), let value = rest.first {
+                guard name.isArgumentName, !value.isArgumentName else { continue }
+                rest.removeFirst()
+                let key = String(decoding: name.utf8.dropFirst(), as: UTF8.self)
+                if !key.isEmpty { values[ByteString(key)] = PropertyList(argument: value) }
+            }
+            return Layer(values: values)
+        }
+
+        /// The values of launch arguments that other code has read.
+        package static func arguments(_ values: [String: PropertyList]) -> Layer {
+            Layer(values: Dictionary(values.map { (ByteString($0.key), $0.value) }) { first, _ in first })
+        }
+    }
+
+    /// Where this suite finds the value of a setting: the first layer that has one counts.
+    ///
+    /// ```swift
+    /// DefaultsSuite.standard.layers = [.arguments(), .stored]
+    /// ```
+    ///
+    /// A suite on `UserDefaults`, such as ``standard`` on Apple platforms, starts with the launch
+    /// arguments that `UserDefaults` has read, above the stored values. Every other suite starts
+    /// with ``Layer/stored`` alone.
+    ///
+    /// Reading and observing a setting finds the value of a layer above the stored ones. Everything
+    /// about what is stored ignores it: ``UserDefault/isSet``, `update`, ``contents()``,
+    /// ``keys()``, and the observers of a suite. So `update` never stores an argument, in contrast
+    /// to `suite[.volume] += 1`, which reads and then sets. A value that you set is stored below
+    /// the argument, and counts when the layer is gone. Observers do not receive it before that.
+    ///
+    /// You can set the layers at any time. Observers of a setting receive its new value if it
+    /// differs. A value that does not have the type of the setting is ignored, and ``onFailure``
+    /// receives the error once.
+    ///
+    /// The layers of a scope are those of the whole suite, so an argument names the whole key, as
+    /// in `-user-42/volume 7`. A suite that stands in for the standard suite has its own layers.
+    ///
+    /// - Precondition: ``Layer/stored`` is the last layer, and occurs once.
+    public var layers: [Layer] {
+        get { currentCore.layers.all }
+        nonmutating set { currentCore.setLayers(newValue) }
+    }
+}
+
+extension DefaultsSuite.Layer: DiscreetlyDescribed {
+    /// The kind of the layer and its number of keys, without keys and values.
+    public var description: String { values.map { "Layer.arguments(\($0.count) keys)" } ?? "Layer.stored" }
+}
+
+extension String {
+    fileprivate var isArgumentName: Bool { utf8.first == UInt8(ascii: "-") }
+}
+
+/// What the layers above the stored values have for a slot.
+struct LayeredValue {
+    /// The value, in the form in which it would be stored.
+    var value: PropertyList?
+    /// A value that does not have the slot's type, as the layer has it.
+    var refused: PropertyList?
+}
+
+/// The layers of a suite. An object, so that its identity shows whether other layers were set.
+final class Layers: Sendable {
+    let all: [DefaultsSuite.Layer]
+
+    init(_ all: [DefaultsSuite.Layer]) {
+        precondition(
+            all.firstIndex { $0.values == nil } == all.count - 1 && !all.isEmpty,
+            "the layers of a suite end with .stored, which occurs once")
+        self.all = all
+    }
+
+    /// Returns what the layers have for a slot, and an error if it does not have the slot's type.
+    ///
+    /// Called under no lock, because it runs conversions.
+    func value(of slot: Slot) -> (value: LayeredValue, refusal: DefaultsError?) {
+        var layered = LayeredValue()
+        var refusal: DefaultsError?
+        for layer in all {
+            guard let values = layer.values, !values.isEmpty else { continue }
+            let given = ([slot.key] + slot.formerKeys).lazy.compactMap { values[ByteString($0)] }.first
+            guard let given else { continue }
+            do throws(DefaultsError) {
+                layered.value = try slot.storedForm(given).get()
+                break
+            } catch {
+                (layered.refused, refusal) = (layered.refused ?? given, refusal ?? error)
+            }
+        }
+        return (layered, refusal)
+    }
+}
+
+extension SuiteCore {
+    fileprivate var layers: Layers { state.withLock { $0.layers } }
+
+    func setLayers(_ new: [DefaultsSuite.Layer]) {
+        do throws(DefaultsError) { try checkDepth() } catch { return report(error) }
+        let layers = Layers(new)
+        // A slot that is created from now on gets its value from the new layers.
+        let slots = state.withLock { state in
+            state.layers = layers
+            return state.keys.values.flatMap(\.slots)
+        }
+        let values = slots.map { (slot: $0, value: layers.value(of: $0)) }
+        let refusals = state.withLock { state -> [DefaultsError] in
+            // Otherwise, the thread that has set other layers since then does the rest.
+            guard state.layers === layers else { return [] }
+            return values.compactMap { slot, value in
+                let isReportDue = state.observers.setLayered(
+                    value.value, of: slot, isBypassed: state.isBypassed, depth: NotificationDepth.current + 1)
+                return isReportDue ? value.refusal : nil
+            }
+        }
+        for refusal in refusals { report(refusal) }
+        deliver()
+    }
+}

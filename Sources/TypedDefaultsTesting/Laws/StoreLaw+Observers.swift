@@ -1,0 +1,170 @@
+import Dispatch
+import SettingsFile
+import TypedDefaults
+
+extension StoreLaw {
+    /// Law 4: observers hear each change once, with the value before and after; storing an equal
+    /// value is no change.
+    public static let observersHearEachChangeOnce = StoreLaw(
+        4, "observersHearEachChangeOnce", "observers hear each change once, with the value before and after"
+    ) { trial in
+        let (box, first, second) = (trial.box, trial.first, trial.second)
+        let heard = Awaited<[Heard]>([])
+        let token = box.observe(initial: true) { change in heard.change { $0.append(Heard(change)) } }
+        box.set(first)
+        try box.save(first)
+        try box.save(second)
+        try box.updateStored { $0 = first }
+        box.remove()
+        box.remove()
+        box.set(second)
+        let changes = [
+            Heard(nil, nil, .initial), Heard(nil, first, .set), Heard(first, second, .set), Heard(second, first, .set),
+            Heard(first, nil, .removed), Heard(nil, second, .set),
+        ]
+        try trial.wait(for: heard) { $0.last == changes.last }
+        try expect("the observer", heard.value, is: changes)
+        token.cancel()
+        box.set(first)
+        try expect("the observer after cancel()", heard.value, is: changes)
+    }
+
+    /// Law 4: observers hear nothing of an update that throws.
+    public static let observersHearNoFailedChange = StoreLaw(
+        4, "observersHearNoFailedChange", "observers hear nothing of an update that throws"
+    ) { trial in
+        struct Stop: Error {}
+        try trial.box.save(trial.first)
+        let heard = Awaited<[Sample?]>([])
+        let token = trial.box.observe { change in heard.change { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        _ = try? trial.box.updateStored { value in
+            value = nil
+            throw Stop()
+        }
+        try trial.box.save(trial.second)
+        try trial.wait(for: heard) { $0.last == trial.second }
+        try expect("the observer", heard.value, is: [trial.second])
+    }
+
+    /// Law 4: observers hear the changes of all threads in the order in which they were made, and
+    /// at last the stored value.
+    public static let observersHearChangesInOrder = StoreLaw(
+        4, "observersHearChangesInOrder", "observers hear the changes of all threads in the order of the writes"
+    ) { trial in
+        let box = trial.box
+        try box.save(trial.first)
+        let heard = Awaited<[Heard]>([Heard(nil, trial.first, .initial)])
+        let token = box.observe { change in heard.change { $0.append(Heard(change)) } }
+        defer { token.cancel() }
+        try trial.trial.concurrently(4) { index in
+            for round in 0..<50 {
+                try trial.trial.retrying { try box.save((index + round) % 2 == 0 ? trial.first : trial.second) }
+            }
+        }
+        let last = box.get()
+        try trial.wait(for: heard) { $0.last?.new == last }
+        box.remove()
+        try trial.wait(for: heard) { $0.last?.new == nil }
+        for (change, next) in zip(heard.value, heard.value.dropFirst()) {
+            try expect(
+                change.new == next.old && next.old != next.new,
+                "after the value became \(words(change.new as Any)), the observer heard that it changed from "
+                    + "\(words(next.old as Any)) to \(words(next.new as Any))")
+        }
+    }
+
+    /// Law 5: an observer may read, write, observe and cancel, and what it hears is what it reads.
+    public static let observersMayCancelReadAndWrite = StoreLaw(
+        5, "observersMayCancelReadAndWrite", "an observer may read, write, observe and cancel, and reads what it hears"
+    ) { trial in
+        let box = trial.box
+        let heard = Awaited<[[Sample?]]>([])
+        let token = Locked<ObservationToken?>(nil)
+        let made = box.observe { change in
+            let read = box.get()
+            if change.newValue == trial.first {
+                box.set(trial.second)
+                box.observe(initial: true) { _ in }.cancel()
+            } else {
+                token.withLock { $0 }?.cancel()
+            }
+            heard.change { $0.append([change.newValue, read]) }
+        }
+        token.withLock { $0 = made }
+        box.set(trial.first)
+        try trial.wait(for: heard) { $0.count >= 2 }
+        box.set(trial.first)
+        try expect(
+            "the observer, which reads what it hears and ends itself,", heard.value,
+            is: [[trial.first, trial.first], [trial.second, trial.second]])
+    }
+
+    /// Law 5: while an observer runs, other threads can read, write and observe.
+    public static let observersRunUnderNoLock = StoreLaw(
+        5, "observersRunUnderNoLock", "while an observer runs, other threads can read, write and observe"
+    ) { trial in
+        // Repeated, because on a busy machine the other thread may be late.
+        for attempt in 1...3 {
+            let outcome = Awaited<Bool?>(nil)
+            trial.box.remove()
+            let token = trial.box.observe { change in
+                guard change.newValue == trial.first else { return }
+                let other = trial.trial.start {
+                    _ = trial.box.get()
+                    trial.box.set(trial.second)
+                    trial.box.observe(initial: true) { _ in }.cancel()
+                }
+                // Shorter than the two seconds after which a writer of this library gives up.
+                let isFree = other.wait(timeout: .now() + .milliseconds(1_500)) == .success
+                outcome.change { $0 = isFree }
+            }
+            try trial.box.save(trial.first)
+            try trial.wait(for: outcome) { $0 != nil }
+            token.cancel()
+            if outcome.value == true { return }
+            try expect(attempt < 3, "another thread had to wait for the observer")
+        }
+    }
+
+    /// Law 5: observers that trigger themselves end after 100 rounds, and the store can be written
+    /// again.
+    public static let circlesEnd = StoreLaw(
+        5, "circlesEnd", "observers that trigger themselves end after 100 rounds, and the store works"
+    ) { trial in
+        let box = trial.box
+        let rounds = Awaited(0)
+        let token = box.observe { change in
+            rounds.change { $0 += 1 }
+            // Enough to know; more could overflow the stack.
+            guard rounds.value <= 110 else { return }
+            try? box.save(change.newValue == trial.first ? trial.second : trial.first)
+        }
+        try box.save(trial.first)
+        try trial.wait(for: rounds) { $0 > 1 }
+        token.cancel()
+        try expect(rounds.value <= 110, "they did not end")
+        for value in [trial.first, trial.second] {
+            try box.save(value)
+            try trial.expectStored(value, "after a circle")
+        }
+    }
+}
+
+/// A change, as an observer heard it.
+private struct Heard: Sendable, Equatable, CustomStringConvertible {
+    let (old, new): (Sample?, Sample?)
+    let kind: ChangeKind
+
+    init(_ old: Sample?, _ new: Sample?, _ kind: ChangeKind) { (self.old, self.new, self.kind) = (old, new, kind) }
+    init(_ change: DefaultChange<Sample>) { self.init(change.oldValue, change.newValue, change.kind) }
+
+    var description: String { "\(kind) from \(words(old as Any)) to \(words(new as Any))" }
+}
+
+extension StoreTrial {
+    fileprivate func wait<Value>(for heard: Awaited<Value>, until isSo: (Value) -> Bool) throws {
+        let outcome = "the observer did not hear it"
+        try expect(heard.wait(before: trial.deadline, until: isSo), outcome)
+    }
+}

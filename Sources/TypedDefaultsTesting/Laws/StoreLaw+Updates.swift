@@ -1,0 +1,139 @@
+import Dispatch
+import SettingsFile
+import TypedDefaults
+
+extension StoreLaw {
+    /// Law 6: an update gets the stored value and stores what it leaves.
+    public static let updatesReadAndWrite = StoreLaw(
+        6, "updatesReadAndWrite", "an update gets the stored value, stores what it leaves, and returns its result"
+    ) { trial in
+        func update(_ old: Sample?, to new: Sample?) throws {
+            var runs = 0
+            let result = try trial.store.updateStored { value in
+                runs += 1
+                try expect("the body of an update", value, is: old)
+                value = new
+                return 7
+            }
+            try expect("an update", result, is: 7)
+            try expect(runs == 1, "the body of an update ran \(runs) times")
+            try trial.expectStored(new, "after an update")
+        }
+        try update(nil, to: trial.first)
+        try update(trial.first, to: trial.second)
+        try update(trial.second, to: nil)
+        try update(nil, to: nil)
+    }
+
+    /// Law 6: an update that throws changes nothing and throws the error of its body.
+    public static let aThrowingUpdateChangesNothing = StoreLaw(
+        6, "aThrowingUpdateChangesNothing", "an update that throws changes nothing and throws the error of its body"
+    ) { trial in
+        struct Stop: Error {}
+        func stop(_ new: Sample?) throws {
+            do {
+                try trial.store.updateStored { value in
+                    value = new
+                    throw Stop()
+                }
+            } catch is Stop { return }
+            throw Unkept("the error was not thrown")
+        }
+        try stop(trial.first)
+        try trial.expectStored(nil, "after an update that threw")
+        try trial.store.save(trial.first)
+        try stop(trial.second)
+        try stop(nil)
+        try trial.expectStored(trial.first, "after an update that threw")
+        try trial.store.save(trial.second)
+        try trial.expectStored(trial.second, "after save(_:)")
+    }
+
+    /// Law 6: reading inside an update returns the stored value, which is still the old one.
+    public static let readingInsideAnUpdateIsSafe = StoreLaw(
+        6, "readingInsideAnUpdateIsSafe", "reading inside an update returns the old value, which is still stored"
+    ) { trial in
+        try trial.store.save(trial.first)
+        try trial.store.updateStored { value in
+            value = trial.second
+            try trial.expectStored(trial.first, "inside an update")
+        }
+        try trial.expectStored(trial.second, "after an update")
+    }
+
+    /// Law 6: the body of an update runs once, alone among all writers of the store.
+    public static let updatesAreExclusive = StoreLaw(
+        6, "updatesAreExclusive", "the body of an update runs once, alone among all writers of the store"
+    ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.store) }
+
+    /// Law 6: the body of an update runs alone, also among the writers of another store on the same
+    /// place.
+    public static let updatesOfTwoStoresAreExclusive = StoreLaw(
+        6, "updatesOfTwoStoresAreExclusive", "an update is also alone among the writers of another store on its place"
+    ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.reopen()) }
+
+    /// Law 6: writing inside an update throws an error of kind `.nestedWrite` at once, and the
+    /// update continues.
+    public static let writingInsideAnUpdateFailsAtOnce = StoreLaw(
+        6, "writingInsideAnUpdateFailsAtOnce",
+        "writing inside an update throws an error of kind .nestedWrite at once, and the update continues"
+    ) { trial in
+        func expectNestedWrite(_ what: String, _ write: () throws -> Void) throws {
+            do { try write() } catch let error as DefaultsError where error.kind == .nestedWrite { return }
+            throw Unkept("\(what) inside an update did not throw")
+        }
+        try trial.store.save(trial.first)
+        try trial.store.updateStored { value in
+            try expectNestedWrite("save(_:)") { try trial.store.save(trial.second) }
+            try expectNestedWrite("updateStored(_:)") { try trial.store.updateStored { $0 = nil } }
+            value = trial.second
+        }
+        try trial.expectStored(trial.second, "after the update")
+    }
+}
+
+extension StoreTrial {
+    /// Checks that no other write comes between the reading and the writing of an update.
+    fileprivate func expectExclusiveUpdates(
+        _ one: any DefaultStoreType<Sample>, _ other: any DefaultStoreType<Sample>
+    ) throws {
+        let rounds = 100
+        // What the last body left, and how many bodies have run.
+        let last = Locked<(value: Sample?, runs: Int)>((nil, 0))
+        try trial.concurrently(8) { index in
+            for _ in 0..<rounds {
+                try trial.retrying {
+                    try (index % 2 == 0 ? one : other).updateStored { value in
+                        let left = last.withLock { $0.value }
+                        try expect(value == left, "an update of another thread was lost")
+                        value = value == first ? second : first
+                        last.withLock { $0 = (value, $0.runs + 1) }
+                    }
+                }
+            }
+        }
+        try expect("the number of bodies that ran", last.withLock { $0.runs }, is: 8 * rounds)
+        try expectStored(last.withLock { $0.value }, "after the updates")
+
+        // A write that is no update has to wait as well.
+        let (isInside, isWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        try trial.concurrently(2) { index in
+            if index == 0 {
+                try trial.retrying {
+                    try one.updateStored { value in
+                        isInside.signal()
+                        try expect(
+                            isWritten.wait(timeout: .now() + .milliseconds(50)) == .timedOut,
+                            "save(_:) did not wait for an update of another thread")
+                        value = first
+                    }
+                }
+            } else {
+                try expect(isInside.wait(timeout: trial.deadline) == .success, "an update did not begin")
+                try trial.retrying { try other.save(second) }
+                isWritten.signal()
+            }
+        }
+        try expectStored(second, "after save(_:) had waited for an update")
+    }
+}

@@ -1,0 +1,122 @@
+import TypedDefaults
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How values of a type get into a suite and back, and what differs between the two.
+struct StoredForm<Value: Equatable & Sendable> {
+    let write: (Value, inout SuiteContents) -> Void
+    let load: (DefaultsSuite) throws -> Value?
+
+    /// Returns the contents of a suite that holds only this value.
+    private func contents(of value: Value) throws -> SuiteContents {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { write(value, &$0) }
+        return try suite.contents()
+    }
+
+    private func value(in contents: SuiteContents) throws -> Value? {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        try suite.replaceContents(with: contents)
+        return try load(suite)
+    }
+
+    func checkRoundTrip(of value: Value) throws {
+        let read = try self.value(in: SuiteContents(json: contents(of: value).json()))
+        guard read != value else { return }
+        throw Failure("\(value) was stored, and \(read.map { "\($0)" } ?? "nil") was read")
+    }
+
+    func checkStored(_ value: Value, as fixture: Fixture) throws {
+        let json = try contents(of: value).json()
+        guard let expected = try fixture.read() else {
+            try fixture.write(json)
+            throw Failure("there was no fixture, so \(fixture.path) was written: check it, and run the test again")
+        }
+        guard try SuiteContents(json: expected) != SuiteContents(json: json) else { return }
+        guard !Fixture.isRecording else { return try fixture.write(json) }
+        throw Failure(
+            """
+            \(Value.self) is no longer stored as in \(fixture.path):
+            \(difference(String(decoding: expected, as: UTF8.self), String(decoding: json, as: UTF8.self)))
+            If a release has stored the old form, keep this fixture for expectReads and give the new form another \
+            name. Otherwise, run the test with \(Fixture.recordingVariable)=1 to write the fixture again.
+            """)
+    }
+
+    func checkReads(_ fixture: Fixture, equals expected: Value) throws {
+        guard let json = try fixture.read() else { throw Failure("there is no fixture \(fixture.path)") }
+        let stored: Value?
+        do { stored = try value(in: SuiteContents(json: json)) } catch { throw Failure("\(fixture.path): \(error)") }
+        guard let read = stored else {
+            throw Failure("\(fixture.path) holds no value under the key of \(Value.self)")
+        }
+        guard read != expected else { return }
+        throw Failure("\(fixture.path) reads as \(read) instead of \(expected)")
+    }
+
+    /// Returns the lines that differ, in the manner of `diff`.
+    private func difference(_ old: String, _ new: String) -> String {
+        let (old, new) = (old.split(separator: "\n"), new.split(separator: "\n"))
+        let changes = new.difference(from: old)
+        let removed = changes.removals.map { change -> String in
+            guard case .remove(_, let line, _) = change else { return "" }
+            return "- \(line)"
+        }
+        let added = changes.insertions.map { change -> String in
+            guard case .insert(_, let line, _) = change else { return "" }
+            return "+ \(line)"
+        }
+        return (removed + added).joined(separator: "\n")
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+}
+
+extension StoredForm where Value: DefaultConvertible {
+    /// Under the key of the type.
+    static var ofKeyedType: StoredForm {
+        StoredForm(
+            write: { $1[stored: Value.self] = $0 },
+            load: { try PersistentStore<Value>(in: $0).load() })
+    }
+}
+
+extension StoredForm where Value: Codable {
+    /// Under the key “value”.
+    static var ofCodable: StoredForm {
+        let key = DefaultKey<Value?>("value")
+        return StoredForm(write: { $1[key] = $0 }, load: { try $0.read(key) })
+    }
+}
+
+/// A file in the folder `Fixtures` beside the file of a test.
+struct Fixture {
+    static let recordingVariable = "TYPED_DEFAULTS_RECORD"
+    static var isRecording: Bool { ProcessInfo.processInfo.environment[recordingVariable] == "1" }
+
+    let path: String
+
+    init(_ name: String, besides filePath: StaticString) {
+        path = URL(filePath: "\(filePath)").deletingLastPathComponent().appending(path: "Fixtures/\(name)").path
+    }
+
+    /// Returns the bytes of the file; `nil` if there is none.
+    func read() throws -> Data? {
+        FileManager.default.fileExists(atPath: path) ? try Data(contentsOf: URL(filePath: path)) : nil
+    }
+
+    func write(_ json: Data) throws {
+        let file = URL(filePath: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try json.write(to: file, options: .atomic)
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+import XCTest
+
+#if MainActorClient
+    import MainActorCamera
+#else
+    import Camera
+#endif
+
+@Suite struct LawTests {
+    @Test(arguments: StoreLaw.all) func theEncryptedStoreKeepsTheLaws(_ law: StoreLaw) async throws {
+        try await law.verify {
+            EncryptedStore<LawSample>(in: UserDefault("secret", default: Data(), in: .inMemory()).store, key: 7)
+        }
+    }
+
+    @Test(arguments: StoreLaw.basic) func theStoreOfThreeMethodsKeepsTheirs(_ law: StoreLaw) async throws {
+        try await law.verify { RecordingStore(InMemoryStore<LawSample>()) }
+    }
+
+    @Test(arguments: BackendLaw.all) func theFileKeepsTheLaws(_ law: BackendLaw) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try await law.verify { JSONFileBackend(file: folder.appending(path: "settings.json")) }
+        try FileManager.default.removeItem(at: folder)
+    }
+}
