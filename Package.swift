@@ -40,7 +40,9 @@ let package = Package(
     targets: [
         // The engine: bytes by key in files that any number of processes share. It knows nothing of
         // property lists.
-        .target(name: "SettingsFile", swiftSettings: settings),
+        .target(name: "SettingsFile", dependencies: ["CChecksum"], swiftSettings: settings),
+        // One header, for instructions of the processor that Swift cannot use.
+        .systemLibrary(name: "CChecksum"),
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),

@@ -20,7 +20,8 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
         // The library's sources through symbolic links, so that its engine can be measured
         // separately.
-        .target(name: "SettingsFile", swiftSettings: settings),
+        .systemLibrary(name: "CChecksum"),
+        .target(name: "SettingsFile", dependencies: ["CChecksum"], swiftSettings: settings),
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings + [.define("UserDefaults")]),

@@ -17,6 +17,7 @@ def flags(folder):
     """The flags of the package, for modules that are found in `folder`."""
     features = re.findall(r'enableUpcomingFeature\("(\w+)"\)', (ROOT / "Package.swift").read_text())
     flags = ["-swift-version", "6", "-package-name", "typeddefaults", "-parse-as-library", "-I", folder]
+    flags += ["-I", ROOT / "Sources/CChecksum"]
     flags += ["-plugin-path", TOOLCHAIN / "lib/swift/host/plugins"]
     for feature in features:
         flags += ["-enable-upcoming-feature", feature]

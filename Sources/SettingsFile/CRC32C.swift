@@ -1,6 +1,10 @@
-/// The checksum of records: CRC-32C (Castagnoli), computed from tables, eight bytes per step.
+internal import CChecksum
+
+/// The checksum of records: CRC-32C (Castagnoli), computed by the processor's own instructions, or
+/// from tables where it has none, eight bytes per step.
 enum CRC32C {
     static let polynomial: UInt32 = 0x82F6_3B78
+    static let hasInstructions = crc32c_is_available() != 0
     // Safe: initialized once, before the first read.
     private nonisolated(unsafe) static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
@@ -18,6 +22,11 @@ enum CRC32C {
 
     /// Returns the checksum of `bytes`, continuing from `seed`.
     static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
+        guard hasInstructions else { return checksumFromTables(of: bytes, seed: seed) }
+        return crc32c(seed, bytes.baseAddress, UInt(bytes.count))
+    }
+
+    static func checksumFromTables(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
         let tables = tables
         var crc = ~seed
         var index = 0

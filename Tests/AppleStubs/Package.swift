@@ -25,7 +25,9 @@ let package = Package(
         .target(name: "SwiftUI", swiftSettings: settings),
         .target(name: "WidgetKit", dependencies: ["SwiftUI"], swiftSettings: settings),
         .target(name: "os", swiftSettings: settings),
-        .target(name: "SettingsFile", dependencies: ["AppleFoundation", "os"], swiftSettings: settings),
+        .systemLibrary(name: "CChecksum"),
+        .target(
+            name: "SettingsFile", dependencies: ["AppleFoundation", "CChecksum", "os"], swiftSettings: settings),
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"] + apple,
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
