@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that clients of the library do not see its dependencies. Run it with
-// `swift run -c release --package-path Benchmarks`.
+// A package of its own, so that clients of the library do not see its dependencies. It needs the
+// Debian packages liblmdb-dev and libsqlite3-dev.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -11,13 +11,10 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v14)],
-    dependencies: [
-        // The comparison for the settings file. An exact version keeps the ratios of different runs
-        // comparable.
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")
-    ],
     targets: [
+        .systemLibrary(name: "CLMDB"),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CSQLite"),
         // The library's sources through symbolic links, so that its engine can be measured
         // separately.
         .systemLibrary(name: "CChecksum"),
@@ -26,10 +23,8 @@ let package = Package(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings + [.define("UserDefaults")]),
         .executableTarget(
-            name: "Benchmarks",
-            dependencies: [
-                "CMalloc", "SettingsFile", "TypedDefaults", .product(name: "GRDB", package: "GRDB.swift"),
-            ], swiftSettings: settings),
+            name: "Benchmarks", dependencies: ["CLMDB", "CMalloc", "CSQLite", "SettingsFile", "TypedDefaults"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,35 +4,32 @@ import TypedDefaults
 // The best case of the other coders: one encoder or decoder for all calls, and the faster one of
 // the two property list formats.
 
-func compareEncoding() {
-    let (jsonEncoder, propertyListEncoder) = (JSONEncoder(), PropertyListEncoder())
-    propertyListEncoder.outputFormat = .binary
+@MainActor func compareCoding() throws {
     let config = CameraConfig()
-    var comparison = Comparison("Encode a five-field config")
-    comparison.add("JSONEncoder") { for _ in 0..<$0 { blackHole(try? jsonEncoder.encode(config)) } }
-    comparison.add("PropertyListEncoder") { for _ in 0..<$0 { blackHole(try? propertyListEncoder.encode(config)) } }
-    comparison.add("PropertyList(encoding:)", goal: 0.7) {
-        for _ in 0..<$0 { blackHole(try? PropertyList(encoding: config)) }
+    compare("encode a config") { comparison in
+        comparison.add(.ours, "PropertyList(encoding:)") {
+            for _ in 0..<$0 { blackHole(try? PropertyList(encoding: config)) }
+        }
+        let json = JSONEncoder()
+        comparison.add(.peer, "JSONEncoder") { for _ in 0..<$0 { blackHole(try? json.encode(config)) } }
+        let propertyList = PropertyListEncoder()
+        propertyList.outputFormat = .binary
+        comparison.add(.peer, "PropertyListEncoder") { for _ in 0..<$0 { blackHole(try? propertyList.encode(config)) } }
     }
-    comparison.run()
-}
-
-func compareDecoding() throws {
-    let (jsonDecoder, propertyListDecoder) = (JSONDecoder(), PropertyListDecoder())
-    let json = try JSONEncoder().encode(CameraConfig())
-    let propertyListEncoder = PropertyListEncoder()
-    propertyListEncoder.outputFormat = .binary
-    let data = try propertyListEncoder.encode(CameraConfig())
-    let propertyList = try PropertyList(encoding: CameraConfig())
-    var comparison = Comparison("Decode a five-field config")
-    comparison.add("JSONDecoder") {
-        for _ in 0..<$0 { blackHole(try? jsonDecoder.decode(CameraConfig.self, from: json)) }
+    try compare("decode a config") { comparison in
+        let value = try PropertyList(encoding: config)
+        comparison.add(.ours, "PropertyList.decode") {
+            for _ in 0..<$0 { blackHole(try? value.decode(CameraConfig.self)) }
+        }
+        let (json, text) = (JSONDecoder(), try JSONEncoder().encode(config))
+        comparison.add(.peer, "JSONDecoder") {
+            for _ in 0..<$0 { blackHole(try? json.decode(CameraConfig.self, from: text)) }
+        }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        let (propertyList, data) = (PropertyListDecoder(), try encoder.encode(config))
+        comparison.add(.peer, "PropertyListDecoder") {
+            for _ in 0..<$0 { blackHole(try? propertyList.decode(CameraConfig.self, from: data)) }
+        }
     }
-    comparison.add("PropertyListDecoder") {
-        for _ in 0..<$0 { blackHole(try? propertyListDecoder.decode(CameraConfig.self, from: data)) }
-    }
-    comparison.add("PropertyList.decode", goal: 0.3) {
-        for _ in 0..<$0 { blackHole(try? propertyList.decode(CameraConfig.self)) }
-    }
-    comparison.run()
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// The lower limit of storing bytes in a file: plain system calls on a file of zeros.
 final class LimitFile: Sendable {
-    private static let length = 64 << 10
+    private let length: Int
     private let descriptor: Int32
     private let folder: Int32
     private let path: String
@@ -16,13 +16,13 @@ final class LimitFile: Sendable {
     // Safe: measured on one thread at a time.
     private nonisolated(unsafe) var end = 0
 
-    init(in folder: URL) {
-        self.folder = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        path = folder.appending(path: UUID().uuidString).path
+    init(path: String, length: Int = 64 << 10) {
+        (self.path, self.length) = (path, length)
+        folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         // Write page by page, so that the system caches separate pages. In a large page, a small
         // write takes up to four times as long.
-        for offset in stride(from: 0, to: Self.length, by: 4_096) {
+        for offset in stride(from: 0, to: length, by: 4_096) {
             precondition(pwrite(descriptor, [UInt8](repeating: 0, count: 4_096), 4_096, off_t(offset)) == 4_096)
         }
         precondition(fsync(descriptor) == 0)
@@ -36,7 +36,7 @@ final class LimitFile: Sendable {
 
     /// Writes the bytes after the last ones. Starts over at the end of the file.
     func write(_ bytes: [UInt8]) {
-        if end + bytes.count > Self.length { end = 0 }
+        if end + bytes.count > length { end = 0 }
         precondition(pwrite(descriptor, bytes, bytes.count, off_t(end)) == bytes.count)
         end += bytes.count
     }
@@ -51,14 +51,19 @@ final class LimitFile: Sendable {
         precondition(flock(descriptor, LOCK_UN) == 0)
     }
 
-    func writeFlushed(_ bytes: [UInt8]) {
-        write(bytes)
-        precondition(fdatasync(descriptor) == 0)
+    /// Writes a number at the beginning.
+    func write(_ number: Int) {
+        var number = number
+        precondition(pwrite(descriptor, &number, 8, 0) == 8)
     }
+
+    func flush() { precondition(fdatasync(descriptor) == 0) }
 }
 
+/// Reads a whole file.
 func readFile(_ path: String, _ buffer: UnsafeMutableRawBufferPointer) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    precondition(read(descriptor, buffer.baseAddress, buffer.count) > 0)
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
+    precondition(count > 0 && count < buffer.count)
     close(descriptor)
 }

@@ -4,88 +4,178 @@ import Foundation
 // longer than a `get`. ordo-one/benchmark runs its subjects one after the other, but ratios require
 // interleaving them.
 
-/// The highest time that the library promises for a subject.
-enum Goal {
-    /// A multiple of the first subject.
-    case ratio(Double)
-    case nanoseconds(Double)
-    /// The first subject plus a number of nanoseconds.
-    case nanosecondsMore(Double)
+/// What a subject of a comparison is.
+enum Role: String, Encodable {
+    case ours
+    /// The least work that any implementation has to do.
+    case limit
+    case peer
 }
 
-/// Several ways to do the same thing, measured side by side. All are compared with the first one.
+/// The figure of one subject.
+struct Figure: Encodable {
+    let name: String
+    let role: Role
+    let value: Double
+}
+
+/// The figures of one comparison, measured in turn in one run.
+struct Row: Encodable {
+    let title: String
+    let unit: String
+    /// The load average of the last minute, measured before the row.
+    let load: Double
+    let figures: [Figure]
+}
+
+/// What to measure, and the results.
+@MainActor enum Run {
+    /// Measures each row briefly, to show that it works.
+    static var isShort = false
+    /// Only the rows whose titles begin with this are measured.
+    static var prefix = ""
+    private(set) static var rows: [Row] = []
+
+    /// Prints a row: each form of ours with its multiple of the limit, and how many times as long
+    /// the best peer takes.
+    static func add(_ row: Row) {
+        if rows.isEmpty { print(line("", "ours", "limit", "× limit", "best peer", "× faster", "")) }
+        rows.append(row)
+        print("\(row.title), \(row.unit)")
+        func text(_ value: Double) -> String { String(format: abs(value) < 100 ? "%.1f" : "%.0f", value) }
+        let limit = row.figures.first { $0.role == .limit }
+        let peer = row.figures.filter { $0.role == .peer }.min { $0.value < $1.value }
+        for figure in row.figures where figure.role == .ours {
+            print(
+                line(
+                    "  " + figure.name, text(figure.value), limit.map { text($0.value) } ?? "",
+                    limit.map { text(figure.value / $0.value) } ?? "", peer.map { text($0.value) } ?? "",
+                    peer.map { String(format: "%.2f", $0.value / figure.value) } ?? "", peer?.name ?? ""))
+        }
+        // A reader of a pipe sees each row as it is measured.
+        fflush(nil)
+    }
+
+    private static func line(_ name: String, _ columns: String...) -> String {
+        func space(_ width: Int, _ text: String) -> String { String(repeating: " ", count: max(1, width - text.count)) }
+        let numbers = columns.dropLast().map { space(11, $0) + $0 }.joined()
+        return name + space(38, name) + numbers + "  " + columns.last!
+    }
+}
+
+/// Several ways to do the same thing, measured in turn.
 struct Comparison {
     private struct Subject {
         let name: String
-        let goal: Goal?
-        let duration: @Sendable (Int) -> Duration
+        let role: Role
+        /// Performs calls and returns one figure for each statistic.
+        let measure: @Sendable (_ count: Int) -> [Double]
     }
-    private let title: String
-    private let threads: Int
+    /// If there are several threads, each of them performs all calls.
+    var threads = 1
     private var subjects: [Subject] = []
 
-    /// Creates a comparison in which each of several threads performs all calls.
-    init(_ title: String, threads: Int = 1) {
-        self.title = title
-        self.threads = threads
+    /// Adds a subject whose calls are timed as one.
+    ///
+    /// - Parameter run: Performs `count` calls. It contains the loop, so that nothing is added to
+    ///   the calls.
+    mutating func add(_ role: Role, _ name: String, run: @escaping @Sendable (_ count: Int) -> Void) {
+        addFigures(role, name) { [threads] count in
+            let duration = timed { if threads == 1 { run(count) } else { onThreads(threads) { _ in run(count) } } }
+            return [Double(duration) / Double(count * threads)]
+        }
     }
 
-    /// Adds a subject.
+    /// Adds a subject whose calls are timed one by one.
     ///
     /// - Parameters:
-    ///   - goal: The highest ratio to the first subject that the library promises.
-    ///   - run: Performs `count` calls. It contains the loop, so that nothing is added to the
-    ///     calls.
-    mutating func add(_ name: String, goal: Double? = nil, run: @escaping @Sendable (_ count: Int) -> Void) {
-        add(name, goal: goal.map(Goal.ratio)) { [threads] count in
-            let start = ContinuousClock.now
-            if threads == 1 { run(count) } else { onThreads(threads) { _ in run(count) } }
-            return ContinuousClock.now - start
+    ///   - prepare: What comes before each call and does not count.
+    ///   - call: The call. What it returns is released afterward and does not count.
+    mutating func add<Prepared, Result>(
+        _ role: Role, _ name: String, prepare: @escaping @Sendable (_ index: Int) -> Prepared,
+        call: @escaping @Sendable (Prepared) -> Result
+    ) {
+        addFigures(role, name) { count in
+            var sum = 0
+            for index in 0..<count {
+                let prepared = prepare(index)
+                var result: Result?
+                sum += timed { result = call(prepared) }
+                withExtendedLifetime(result) {}
+            }
+            return [Double(sum) / Double(count)]
         }
     }
 
-    /// Adds a subject that measures its own time, because it also does work that must not count.
-    mutating func add(_ name: String, goal: Goal?, duration: @escaping @Sendable (_ count: Int) -> Duration) {
-        subjects.append(Subject(name: name, goal: goal, duration: duration))
+    /// Adds a subject that returns one figure for each statistic of the comparison.
+    mutating func addFigures(_ role: Role, _ name: String, _ measure: @escaping @Sendable (_ count: Int) -> [Double]) {
+        subjects.append(Subject(name: name, role: role, measure: measure))
     }
 
-    /// Measures the subjects alternately in several rounds, and prints the nanoseconds per call and
-    /// the ratio to the first subject.
-    ///
-    /// A ratio is the median of the ratios of the rounds, so that a temporary slowdown of the
-    /// machine has no effect. If there is an argument on the command line, runs only if the title
-    /// begins with it.
-    func run(rounds: Int = 11, batch: Duration = .milliseconds(20)) {
-        guard title.hasPrefix(CommandLine.arguments.dropFirst().first ?? "") else { return }
-        let counts = subjects.map { count(for: batch, of: $0) }
-        let durations = (0..<rounds).map { _ in
-            zip(subjects, counts).map { $0.duration($1) / .nanoseconds($1 * threads) }
-        }
-        print("\n" + row(title, "ns", "ratio", "goal"))
-        for (index, subject) in subjects.enumerated() {
-            let nanoseconds = durations.map { $0[index] }.median
-            let ratio = durations.map { $0[index] / $0[0] }.median
-            let goal: (text: String, isMet: Bool)? =
-                switch subject.goal {
-                case .ratio(let goal)?: ("\(goal)", ratio <= goal)
-                case .nanoseconds(let goal)?: ("\(goal) ns", nanoseconds <= goal)
-                case .nanosecondsMore(let goal)?:
-                    ("first + \(goal) ns", nanoseconds <= durations.map { $0[0] }.median + goal)
-                case nil: nil
-                }
-            print(
-                row(
-                    "  " + subject.name, String(format: "%.1f", nanoseconds), String(format: "%.2f", ratio),
-                    goal.map { "≤ \($0.text)\($0.isMet ? "" : " ✗")" } ?? ""))
+    /// Measures the subjects in turn in several rounds. A figure is the minimum of all rounds,
+    /// which other work of the machine disturbs least.
+    @MainActor fileprivate func run(
+        _ title: String, unit: String, statistics: [String], count: Int?, rounds: Int, batch: Int
+    ) {
+        var load = 0.0
+        getloadavg(&load, 1)
+        let counts = subjects.map { count ?? self.count(for: Run.isShort ? batch / 20 : batch, of: $0) }
+        let figures = (0..<(Run.isShort ? 2 : rounds)).map { _ in zip(subjects, counts).map { $0.measure($1) } }
+        for (index, statistic) in statistics.enumerated() {
+            Run.add(
+                Row(
+                    title: title + statistic, unit: unit, load: load,
+                    figures: subjects.enumerated().map { number, subject in
+                        Figure(
+                            name: subject.name, role: subject.role,
+                            value: figures.map { $0[number][index] }.min() ?? .nan)
+                    }))
         }
     }
 
-    private func count(for batch: Duration, of subject: Subject) -> Int {
+    /// Returns the number of calls that take that many nanoseconds.
+    private func count(for batch: Int, of subject: Subject) -> Int {
         var count = 1
+        func duration() -> Int {
+            let start = now()
+            _ = subject.measure(count)
+            return now() - start
+        }
         // Measure twice, because the first run may find a cold cache.
-        while subject.duration(count) < batch || subject.duration(count) < batch { count *= 2 }
+        while duration() < batch || duration() < batch { count *= 2 }
         return count
     }
+}
+
+/// Measures a row of the table.
+///
+/// - Parameters:
+///   - statistics: What is appended to the title for each figure of a subject; each makes a row.
+///   - count: The number of calls in a round; by default as many as take the duration of a batch.
+///   - batch: That duration in nanoseconds.
+///   - add: Adds the subjects. It is called only if the row is to be measured.
+@MainActor func compare(
+    _ title: String, unit: String = "ns", statistics: [String] = [""], count: Int? = nil, rounds: Int = 15,
+    batch: Int = 20_000_000, _ add: (inout Comparison) throws -> Void
+) rethrows {
+    guard title.hasPrefix(Run.prefix) else { return }
+    var comparison = Comparison()
+    try add(&comparison)
+    comparison.run(title, unit: unit, statistics: statistics, count: count, rounds: rounds, batch: batch)
+}
+
+/// Returns the nanoseconds that a call takes.
+@inline(never) func timed(_ body: () -> Void) -> Int {
+    let start = now()
+    body()
+    return now() - start
+}
+
+/// Returns the nanoseconds of a clock that all processes share.
+func now() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// Runs `body` on several threads at once, with the number of the thread.
@@ -102,14 +192,12 @@ func onThreads(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     done.wait()
 }
 
-/// Returns a line of the table.
-func row(_ name: String, _ nanoseconds: String, _ ratio: String, _ goal: String) -> String {
-    func space(_ width: Int, _ text: String) -> String { String(repeating: " ", count: max(0, width - text.count)) }
-    return name + space(60, name) + space(10, nanoseconds) + nanoseconds + space(8, ratio) + ratio + "   " + goal
-}
-
-extension [Double] {
-    fileprivate var median: Double { sorted()[count / 2] }
+extension [Int] {
+    /// Returns the element that a fraction of the others does not exceed.
+    func percentile(_ fraction: Double) -> Double {
+        Double(sorted()[Swift.min(Int(Double(count) * fraction), count - 1)])
+    }
+    var mean: Double { Double(reduce(0, +)) / Double(count) }
 }
 
 /// Keeps the value alive, so that the optimizer cannot remove the code that creates it.

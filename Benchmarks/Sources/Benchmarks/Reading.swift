@@ -1,96 +1,153 @@
 import Foundation
 import TypedDefaults
 
-extension Comparison {
-    fileprivate mutating func addLimit() {
-        let config = LockedConfig()
-        add("limit: lock a mutex, copy the struct") { for _ in 0..<$0 { blackHole(config.get()) } }
-    }
-
-    @MainActor fileprivate mutating func addStores(_ place: Place) {
-        let store = place.makeStores(count: 1)[0]
-        let box = AnyStore(store)
-        add("PersistentStore, \(place.name)", goal: place.goals?.store) { for _ in 0..<$0 { blackHole(store.get()) } }
-        add("AnyStore, \(place.name)", goal: place.goals?.box) { for _ in 0..<$0 { blackHole(box.get()) } }
-    }
-}
-
-@MainActor func compareReading() {
-    var comparison = Comparison("Get a five-field config")
-    comparison.addLimit()
-    for place in Place.all { comparison.addStores(place) }
-    let json = UserDefaultsWithJSON()
-    comparison.add("UserDefaults and JSONDecoder") { for _ in 0..<$0 { blackHole(json.get()) } }
-    comparison.run()
-}
-
-@MainActor func compareReadingOnThreads() {
-    for threads in [1, 2, 8] {
-        var comparison = Comparison("Get on \(threads) thread(s), time per get", threads: threads)
-        comparison.addLimit()
-        for place in Place.all { comparison.addStores(place) }
-        comparison.run()
-    }
-}
-
-@MainActor func compareReadingOneOfMany() {
-    var comparison = Comparison("Get one of many keys")
-    comparison.addLimit()
-    for place in Place.all {
-        for keys in place.keyCounts {
-            let store = place.makeStores(count: keys)[keys / 2]
-            comparison.add("PersistentStore, \(place.name), \(keys) keys", goal: place.goals?.store) {
-                for _ in 0..<$0 { blackHole(store.get()) }
-            }
+/// Gets the config by each form of declaration. The peers copy bytes and decode nothing.
+@MainActor func compareReading() throws {
+    for threads in [1, 8] {
+        try compare(threads == 1 ? "get" : "get on \(threads) threads") { comparison in
+            comparison.threads = threads
+            let keys = makeKeys(10)
+            let suite = try Files.makeSettings(keys)
+            let config = LockedConfig()
+            comparison.add(.limit, "lock a mutex, copy the struct") { for _ in 0..<$0 { blackHole(config.get()) } }
+            let store = PersistentStore<CameraConfig>(in: suite, key: keys[0])
+            comparison.add(.ours, "PersistentStore") { for _ in 0..<$0 { blackHole(store.get()) } }
+            let box = AnyStore(store)
+            comparison.add(.ours, "AnyStore") { for _ in 0..<$0 { blackHole(box.get()) } }
+            let wrapped = Wrapped(in: suite, key: keys[1])
+            comparison.add(.ours, "@UserDefault") { for _ in 0..<$0 { blackHole(wrapped.camera) } }
+            // Safe: only read.
+            nonisolated(unsafe) let stored = Config(in: suite)
+            stored.camera.shots = 4
+            comparison.add(.ours, "@Stored of a StorableConfig") { for _ in 0..<$0 { blackHole(stored.camera) } }
+            let key = DefaultKey(keys[2], default: CameraConfig())
+            comparison.add(.ours, "suite[.key]") { for _ in 0..<$0 { blackHole(suite[key]) } }
+            guard threads == 1 else { return }
+            let json = UserDefaultsWithJSON(keys: keys)
+            comparison.add(.peer, "UserDefaults and JSONDecoder") { for _ in 0..<$0 { blackHole(json.get(at: 0)) } }
+            comparison.addPeers(keys: [keys[0]])
         }
     }
-    comparison.run()
-}
-
-/// This has no goal, because it also measures cache misses, and the retains when an array returns a
-/// store.
-@MainActor func compareReadingManyInTurn() {
-    for keys in [10, 1_000, 10_000] {
-        var comparison = Comparison("Get \(keys) keys in turn")
-        let limits = (0..<keys).map { _ in LockedConfig() }
-        comparison.add("limit: lock a mutex, copy the struct") {
-            var index = 0
-            for _ in 0..<$0 {
-                blackHole(limits[index].get())
-                index = index + 1 == keys ? 0 : index + 1
-            }
-        }
-        for place in Place.all where place.keyCounts.contains(keys) {
-            let stores = place.makeStores(count: keys)
-            comparison.add("PersistentStore, \(place.name)") {
-                var index = 0
-                for _ in 0..<$0 {
-                    blackHole(stores[index].get())
-                    index = index + 1 == keys ? 0 : index + 1
-                }
-            }
-        }
-        comparison.run()
-    }
-}
-
-@MainActor func compareReadingWhileWriting() {
-    for place in Place.all {
-        let stores = place.makeStores(count: 2)
-        let (a, b) = (stores[0], stores[1])
-        var comparison = Comparison("Get B, \(place.name)")
-        comparison.add("no writer") { for _ in 0..<$0 { blackHole(b.get()) } }
-        comparison.add("another thread writes A") { count in
+    try compare("get while another thread writes another key") { comparison in
+        let stores = try comparison.addStores(keys: makeKeys(2))
+        comparison.add(.limit, "no writer") { for _ in 0..<$0 { blackHole(stores[1].get()) } }
+        comparison.add(.ours, "PersistentStore") { count in
             let writer = Thread {
+                var number = 0
                 while !Thread.current.isCancelled {
-                    a.set(CameraConfig.pair.0)
-                    a.set(CameraConfig.pair.1)
+                    stores[0].set(CameraConfig(shots: number))
+                    number += 1
                 }
             }
             writer.start()
-            for _ in 0..<count { blackHole(b.get()) }
+            for _ in 0..<count { blackHole(stores[1].get()) }
             writer.cancel()
         }
-        comparison.run()
+    }
+}
+
+private struct Wrapped {
+    @UserDefault var camera: CameraConfig
+    init(in suite: DefaultsSuite, key: String) { _camera = UserDefault(key, default: CameraConfig(), in: suite) }
+}
+private final class Config: StorableConfig {
+    @Stored var camera = CameraConfig()
+}
+
+/// Gets one key after the other, in an order that is not that of memory. Most of the time goes into
+/// cache misses.
+@MainActor func compareReadingMany() throws {
+    for count in [10, 1_000, 10_000] {
+        // At least twice each key.
+        try compare("get, scattered over \(count.formatted()) keys", count: 20_000) { comparison in
+            let keys = makeKeys(count)
+            let configs = keys.map { _ in LockedConfig() }
+            comparison.add(.limit, "lock a mutex, copy the struct") {
+                for index in 0..<$0 { blackHole(configs[index % count].get()) }
+            }
+            let stores = try comparison.addStores(keys: keys)
+            comparison.add(.ours, "PersistentStore") {
+                for index in 0..<$0 { blackHole(stores[index % count].get()) }
+            }
+            let (suite, declared) = (
+                try Files.makeSettings(keys), keys.map { DefaultKey($0, default: CameraConfig()) }
+            )
+            comparison.add(.ours, "suite[.key]") {
+                for index in 0..<$0 { blackHole(suite[declared[index % count]]) }
+            }
+            comparison.addPeers(keys: keys)
+        }
+    }
+}
+
+extension Comparison {
+    /// Returns a store for each key of a new file.
+    @MainActor func addStores(keys: [String]) throws -> [PersistentStore<CameraConfig>] {
+        let suite = try Files.makeSettings(keys)
+        return keys.map { PersistentStore(in: suite, key: $0) }
+    }
+
+    @MainActor fileprivate mutating func addPeers(keys: [String]) {
+        let names = keys.map { Array($0.utf8) }
+        // Safe: used by one subject at a time.
+        nonisolated(unsafe) let buffer = makeBuffer()
+        let lmdb = LMDB(path: Files.makePath(), keys: names, value: encodedConfig)
+        add(.peer, "LMDB, bytes") {
+            for index in 0..<$0 { blackHole(lmdb.get(names[index % names.count], into: buffer)) }
+        }
+        let sqlite = SQLite(path: Files.makePath(), keys: names, value: encodedConfig)
+        add(.peer, "SQLite, bytes") {
+            for index in 0..<$0 { blackHole(sqlite.get(names[index % names.count], into: buffer)) }
+        }
+    }
+}
+
+/// Another open of the same file in this process acts as another process. The two share as little
+/// as two processes do, but no pipe or scheduler adds to the time, which includes reading the clock
+/// once. LMDB opens a file once in a process, so its reader shares more with its writer.
+@MainActor func compareReadingExternalChanges() throws {
+    for count in [10, 10_000] {
+        try compare("get after another process has set, \(count.formatted()) keys") { comparison in
+            @MainActor func makeStores() throws -> [PersistentStore<CameraConfig>] {
+                let suite = try Files.makeSettings(keys)
+                return [suite, DefaultsSuite(backend: FileBackend(path: suite.location!))].map {
+                    PersistentStore(in: $0, key: keys[0])
+                }
+            }
+            let keys = makeKeys(count)
+            let encoded = try PropertyList(encoding: CameraConfig())
+            let limit = try makeStores()
+            // The decode follows a `set`, which evicts most of it from the processor's caches.
+            comparison.add(.limit, "one decode") {
+                limit[1].set(CameraConfig(shots: $0))
+            } call: {
+                try? encoded.decode(CameraConfig.self)
+            }
+            let stores = try makeStores()
+            comparison.add(.ours, "PersistentStore") {
+                stores[1].set(CameraConfig(shots: $0))
+            } call: {
+                stores[0].get()
+            }
+            let names = keys.map { Array($0.utf8) }
+            nonisolated(unsafe) let buffer = makeBuffer()
+            // Safe: used by one subject at a time.
+            nonisolated(unsafe) var value = encodedConfig
+            let lmdb = LMDB(path: Files.makePath(), keys: names, value: value)
+            comparison.add(.peer, "LMDB, bytes") {
+                value.vary($0)
+                lmdb.set(names[0], value)
+            } call: {
+                lmdb.get(names[0], into: buffer)
+            }
+            let path = Files.makePath()
+            let sqlite = (SQLite(path: path, keys: names, value: value), SQLite(path: path))
+            comparison.add(.peer, "SQLite, bytes") {
+                value.vary($0)
+                sqlite.0.set(names[0], value)
+            } call: {
+                sqlite.1.get(names[0], into: buffer)
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@ import TypedDefaults
 
 /// The five-field config struct of all measurements. One of its strings is inline, another one on
 /// the heap.
-struct CameraConfig: DefaultConvertible, Codable {
+struct CameraConfig: DefaultConfig {
     static let key = "CameraConfig"
     var savesToCameraRoll = true
     var shots = 3
@@ -13,67 +13,80 @@ struct CameraConfig: DefaultConvertible, Codable {
 
     // Built at run time: a literal is not on the heap, so copying it costs nothing.
     private static let album = "Holidays by the sea, summer " + String(2016)
-    private static let otherAlbum = "Holidays in the mountains, winter " + String(2017)
-
-    /// Two values to store alternately, so that each `set` is a change.
-    static let pair = (CameraConfig(), CameraConfig(savesToCameraRoll: false, shots: 4, album: otherAlbum))
 }
 
-/// A backend to measure.
-@MainActor struct Place {
-    let name: String
-    /// The highest ratios of a `get` to the limit that the library promises for this backend.
-    var goals: (store: Double, box: Double)?
-    /// The numbers of keys among which to read.
-    let keyCounts: [Int]
-    /// Creates a suite that holds the given values.
-    let makeSuite: ([String: PropertyList]) -> DefaultsSuite
+/// The value that a peer stores in place of the config, already encoded. It has about the size of
+/// the config.
+///
+/// A record in a settings file adds 13 bytes for the record and its operation, 18 for the key, 3
+/// for the kind of the value and two counts, and 2 of padding.
+let encodedConfig = [UInt8](repeating: 7, count: 124)
+let encodedRecord = [UInt8](repeating: 7, count: 160)
 
-    /// On Linux, 10,000 keys take `UserDefaults` half a minute, because it searches each key among
-    /// all unsaved ones.
-    static let all = [
-        Place(name: "memory", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { .inMemory($0) },
-        Place(name: "file", goals: (2.5, 3.5), keyCounts: [10, 1_000, 10_000]) { contents in
-            let suite = try! DefaultsSuite(file: URL(filePath: makePath("defaults")))
-            for (key, value) in contents { suite[DefaultKey(key)] = value as PropertyList? }
-            return suite
-        },
-        Place(name: "UserDefaults", keyCounts: [10, 1_000]) { try! DefaultsSuite(name: UserDefaults.makeDomain($0)) },
-    ]
-
-    /// The folder of the settings files, removed at the end.
-    static let folder = FileManager.default.temporaryDirectory.appending(path: "typed-defaults-\(UUID().uuidString)")
-
-    /// Returns the path of a new file in that folder.
-    static func makePath(_ kind: String) -> String { folder.appending(path: "\(UUID().uuidString).\(kind)").path }
-
-    /// Returns stores for `count` configs in a new suite.
-    func makeStores(count: Int) -> [PersistentStore<CameraConfig>] {
-        let names = (0..<count).map { "CameraConfig\($0)" }
-        let config = try! PropertyList(encoding: CameraConfig())
-        let suite = makeSuite(Dictionary(uniqueKeysWithValues: names.map { ($0, config) }))
-        return names.map { PersistentStore(in: suite, key: $0) }
+extension [UInt8] {
+    /// Puts a number into the value, because some peers skip the write of an unchanged value.
+    mutating func vary(_ number: Int) {
+        withUnsafeMutableBytes { $0.storeBytes(of: number, as: Int.self) }
     }
 }
 
-/// Domains for the benchmarks, so that no program's settings are changed.
-@MainActor extension UserDefaults {
+/// Returns names for settings, in an order that is not that of memory.
+func makeKeys(_ count: Int) -> [String] {
+    var order = SplitMix()
+    return (0..<count).map { "CameraConfig" + String($0 + 1_000_000) }.shuffled(using: &order)
+}
+
+/// A generator whose numbers are the same in each run.
+private struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64 = 1
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+/// The files and domains of the benchmarks, so that no program's settings are changed.
+@MainActor enum Files {
+    /// The folder of all files.
+    static let folder = FileManager.default.temporaryDirectory.appending(path: "typed-defaults-\(UUID().uuidString)")
     private static var domains: [String] = []
 
-    /// Creates a domain with the given values and returns its name.
-    static func makeDomain(_ contents: [String: PropertyList] = [:]) -> String {
-        let name = "typed-defaults-benchmarks-\(domains.count)"
-        standard.setPersistentDomain(contents.mapValues(\.object), forName: name)
-        domains.append(name)
-        return name
+    /// Returns the path of a new file.
+    static func makePath() -> String {
+        try! FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appending(path: UUID().uuidString).path
     }
 
-    /// Removes all of these domains.
-    static func removeDomains() {
+    /// Returns the name of a new domain.
+    static func makeDomain() -> String {
+        domains.append("typed-defaults-benchmarks-\(domains.count)")
+        return domains.last!
+    }
+
+    static func removeAll() {
         for name in domains {
-            standard.removePersistentDomain(forName: name)
+            UserDefaults.standard.removePersistentDomain(forName: name)
             UserDefaults(suiteName: name)?.synchronize()
         }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Creates a settings file that holds a value under each key, by default a config.
+    static func makeSettings(
+        _ keys: [String], _ durability: DefaultsSuite.Durability = .process, holding value: PropertyList? = nil
+    ) throws -> DefaultsSuite {
+        let file = FileBackend(path: makePath(), durability: durability)
+        let value = try value ?? PropertyList(encoding: CameraConfig())
+        for start in stride(from: 0, to: keys.count, by: 1_000) {
+            try file.beginWrite()
+            try file.commit(keys[start..<min(start + 1_000, keys.count)].map { (key: $0, value: value) })
+            file.endWrite()
+        }
+        try file.synchronize()
+        return DefaultsSuite(backend: file)
     }
 }
 
@@ -95,23 +108,4 @@ final class LockedConfig: Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return value
     }
-}
-
-/// What programs do without a library: JSON data in Foundation's `UserDefaults`.
-final class UserDefaultsWithJSON: Sendable {
-    // Safe: measured on one thread at a time.
-    private nonisolated(unsafe) let defaults: UserDefaults
-    private let encoder = JSONEncoder()
-    private let decoder = JSONDecoder()
-
-    @MainActor init() {
-        defaults = UserDefaults(suiteName: UserDefaults.makeDomain())!
-        set(CameraConfig())
-    }
-
-    func get() -> CameraConfig? {
-        defaults.data(forKey: CameraConfig.key).flatMap { try? decoder.decode(CameraConfig.self, from: $0) }
-    }
-
-    func set(_ value: CameraConfig) { defaults.set(try? encoder.encode(value), forKey: CameraConfig.key) }
 }

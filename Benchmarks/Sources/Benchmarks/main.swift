@@ -1,30 +1,35 @@
-// Compares the stores and the coder with the lower limit, Foundation and SQLite, in one run:
-//
-//     swift run -c release --package-path Benchmarks
-//
-// The nanoseconds depend on the machine. The library promises the ratios.
+// Measures the library, the lower limits and other stores in one run, in turn.
+// usage: Benchmarks [--short] [--json FILE] [TITLE]
+//   --short  measures each row briefly, to show that it works
+//   --json   writes the figures of all subjects to a file
+//   TITLE    only the rows whose titles begin with this
 
 import Foundation
 
 if try Child.runMode() { exit(0) }
-try FileManager.default.createDirectory(at: Place.folder, withIntermediateDirectories: true)
-compareReading()
-compareReadingOnThreads()
-compareReadingOneOfMany()
-compareReadingManyInTurn()
-compareReadingWhileWriting()
-compareWriting()
-compareObservers()
-compareDeclaring()
-compareEncoding()
-try compareDecoding()
-try compareCommitting()
-try compareSettingWithSQLite()
-try compareCommittingDurably()
-try compareSavingOnThreads()
+var arguments = CommandLine.arguments.dropFirst()
+var output: String?
+while let argument = arguments.popFirst() {
+    switch argument {
+    case "--short": Run.isShort = true
+    case "--json": output = arguments.popFirst()
+    default: Run.prefix = argument
+    }
+}
+try compareReading()
+try compareReadingMany()
 try compareReadingExternalChanges()
+try compareWriting()
+compareCommitting()
+try compareWritingDurably()
+try compareTails()
 try compareOpening()
-try compareFirstGet()
-try compareHeap()
-UserDefaults.removeDomains()
-try FileManager.default.removeItem(at: Place.folder)
+try compareCoding()
+try compareObservers()
+try compareObservingProcesses()
+Files.removeAll()
+if let output {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try encoder.encode(Run.rows).write(to: URL(filePath: output))
+}
