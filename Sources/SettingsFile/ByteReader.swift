@@ -18,7 +18,17 @@ package struct ByteReader {
 
     /// Reads the count of elements that take at least one byte each. Returns `nil` if fewer bytes
     /// follow, so that a forged count cannot cause a huge allocation.
+    @inline(__always)
     package mutating func count() -> Int? {
+        guard position < bytes.count, bytes[position] & 0x80 == 0 else { return longCount() }
+        let count = Int(bytes[position])
+        position += 1
+        return count <= bytes.count - position ? count : nil
+    }
+
+    /// Reads a count of more than one byte.
+    @inline(never)
+    private mutating func longCount() -> Int? {
         var count: UInt64 = 0
         for shift in stride(from: 0, to: 63, by: 7) {
             guard let byte = byte() else { return nil }
@@ -35,6 +45,7 @@ package struct ByteReader {
     }
 
     /// Reads a count, skips as many bytes, and returns their range.
+    @inline(__always)
     package mutating func counted() -> Range<Int>? {
         guard let count = count() else { return nil }
         defer { position += count }

@@ -73,7 +73,8 @@ extension FileInspection {
         _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32,
         _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
     ) {
-        var (index, changed) = (FileIndex(crc: crc), [String]?.none)
+        var index = FileIndex(crc: crc)
+        var changed: [String]?
         let all = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
         let stop = index.apply(all, changed: &changed)
         end = index.end

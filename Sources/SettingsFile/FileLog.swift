@@ -151,6 +151,7 @@ extension FileLog {
                 throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
             }
             isInView = false
+            index.fileSize = size
             let stop = bytes.withUnsafeBytes { index.apply($0, changed: &changed) }
             if bytes.count <= Self.tailCacheLimit { tailCache = (bytes, base..<end) }
             switch stop {
@@ -225,7 +226,8 @@ extension FileLog {
             return false
         }
         if isSame { return bytes }
-        (index, hasLostRecords) = (again, true)
+        index = again
+        hasLostRecords = true
         throw FileFailure(Self.lossReason)
     }
 }

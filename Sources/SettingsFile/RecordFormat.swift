@@ -72,6 +72,19 @@ enum RecordFormat {
     }
 
     static func find(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Found {
+        let found = frame(in: bytes, at: offset, after: crc)
+        if case .edits(let payload, _, _) = found, !areValid(in: bytes, payload) { return .bad }
+        return found
+    }
+
+    /// Returns whether a payload consists of operations whose keys are text.
+    static func areValid(in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>) -> Bool {
+        forEachEdit(in: bytes, payload) { isText($0.key(in: bytes)) }
+    }
+
+    /// Does the same as ``find(in:at:after:)``, but does not look at the operations of a commit.
+    @inline(__always)
+    static func frame(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Found {
         guard bytes.count - offset >= 8 else { return .cut(length: 8) }
         let stated = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         let stored = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self))
@@ -83,9 +96,7 @@ enum RecordFormat {
         let record = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + length)])
         guard checksum(ofRecord: record, after: crc) == stored else { return .bad }
         if count == 1, record[8] == seal { return .seal }
-        let payload = (offset + 8)..<(offset + 8 + count)
-        let isGood = forEachEdit(in: bytes, payload) { isText(UnsafeRawBufferPointer(rebasing: bytes[$0.key])) }
-        return isGood ? .edits(payload, length: length, crc: stored) : .bad
+        return .edits((offset + 8)..<(offset + 8 + count), length: length, crc: stored)
     }
 
     /// Returns the checksum of the last commit, or `nil` if the bytes are anything but whole
@@ -100,15 +111,7 @@ enum RecordFormat {
     }
 
     private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var index = 0
-        while index + 8 <= bytes.count {
-            guard bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else {
-                break
-            }
-            index += 8
-        }
-        while index < bytes.count, bytes[index] < 0x80 { index += 1 }
-        return index == bytes.count || String(utf8: bytes) != nil
+        KeyHasher.shared.hash(bytes).isASCII || String(utf8: bytes) != nil
     }
 
     /// Calls `body` with each operation of a payload until it returns false.
@@ -120,27 +123,28 @@ enum RecordFormat {
     ) -> Bool {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<payload.upperBound]), at: payload.lowerBound)
         while !reader.isAtEnd {
-            let operation = reader.byte()
-            // Enforce the limits of writers here too, because decoding a value takes up to 50 times
-            // its length in memory.
-            guard operation == 1 || operation == 2, let key = reader.counted(), key.count <= keyLimit else {
-                return false
-            }
-            var value: Range<Int>?
-            if operation == 1 {
-                value = reader.counted()
-                guard let value, value.count <= valueLimit else { return false }
-            }
-            guard body(RecordEdit(key: key, value: value)) else { return false }
+            guard let edit = nextEdit(&reader), body(edit) else { return false }
         }
         return true
+    }
+
+    /// Reads an operation. Returns `nil` if it has an unknown form.
+    @inline(__always)
+    static func nextEdit(_ reader: inout ByteReader) -> RecordEdit? {
+        let operation = reader.byte()
+        // Enforce the limits of writers here too, because decoding a value takes up to 50 times its
+        // length in memory.
+        guard operation == 1 || operation == 2, let key = reader.counted(), key.count <= keyLimit else { return nil }
+        guard operation == 1 else { return RecordEdit(key: key, value: nil) }
+        guard let value = reader.counted(), value.count <= valueLimit else { return nil }
+        return RecordEdit(key: key, value: value)
     }
 
     static let seal: UInt8 = 3
 
     /// Returns a whole file that holds the current settings of another file, with zeros after its
     /// last record.
-    static func file(epoch: UInt64, settings index: FileIndex, of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    static func file(epoch: UInt64, settings index: borrowing FileIndex, of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var file = header(salt: .random(in: 0 ... .max), epoch: epoch, base: length(ofFileHolding: index))
         var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
         var record = RecordWriter()
@@ -161,7 +165,7 @@ enum RecordFormat {
     }
 
     /// Returns the length of ``file(epoch:settings:of:)`` without the zeros after the last record.
-    static func length(ofFileHolding index: FileIndex) -> Int {
+    static func length(ofFileHolding index: borrowing FileIndex) -> Int {
         var (total, payload) = (headerLength, 0)
         func finish() {
             guard payload > 0 else { return }
@@ -216,6 +220,10 @@ enum RecordFormat {
 struct RecordEdit {
     let key: Range<Int>
     let value: Range<Int>?
+
+    func key(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes.baseAddress! + key.lowerBound, count: key.count)
+    }
 }
 
 /// A record under construction, in one buffer.

@@ -33,7 +33,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 /// Reads the bytes as records, once as a whole and once in two parts.
 private func readRecords(_ bytes: UnsafeRawBufferPointer) {
-    var (whole, parts) = (FileIndex(crc: 0), FileIndex(crc: 0))
+    var whole = FileIndex(crc: 0)
+    var parts = FileIndex(crc: 0)
     var changed: [String]? = []
     _ = whole.apply(bytes, changed: &changed)
     precondition(whole.end - RecordFormat.headerLength <= bytes.count)
