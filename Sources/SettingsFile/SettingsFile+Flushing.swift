@@ -18,10 +18,18 @@ extension SettingsFile {
     }
 
     package func synchronize() throws(SettingsFileError) {
+        // The path is looked up in any case: what is flushed must be the file with the name.
         let target = try withLog { state throws(FileFailure) in
-            if let log = state.log, try fileLocation.isReplaced(log) {
-                state.nameMayHaveMoved = true
-                try catchUp(&state)
+            if let log = state.log, try fileLocation.nameHasMoved(from: log) {
+                if log.mayHaveMovedCommits {
+                    log.forgetPath()
+                    state.nameMayHaveMoved = true
+                    throw fileLocation.movedCommits
+                }
+                if try fileLocation.hasFile(in: log.directory) {
+                    state.nameMayHaveMoved = true
+                    try catchUp(&state)
+                }
             }
             return state.log.map { Target(end: $0.end, losses: state.losses) }
         }

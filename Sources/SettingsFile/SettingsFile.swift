@@ -177,12 +177,14 @@ package final class SettingsFile: Sendable {
     ///   - timeout: How long to wait for other processes.
     ///   - sizeLimit: The largest size of the file. All processes that use the file must pass the
     ///     same limit.
+    ///   - pathInterval: How long a writer relies on a look at the path.
     ///   - recoverySuggestion: Text to append to errors.
     init(
         path: String?, timeout: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
-        recoverySuggestion: String = ""
+        pathInterval: Duration = .milliseconds(100), recoverySuggestion: String = ""
     ) {
-        fileLocation = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, timeout: timeout)
+        fileLocation = SettingsFileLocation(
+            path: path ?? "", sizeLimit: sizeLimit, timeout: timeout, pathInterval: pathInterval)
         location = path
         self.recoverySuggestion = recoverySuggestion
         locks = Locks(flushing: flushing, state: state, snapshot: snapshot)
@@ -308,6 +310,7 @@ extension SettingsFile {
     /// Opens the file that has the name now. If that fails, the next call tries again.
     func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
         state.nameMayHaveMoved = true
+        if let log = state.log, log.mayHaveMovedCommits { state.reports.append(unavailable(fileLocation.movedCommits)) }
         state.use(try fileLocation.open(creating: creating, reports: &state.reports))
         state.nameMayHaveMoved = false
         state.changes.add(nil)

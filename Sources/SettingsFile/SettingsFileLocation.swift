@@ -11,8 +11,11 @@ struct SettingsFileLocation {
     private let sizeLimit: Int
     /// How long to wait for other processes.
     let timeout: Duration
+    /// How long a writer relies on a look at the path.
+    private let pathInterval: Duration
 
-    init(path: String, sizeLimit: Int, timeout: Duration) {
+    init(path: String, sizeLimit: Int, timeout: Duration, pathInterval: Duration) {
+        self.pathInterval = pathInterval
         (self.path, self.sizeLimit, self.timeout) = (path, sizeLimit, timeout)
         // Search the bytes, because a slash and a following combining mark form one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
@@ -126,12 +129,19 @@ struct SettingsFileLocation {
     /// Returns whether the name refers to another file, or to none. Compares by full path, because
     /// the folder may have been renamed too.
     func nameHasMoved(from log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.identity(of: path) != log.identity
+        let identity = try log.directory.identity(of: path)
+        if identity == log.identity { log.notePath(isKnownFor: pathInterval) }
+        return identity != log.identity
     }
 
-    /// Returns whether the name refers to another file.
-    func isReplaced(_ log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.identity(of: path).map { $0 != log.identity } ?? false
+    /// Returns whether the name refers to any file.
+    func hasFile(in directory: File) throws(FileFailure) -> Bool { try directory.identity(of: path) != nil }
+
+    /// The error for commits that went to a file which another program had renamed.
+    var movedCommits: FileFailure {
+        FileFailure(
+            "another program renamed it or its folder, and values that were set in the next \(pathInterval) are in the"
+                + " renamed file")
     }
 
     /// Writes the live settings to a new file and renames it into place. The caller holds the lock

@@ -222,6 +222,20 @@ struct MonotonicTime {
         return MonotonicTime(nanoseconds: time.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
+    /// The time of the last tick of the system, which is some milliseconds ago and takes no look at
+    /// the processor's counter.
+    static var lastTick: MonotonicTime {
+        #if os(Linux) || os(Android)
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+            return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        #else
+            now
+        #endif
+    }
+
+    static func < (time: MonotonicTime, other: MonotonicTime) -> Bool { time.nanoseconds < other.nanoseconds }
+
     static func - (time: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
         MonotonicTime(nanoseconds: max(0, time.nanoseconds - other.nanoseconds))
     }

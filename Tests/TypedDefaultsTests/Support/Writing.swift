@@ -14,9 +14,10 @@ extension FileBackend {
     /// A backend with limits of the test's own.
     convenience init(
         path: String, durability: DefaultsSuite.Durability = .process, timeout: Duration,
-        sizeLimit: Int = RecordFormat.sizeLimit
+        sizeLimit: Int = RecordFormat.sizeLimit, pathInterval: Duration = .milliseconds(100)
     ) {
         self.init(
-            SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit), location: path, durability: durability)
+            SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit, pathInterval: pathInterval),
+            location: path, durability: durability)
     }
 }

@@ -89,7 +89,7 @@ package final class FileBackend: SystemBackend {
 
 extension FileBackend: SettingsFileBackend {
     package func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64? {
-        try translating { () throws(SettingsFileError) in try file.beginWrite() }
+        try translating { () throws(SettingsFileError) in try file.beginWrite(isDurable: isImmediate) }
     }
 
     package func copyRawValue(

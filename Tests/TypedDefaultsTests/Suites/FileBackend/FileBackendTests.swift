@@ -127,7 +127,9 @@ struct FileBackendTests: SettingsFileTests {
     @Test func aRenamedFolderIsAbandoned() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
-            let suite = open(file)
+            // A writer that looks up the path each time; see MovedFileTests for others.
+            let suite = DefaultsSuite(
+                backend: FileBackend(path: file.path, timeout: .seconds(60), pathInterval: .zero))
             suite[number] = 1
             #expect(rename(folder.path, folder.path + ".kept") == 0)
             open(file)[number] = 7
