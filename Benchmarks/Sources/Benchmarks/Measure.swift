@@ -34,6 +34,9 @@ struct Row: Encodable {
     static var isShort = false
     /// Only the rows whose titles begin with this are measured.
     static var prefix = ""
+    /// Instead of measuring, this subject of the row of that title performs calls, so that
+    /// callgrind can count the instructions of `timed`.
+    static var counted: (title: String, subject: String, calls: Int)?
     private(set) static var rows: [Row] = []
 
     /// Prints a row: each form of ours with its multiple of the limit, and how many times as long
@@ -117,6 +120,10 @@ struct Comparison {
     @MainActor fileprivate func run(
         _ title: String, unit: String, statistics: [String], count: Int?, rounds: Int, batch: Int
     ) {
+        if let counted = Run.counted {
+            for subject in subjects where subject.name == counted.subject { _ = subject.measure(counted.calls) }
+            return
+        }
         var load = 0.0
         getloadavg(&load, 1)
         let counts = subjects.map { count ?? self.count(for: Run.isShort ? batch / 20 : batch, of: $0) }
@@ -158,7 +165,7 @@ struct Comparison {
     _ title: String, unit: String = "ns", statistics: [String] = [""], count: Int? = nil, rounds: Int = 15,
     batch: Int = 20_000_000, _ add: (inout Comparison) throws -> Void
 ) rethrows {
-    guard title.hasPrefix(Run.prefix) else { return }
+    guard Run.counted.map({ title == $0.title }) ?? title.hasPrefix(Run.prefix) else { return }
     var comparison = Comparison()
     try add(&comparison)
     comparison.run(title, unit: unit, statistics: statistics, count: count, rounds: rounds, batch: batch)

@@ -19,7 +19,7 @@ import TypedDefaults
             // Safe: only read.
             nonisolated(unsafe) let stored = Config(in: suite)
             stored.camera.shots = 4
-            comparison.add(.ours, "@Stored of a StorableConfig") { for _ in 0..<$0 { blackHole(stored.camera) } }
+            comparison.add(.ours, "@Stored") { for _ in 0..<$0 { blackHole(stored.camera) } }
             let key = DefaultKey(keys[2], default: CameraConfig())
             comparison.add(.ours, "suite[.key]") { for _ in 0..<$0 { blackHole(suite[key]) } }
             guard threads == 1 else { return }

@@ -113,7 +113,7 @@ extension Comparison {
 
 /// Each call returns when the change survives a power failure.
 @MainActor func compareWritingDurably() throws {
-    try compare("durable set", batch: 50_000_000) { comparison in
+    try compare("durable set", rounds: 41, batch: 30_000_000) { comparison in
         let keys = makeKeys(10)
         let names = keys.map { Array($0.utf8) }
         let limit = LimitFile(path: Files.makePath())
@@ -126,7 +126,7 @@ extension Comparison {
         let suite = try Files.makeSettings(keys, .immediate)
         let stores = keys.map { PersistentStore<CameraConfig>(in: suite, key: $0) }
         comparison.add(.ours, "PersistentStore") { for index in 0..<$0 { stores[index % 10].set(.next()) } }
-        comparison.add(.ours, "PersistentStore, per set of 8 threads") { count in
+        comparison.add(.ours, "PersistentStore, 8 threads") { count in
             onThreads(8) { thread in
                 for index in 0..<max(1, count / 8) { stores[thread].set(CameraConfig(shots: index)) }
             }

@@ -1,8 +1,10 @@
 // Measures the library, the lower limits and other stores in one run, in turn.
 // usage: Benchmarks [--short] [--json FILE] [TITLE]
+//        Benchmarks --count TITLE SUBJECT CALLS
 //   --short  measures each row briefly, to show that it works
 //   --json   writes the figures of all subjects to a file
 //   TITLE    only the rows whose titles begin with this
+//   --count  only performs calls of one subject; `Benchmarks/measure` counts their instructions
 
 import Foundation
 
@@ -12,6 +14,8 @@ var output: String?
 while let argument = arguments.popFirst() {
     switch argument {
     case "--short": Run.isShort = true
+    case "--count":
+        Run.counted = (arguments.removeFirst(), arguments.removeFirst(), Int(arguments.removeFirst())!)
     case "--json": output = arguments.popFirst()
     default: Run.prefix = argument
     }
