@@ -29,9 +29,9 @@ extension PropertyList {
 /// Reads a property list in the text of a launch argument.
 ///
 /// `PropertyListDecoder` is not used because it returns the integer 2 for the real 2.0.
-private struct ArgumentReader {
-    private let bytes: [UInt8]
-    private var position = 0
+private struct ArgumentReader: TextReader {
+    let bytes: [UInt8]
+    var position = 0
     private var depth = 0
     private var stack = StackWatch()
 
@@ -54,21 +54,6 @@ private struct ArgumentReader {
             return nil
         }
         return value
-    }
-
-    /// The next byte that is not white space; `nil` at the end.
-    private var next: UInt8? {
-        mutating get {
-            while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
-            return position < bytes.count ? bytes[position] : nil
-        }
-    }
-
-    /// Skips a text if it is the next one.
-    private mutating func skip(_ text: String) -> Bool {
-        guard next != nil, bytes[position...].starts(with: text.utf8) else { return false }
-        position += text.utf8.count
-        return true
     }
 
     private mutating func require(_ text: String) throws {

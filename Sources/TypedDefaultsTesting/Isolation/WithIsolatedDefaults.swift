@@ -9,6 +9,8 @@ public import TypedDefaults
     import Musl
 #elseif canImport(Android)
     import Android
+#else
+    #error("TypedDefaultsTesting needs setenv")
 #endif
 
 /// Runs a function with a standard suite of its own, in memory.

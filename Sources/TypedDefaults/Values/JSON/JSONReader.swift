@@ -24,7 +24,7 @@ extension PropertyList {
 ///
 /// `JSONSerialization` makes doubles of large integers and one key of two that differ only in their
 /// bytes, and on Apple platforms reads long numbers as decimal ones.
-struct JSONReader {
+struct JSONReader: TextReader {
     private typealias Entry = (key: String, value: Parsed)
     fileprivate struct Parsed {
         indirect enum Content {
@@ -38,8 +38,8 @@ struct JSONReader {
         let offset: Int
     }
 
-    private let bytes: [UInt8]
-    private var position: Int
+    let bytes: [UInt8]
+    var position: Int
     private var depth = 0
     private var stack = StackWatch()
 
@@ -194,21 +194,6 @@ extension JSONReader {
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let column = String(decoding: lines[lines.count - 1], as: UTF8.self).count + 1
         return DefaultsError(kind, reason: "JSON, line \(lines.count), column \(column): \(reason)")
-    }
-
-    /// The next byte that is not white space; `nil` at the end.
-    private var next: UInt8? {
-        mutating get {
-            while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
-            return position < bytes.count ? bytes[position] : nil
-        }
-    }
-
-    /// Skips a text if it is the next one.
-    private mutating func skip(_ text: String) -> Bool {
-        guard next != nil, bytes[position...].starts(with: text.utf8) else { return false }
-        position += text.utf8.count
-        return true
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
