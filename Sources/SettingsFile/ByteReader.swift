@@ -1,15 +1,21 @@
 /// Reads what ``ByteWriter`` wrote. Returns `nil` for invalid bytes.
+@usableFromInline
 package struct ByteReader {
+    @usableFromInline
     package let bytes: UnsafeRawBufferPointer
-    private(set) var position: Int
+    @usableFromInline
+    package internal(set) var position: Int
 
+    @inlinable
     package init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
         self.position = position
     }
 
+    @inlinable
     package var isAtEnd: Bool { position == bytes.count }
 
+    @inlinable
     package mutating func byte() -> UInt8? {
         guard position < bytes.count else { return nil }
         defer { position += 1 }
@@ -19,6 +25,7 @@ package struct ByteReader {
     /// Reads the count of elements that take at least one byte each. Returns `nil` if fewer bytes
     /// follow, so that a forged count cannot cause a huge allocation.
     @inline(__always)
+    @inlinable
     package mutating func count() -> Int? {
         guard position < bytes.count, bytes[position] & 0x80 == 0 else { return longCount() }
         let count = Int(bytes[position])
@@ -27,8 +34,9 @@ package struct ByteReader {
     }
 
     /// Reads a count of more than one byte.
+    @usableFromInline
     @inline(never)
-    private mutating func longCount() -> Int? {
+    mutating func longCount() -> Int? {
         var count: UInt64 = 0
         for shift in stride(from: 0, to: 63, by: 7) {
             guard let byte = byte() else { return nil }
@@ -38,6 +46,7 @@ package struct ByteReader {
         return nil
     }
 
+    @inlinable
     package mutating func word() -> UInt64? {
         guard bytes.count - position >= 8 else { return nil }
         defer { position += 8 }
@@ -46,6 +55,7 @@ package struct ByteReader {
 
     /// Reads a count, skips as many bytes, and returns their range.
     @inline(__always)
+    @inlinable
     package mutating func counted() -> Range<Int>? {
         guard let count = count() else { return nil }
         defer { position += count }

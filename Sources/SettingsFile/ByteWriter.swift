@@ -3,10 +3,10 @@ package struct ByteWriter: ~Copyable {
     private var memory: GrowingMemory
     package var count: Int { memory.count }
 
-    init(capacity: Int) { memory = GrowingMemory(capacity: capacity) }
+    package init(capacity: Int) { memory = GrowingMemory(capacity: capacity) }
 
     /// Calls `body` with the bytes written so far.
-    func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(memory.bytes)
@@ -21,6 +21,9 @@ package struct ByteWriter: ~Copyable {
     package mutating func append(word: UInt64) {
         memory.append(8).storeBytes(of: word.littleEndian, as: UInt64.self)
     }
+
+    /// Removes the bytes from an offset on.
+    package mutating func truncate(to offset: Int) { memory.truncate(to: offset) }
 
     /// Overwrites four bytes with a number.
     mutating func replace(at offset: Int, with number: UInt32) {
@@ -42,17 +45,20 @@ package struct ByteWriter: ~Copyable {
         if count < 0x80 { append(byte: UInt8(count)) } else { insert(count: count, at: self.count) }
     }
 
-    mutating func insert(count: Int, at offset: Int) {
+    /// Inserts a count at an offset.
+    ///
+    /// - Parameter reserved: The number of bytes that it replaces, at most one.
+    package mutating func insert(count: Int, at offset: Int, replacing reserved: Int = 0) {
         var (rest, word, length) = (UInt64(count), UInt64(0), 0)
         repeat {
             word |= (rest & 0x7F | (rest > 0x7F ? 0x80 : 0)) << UInt64(8 * length)
             rest >>= 7
             length += 1
         } while rest > 0
-        let tailCount = self.count - offset
-        _ = memory.append(length)
+        let tailCount = self.count - offset - reserved
+        _ = memory.append(length - reserved)
         let start = memory.start + offset
-        (start + length).copyMemory(from: start, byteCount: tailCount)
+        if length != reserved { (start + length).copyMemory(from: start + reserved, byteCount: tailCount) }
         withUnsafeBytes(of: word.littleEndian) { start.copyMemory(from: $0.baseAddress!, byteCount: length) }
     }
 

@@ -258,7 +258,7 @@ package struct RecordWriter: ~Copyable {
     }
 
     /// Appends an edit that stores bytes unchanged.
-    mutating func append(_ key: String, raw value: ArraySlice<UInt8>) {
+    package mutating func append(_ key: String, raw value: ArraySlice<UInt8>) {
         writer.append(byte: 1)
         writer.append(key)
         value.withUnsafeBytes { writer.append(counted: $0) }

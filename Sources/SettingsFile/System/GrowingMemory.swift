@@ -29,6 +29,9 @@ struct GrowingMemory: ~Copyable {
     /// The bytes so far. They move when more are appended.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
+    /// Removes the bytes from an offset on.
+    mutating func truncate(to offset: Int) { count = offset }
+
     /// Appends uninitialized bytes and returns them.
     @inline(__always)
     mutating func append(_ length: Int) -> UnsafeMutableRawBufferPointer {

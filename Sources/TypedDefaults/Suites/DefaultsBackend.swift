@@ -96,6 +96,12 @@ extension DefaultsBackend {
 
 /// A backend of this library. Its additional requirements serve only the backends of this library.
 package protocol SystemBackend: DefaultsBackend {
+    /// Returns the stored value, in the form that takes least work.
+    func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue?
+
+    /// Does the same as ``DefaultsBackend/commit(_:)``, with values in either form.
+    func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError)
+
     /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
     ///
     /// Zero means before a write returns, and `nil` means never.
@@ -146,6 +152,12 @@ package protocol SystemBackend: DefaultsBackend {
 }
 
 extension SystemBackend {
+    package func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue? {
+        try value(forKey: key).map(StoredValue.tree)
+    }
+    package func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError) {
+        try commit(edits.map { ($0.key, $0.value?.tree) })
+    }
     package var synchronizationDelay: Duration? { nil }
     package var layers: [DefaultsSuite.Layer] { [.stored] }
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}

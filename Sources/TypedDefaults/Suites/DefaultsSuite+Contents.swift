@@ -128,7 +128,7 @@ extension DefaultsSuite {
                 for former in slot.formerKeys.map(withoutPrefix) {
                     guard let removal = edits[ByteString(former)], removal == nil,
                         let old = base.value(former, includesFallback: false),
-                        case .failure(var error) = slot.decode(old)
+                        case .failure(var error) = slot.decode(.tree(old))
                     else { continue }
                     let first = SetAside.copyKeys(of: key.string).first
                     let taken = base.value(first, includesFallback: false)

@@ -2,25 +2,31 @@ import SettingsFile
 
 /// Stores settings in memory, for tests, previews, and settings that should not be saved.
 package final class MemoryBackend: SystemBackend {
-    private let contents: Locked<[ByteString: PropertyList]>
+    private let contents: Locked<[ByteString: StoredValue]>
 
     /// Creates a backend with the given values.
     package init(_ contents: [String: PropertyList] = [:]) {
         self.contents = Locked(
-            Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
+            Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), .tree($0.value)) }))
         Forks.hold(self.contents, .leaf)
     }
 
     deinit { Forks.release(contents) }
 
-    package func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
+    package func value(forKey key: String) -> PropertyList? { storedValue(forKey: key)?.tree }
+
+    package func storedValue(forKey key: String) -> StoredValue? { contents.withLock { $0[ByteString(key)] } }
 
     package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
 
     package func commit(_ edits: [(key: String, value: PropertyList?)]) {
+        commit(stored: edits.map { ($0.key, $0.value.map(StoredValue.tree)) })
+    }
+
+    package func commit(stored edits: [(key: String, value: StoredValue?)]) {
         // Released after unlocking: freeing `Data` may call a deallocator of the program. Usually
         // there is only one value, which needs no array.
-        var released: (first: PropertyList?, others: [PropertyList]) = (nil, [])
+        var released: (first: StoredValue?, others: [StoredValue]) = (nil, [])
         contents.withLock { contents in
             for edit in edits {
                 let key = ByteString(edit.key)
@@ -48,10 +54,10 @@ extension MemoryBackend: CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension PropertyList {
+extension StoredValue {
     fileprivate var mayHoldData: Bool {
         switch self {
-        case .data, .array, .dictionary: true
+        case .tree(.data), .tree(.array), .tree(.dictionary): true
         default: false
         }
     }

@@ -107,7 +107,7 @@ extension Setting {
     func layeredValue() throws(DefaultsError) -> Value? {
         if let replacement { return try replacement.layeredValue() }
         guard let stored = slot.layeredValue else { return nil }
-        return try value(of: slot.decode(stored))
+        return try value(of: slot.decode(.tree(stored)))
     }
 
     /// Whether a value is stored, even if it cannot be read. If the suite cannot be read, this is
@@ -190,8 +190,9 @@ extension Setting {
         }
     }
 
-    private func put(_ new: PropertyList?, keepsUnreadable: Bool = true) throws(DefaultsError) {
+    private func put(_ new: StoredValue?, keepsUnreadable: Bool = true) throws(DefaultsError) {
         if let replacement { return try replacement.put(new, keepsUnreadable: keepsUnreadable) }
+        if let new, core.isStored(new, in: slot) { return try flushIfImmediate() }
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
         var replacement = try put(new, keepsUnreadable: keepsUnreadable, recordsFirst: true, &isDeliveryDue)
@@ -205,7 +206,7 @@ extension Setting {
     }
 
     private func put(
-        _ new: PropertyList?, keepsUnreadable: Bool, recordsFirst: Bool, _ isDeliveryDue: inout Bool
+        _ new: StoredValue?, keepsUnreadable: Bool, recordsFirst: Bool, _ isDeliveryDue: inout Bool
     ) throws(DefaultsError) -> SuiteCore.Replacement {
         isDeliveryDue = true
         do throws(DefaultsError) { try core.beginWrite() } catch { throw error.about(key: slot.key) }
@@ -214,7 +215,7 @@ extension Setting {
     }
 
     private func replace(
-        with new: PropertyList?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
+        with new: StoredValue?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
     ) throws(DefaultsError) -> SuiteCore.Replacement {
         do throws(DefaultsError) {
             return try core.replace(

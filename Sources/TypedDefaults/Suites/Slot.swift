@@ -19,9 +19,9 @@ final class Slot: ForkLock {
     // to copy.
     final class Report: Sendable {
         let failure: DefaultsError
-        let stored: PropertyList?
+        let stored: StoredValue?
 
-        init(_ failure: DefaultsError, of stored: PropertyList?) {
+        init(_ failure: DefaultsError, of stored: StoredValue?) {
             self.failure = failure
             self.stored = stored
         }
@@ -35,7 +35,7 @@ final class Slot: ForkLock {
 
     struct Cache {
         /// The stored value when it was last read.
-        private(set) var stored: PropertyList?
+        private(set) var stored: StoredValue?
         /// Whether `stored` is under a former name of the key.
         private(set) var isUnderFormerKey = false
         var content = Content.missing
@@ -60,7 +60,7 @@ final class Slot: ForkLock {
         var isBypassed = false
 
         mutating func learn(
-            _ stored: PropertyList?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false,
+            _ stored: StoredValue?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false,
             kept: Kept? = nil
         ) {
             self.stored = stored
@@ -72,9 +72,9 @@ final class Slot: ForkLock {
         }
 
         /// Returns whether a write must first find out which parts of `stored` to keep.
-        func needsRecording(for new: PropertyList?, _ form: ConversionForm) -> Bool {
+        func needsRecording(for new: StoredValue?, _ form: ConversionForm) -> Bool {
             guard !isKeptKnown, let stored, let new else { return false }
-            switch (stored, new) {
+            switch (stored.kind, new.kind) {
             case (.dictionary, .dictionary), (.data, .dictionary): return true
             case (.data, .data): return form.kind == .jsonData
             default: return false
@@ -106,7 +106,7 @@ final class Slot: ForkLock {
     /// Returns a `Box` of the change from one stored value to another, and the error if the new one
     /// cannot be read.
     let makeChange:
-        @Sendable (PropertyList?, PropertyList?, ChangeOrigin, _ isInitial: Bool) -> (
+        @Sendable (StoredValue?, StoredValue?, ChangeOrigin, _ isInitial: Bool) -> (
             any AnyObject & Sendable, DefaultsError?
         )
     /// Returns the slot of the same key and type in another suite.
@@ -152,8 +152,8 @@ final class Slot: ForkLock {
                 forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix))
         }
         makeChange = { old, new, origin, isInitial in
-            func value(_ stored: PropertyList?) -> Result<Value?, DefaultsError> {
-                Result { () throws(DefaultsError) in if let stored { try conversion.decode(stored) } else { nil } }
+            func value(_ stored: StoredValue?) -> Result<Value?, DefaultsError> {
+                Result { () throws(DefaultsError) in if let stored { try conversion.decode(stored.tree) } else { nil } }
             }
             let (old, read) = (try? value(old).get(), value(new))
             var failure: DefaultsError?
@@ -167,9 +167,9 @@ final class Slot: ForkLock {
         }
     }
 
-    func decode(_ stored: PropertyList?) -> Content {
+    func decode(_ stored: StoredValue?) -> Content {
         guard let stored else { return .missing }
-        switch makeBox(stored, .stored) {
+        switch makeBox(stored.tree, .stored) {
         case .success(let box): return .value(box)
         case .failure(let error): return .failure(error.about(key: key))
         }
@@ -177,9 +177,9 @@ final class Slot: ForkLock {
 
     /// Returns what the decoder did about entries of a stored value that the type does not read;
     /// `nil` if it reads all entries.
-    func recovery(of stored: PropertyList) throws(DefaultsError) -> DecodingRecovery? {
+    func recovery(of stored: StoredValue) throws(DefaultsError) -> DecodingRecovery? {
         do throws(DefaultsError) {
-            let box = try makeBox(stored, .recording).get()
+            let box = try makeBox(stored.tree, .recording).get()
             // The value may hold an object whose deinit uses the suite.
             if holdsObjects, AfterUnlock.holdsLock { AfterUnlock.run { withExtendedLifetime(box) {} } }
             return Self.recovery(in: box)
@@ -194,7 +194,7 @@ final class Slot: ForkLock {
     }
 
     /// Returns what to store for a value of the slot's type; `nil` to remove the key.
-    func encode<Value: Sendable>(_ value: Value) throws(DefaultsError) -> PropertyList? {
+    func encode<Value: Sendable>(_ value: Value) throws(DefaultsError) -> StoredValue? {
         // Safe: a slot is found by its type.
         let encoding = unsafeDowncast(encoding, to: SlotEncoding<Value>.self)
         do throws(DefaultsError) {
@@ -210,7 +210,7 @@ final class Slot: ForkLock {
 /// A function in an object, because generic code would look up the type of a ``Conversion`` at each
 /// call.
 private final class SlotEncoding<Value: Sendable>: Sendable {
-    let encode: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    let encode: @Sendable (Value) -> Result<StoredValue?, DefaultsError>
     init(_ conversion: Conversion<Value>) { encode = conversion.encoding }
 }
 
@@ -223,6 +223,15 @@ extension Slot {
         return cache.withLock { cache in
             cache.isKnown && cache.generation == generation && !cache.isBypassed
                 ? cache.content : .notDecoded
+        }
+    }
+
+    /// Returns whether that value is stored under the key, as far as is known at a generation of the
+    /// backend.
+    func isStored(_ new: StoredValue, at generation: UInt64) -> Bool {
+        cache.withLock { cache in
+            guard cache.isKnown, cache.generation == generation, !cache.isUnderFormerKey else { return false }
+            return cache.stored?.isIdentical(to: new) == true
         }
     }
 
@@ -248,7 +257,7 @@ extension Slot {
 
     /// Returns the cache, and begins a commit of this key if the cache shows that no read is
     /// needed.
-    func beginCommit(of new: PropertyList?, at generation: UInt64?) -> (Cache, Write) {
+    func beginCommit(of new: StoredValue?, at generation: UInt64?) -> (Cache, Write) {
         cache.withLock { cache in
             if generation == nil { cache.isKnown = false }
             cache.generation = generation
@@ -283,7 +292,7 @@ extension Slot {
     }
 
     /// A value to release after unlocking.
-    typealias Replaced = (stored: PropertyList?, content: Content)
+    typealias Replaced = (stored: StoredValue?, content: Content)
 
     /// Caches what the decoder found in a value that was read, unless that has become stale.
     func keep(_ recovery: DecodingRecovery?, of read: Cache) {
@@ -297,7 +306,7 @@ extension Slot {
     /// Caches the value that was just committed through this slot, and ends the commit.
     ///
     /// - Returns: What to pass to ``release(_:)`` when no lock is held.
-    func keepOwn(_ stored: PropertyList?, at generation: UInt64?, keeping kept: Kept? = nil) -> Replaced {
+    func keepOwn(_ stored: StoredValue?, at generation: UInt64?, keeping kept: Kept? = nil) -> Replaced {
         cache.withLock { cache in
             let old = (cache.stored, cache.content)
             cache.version &+= 1
@@ -392,7 +401,7 @@ extension Slot {
     ///   - stored: The value that could not be read; `nil` for the cached one.
     ///   - isValueExact: False for a backend without a generation, where the same value may read
     ///     slightly differently after it was saved.
-    func takeReport(_ failure: DefaultsError, of stored: PropertyList?, isValueExact: Bool) -> Bool {
+    func takeReport(_ failure: DefaultsError, of stored: StoredValue?, isValueExact: Bool) -> Bool {
         let (isNew, old) = cache.withLock { cache -> (Bool, Report?) in
             let old = cache.reported
             let new = Report(failure, of: stored ?? cache.stored)

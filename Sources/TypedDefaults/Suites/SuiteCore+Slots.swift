@@ -4,7 +4,7 @@ import SettingsFile
 extension SuiteCore {
     /// What counts: the value of a layer before what is stored.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
-        if let value = slot.layeredValue { return slot.decode(value) }
+        if let value = slot.layeredValue { return slot.decode(.tree(value)) }
         do throws(DefaultsError) { return try stored(slot) } catch { throw error.about(key: slot.key) }
     }
 
@@ -40,11 +40,22 @@ extension SuiteCore {
     func isStored(_ key: String) throws(DefaultsError) -> Bool {
         if backend.hasFallbackValues { return try backend.isStored(key) }
         do throws(DefaultsError) {
-            return try backend.value(forKey: key) != nil
+            return try backend.storedValue(forKey: key) != nil
         } catch {
             guard error.kind == .unreadable else { throw error }
             return true
         }
+    }
+
+    /// Returns whether a write of that value would change nothing, as far as a read would find.
+    ///
+    /// Acquires no lock of the writers and makes no system call. False inside a write, where a
+    /// write is an error.
+    func isStored(_ new: StoredValue, in slot: Slot) -> Bool {
+        guard let generation = backend.generation, !backend.hasFallbackValues, !AfterUnlock.holdsLock else {
+            return false
+        }
+        return slot.isStored(new, at: generation)
     }
 
     /// What is stored, and what is known of it.
@@ -61,17 +72,17 @@ extension SuiteCore {
 
     /// Returns what is stored under the slot's key or, if there is nothing, under a former name of
     /// it.
-    func storedValue(of slot: Slot) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
-        let value = try backend.value(forKey: slot.key)
+    func storedValue(of slot: Slot) throws(DefaultsError) -> (value: StoredValue?, isUnderFormerKey: Bool) {
+        let value = try backend.storedValue(forKey: slot.key)
         guard value == nil, !slot.formerKeys.isEmpty else { return (value, false) }
         // Another process may move the value between the reads. The limit ends the loop if it never
         // stops.
         for _ in 0..<100 {
             let generation = backend.generation
             for key in slot.formerKeys {
-                if let value = try backend.value(forKey: key) { return (value, true) }
+                if let value = try backend.storedValue(forKey: key) { return (value, true) }
             }
-            if let value = try backend.value(forKey: slot.key) { return (value, false) }
+            if let value = try backend.storedValue(forKey: slot.key) { return (value, false) }
             if backend.generation == generation { break }
         }
         return (nil, false)
@@ -79,8 +90,8 @@ extension SuiteCore {
 
     /// Returns what is stored under the key or, if there is nothing, under a former name that a
     /// declaration gives it.
-    func storedValue(of key: String) throws(DefaultsError) -> (value: PropertyList?, isUnderFormerKey: Bool) {
-        if let value = try backend.value(forKey: key) { return (value, false) }
+    func storedValue(of key: String) throws(DefaultsError) -> (value: StoredValue?, isUnderFormerKey: Bool) {
+        if let value = try backend.storedValue(forKey: key) { return (value, false) }
         guard let slot = slots(of: [key]).first(where: { $0.key.hasSameBytes(as: key) && !$0.formerKeys.isEmpty })
         else { return (nil, false) }
         return try storedValue(of: slot)
@@ -94,7 +105,7 @@ extension SuiteCore {
     ///   - recordsFirst: Whether to return ``Replacement/mustRecord(_:)`` instead of decoding the
     ///     old value: that runs code of the program, while other writers wait.
     func replace(
-        _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
+        _ slot: Slot, with new: StoredValue?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
     ) throws(DefaultsError) -> Replacement {
         var (old, write) = slot.beginCommit(of: new, at: self.write.generation)
         do throws(DefaultsError) {
@@ -112,7 +123,7 @@ extension SuiteCore {
     }
 
     private func replace(
-        _ slot: Slot, _ old: Slot.Cache, with new: PropertyList?, keepsUnreadable: Bool, _ write: Slot.Write
+        _ slot: Slot, _ old: Slot.Cache, with new: StoredValue?, keepsUnreadable: Bool, _ write: Slot.Write
     ) throws(DefaultsError) -> DefaultsError? {
         var (new, kept, lost) = (new, Slot.Kept?.none, DefaultsError?.none)
         var isEqual = write == .equal || (write == .undecided && old.stored == new)
@@ -120,7 +131,7 @@ extension SuiteCore {
             (new, kept, lost) = merge(slot, old, stored, into: new)
             if kept != nil { isEqual = stored == new }
         }
-        var formerEdits: [(key: String, value: PropertyList?)] = []
+        var formerEdits: [Edit] = []
         // A removal must not leave a former value that this or another declaration of the key would
         // read.
         if new == nil || old.isUnderFormerKey {
@@ -132,9 +143,11 @@ extension SuiteCore {
         }
         var edits = [(key: slot.key, value: new)] + formerEdits
         if var error = lost, let stored = old.stored {
-            let isFree = try isFree(SetAside.copyKeys(of: slot.key).first, for: stored)
+            let tree = stored.tree
+            let isFree = try isFree(SetAside.copyKeys(of: slot.key).first, for: tree)
             edits += SetAside.edits(
-                keeping: stored, of: slot.key, isFree: isFree, &error, keyLimit: backend.keyLimit)
+                keeping: tree, of: slot.key, isFree: isFree, &error, keyLimit: backend.keyLimit
+            ).map(Self.edit)
             lost = error
         }
         try commit(edits, by: slot, hasBegun: write == .begun, keeping: kept)
@@ -163,8 +176,8 @@ extension SuiteCore {
     ///
     /// - Returns: The value to store, what it keeps, and why the stored value must be set aside.
     private func merge(
-        _ slot: Slot, _ old: Slot.Cache, _ stored: PropertyList, into new: PropertyList?
-    ) -> (new: PropertyList?, Slot.Kept?, DefaultsError?) {
+        _ slot: Slot, _ old: Slot.Cache, _ stored: StoredValue, into new: StoredValue?
+    ) -> (new: StoredValue?, Slot.Kept?, DefaultsError?) {
         let recovery: DecodingRecovery?
         do throws(DefaultsError) {
             if let kept = old.kept {
@@ -182,9 +195,9 @@ extension SuiteCore {
             return (new, nil, error)
         }
         guard let recovery, let new else { return (new, nil, nil) }
-        let merged = recovery.merged(into: new)
+        let merged = recovery.merged(into: new.tree)
         return (
-            merged.new, merged.kept.entries.isEmpty ? nil : Slot.Kept(merged.kept),
+            .tree(merged.new), merged.kept.entries.isEmpty ? nil : Slot.Kept(merged.kept),
             merged.isComplete ? nil : recovery.errors.first?.about(key: slot.key)
         )
     }
@@ -192,13 +205,13 @@ extension SuiteCore {
     /// Commits a new value in place of one that the backend itself cannot read, after copying that
     /// one as it is.
     private func replaceUnknown(
-        _ slot: Slot, with new: PropertyList?, keepsUnreadable: Bool, _ failure: DefaultsError
+        _ slot: Slot, with new: StoredValue?, keepsUnreadable: Bool, _ failure: DefaultsError
     ) throws(DefaultsError) -> DefaultsError? {
         guard failure.kind == .unreadable, let key = failure.key else { throw failure }
         let copy = keepsUnreadable ? try setAsideUnknownValue(of: key, as: slot.key, failure) : nil
         var edits = [(key: slot.key, value: new)]
         for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
-        try commit(edits + (copy?.info ?? []), by: slot)
+        try commit(edits + (copy?.info ?? []).map(Self.edit), by: slot)
         return copy?.error
     }
 
@@ -232,7 +245,7 @@ extension SuiteCore {
     /// Reports a failure to read, of an unreadable value only once.
     ///
     /// - Parameter stored: What could not be read; nil for what the slot has looked at last.
-    func reportOnce(_ error: DefaultsError, of slot: Slot, stored: PropertyList? = nil) {
+    func reportOnce(_ error: DefaultsError, of slot: Slot, stored: StoredValue? = nil) {
         let isNew =
             error.kind != .unreadable
             || slot.takeReport(error, of: stored, isValueExact: backend.generation != nil)

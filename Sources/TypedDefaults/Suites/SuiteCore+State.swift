@@ -71,7 +71,7 @@ extension SuiteCore {
         /// A suite keeps this many slots for keys that are only used through `suite[key]`.
         private static let leastSlotLimit = 512
         /// The commit that is under way, and the slots of its keys.
-        var commit: (edits: [(key: String, value: PropertyList?)], slots: [Slot]) = ([], [])
+        var commit: (edits: [Edit], slots: [Slot]) = ([], [])
         /// Incremented when a commit begins and when it ends, so it is odd during a commit.
         var commitVersion: UInt = 0
         /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by
@@ -110,7 +110,7 @@ extension SuiteCore {
         /// - Parameter readable: The values that readers get after the commit; `nil` if there were
         ///   no observers when the commit began.
         mutating func record(
-            _ edits: [(key: String, value: PropertyList?)], of slots: [Slot], _ readable: ReadableValues?,
+            _ edits: [Edit], of slots: [Slot], _ readable: ReadableValues?,
             hasFallbackValues: Bool
         ) {
             let depth = NotificationDepth.current + 1
@@ -138,7 +138,8 @@ extension SuiteCore {
             }
             let names = reported.lazy.map { ByteString($0.key) }
             let declared = Set(names.filter { [keys] name in keys[name]?.isDeclared == true })
-            observers.enqueue(reported, declared: declared, origin: .local, depth: depth)
+            observers.enqueue(
+                reported.map { ($0.key, $0.value?.tree) }, declared: declared, origin: .local, depth: depth)
         }
 
         /// Removes unused slots if there are many. They are created again when their key is used.

@@ -70,20 +70,18 @@ extension SuiteCore {
 
     /// The values that readers get after a commit. Some of them are known only to the backend.
     struct ReadableValues {
-        var values: [(key: String, value: PropertyList?)]
+        var values: [Edit]
         /// The values of slots with former keys, unless they cannot be read.
-        var former: [(slot: Slot, value: PropertyList?)] = []
+        var former: [(slot: Slot, value: StoredValue?)] = []
     }
 
-    private func readableValues(
-        after edits: [(key: String, value: PropertyList?)], _ slots: [Slot]
-    ) -> ReadableValues {
+    private func readableValues(after edits: [Edit], _ slots: [Slot]) -> ReadableValues {
         var readable = ReadableValues(values: edits)
         if backend.hasFallbackValues {
             // A removed key may have a fallback value. If it cannot be read, its readers report the
             // error.
             for index in edits.indices where edits[index].value == nil {
-                readable.values[index].value = (try? backend.value(forKey: edits[index].key)) ?? nil
+                readable.values[index].value = (try? backend.storedValue(forKey: edits[index].key)) ?? nil
             }
         }
         for slot in slots where !slot.formerKeys.isEmpty {
@@ -120,6 +118,18 @@ extension SuiteCore {
         return isDeliveryDue || isRequested
     }
 
+    /// A key and what to store under it; `nil` removes the key.
+    typealias Edit = (key: String, value: StoredValue?)
+
+    static func edit(_ edit: (key: String, value: PropertyList?)) -> Edit {
+        (edit.key, edit.value.map(StoredValue.tree))
+    }
+
+    /// Commits trees, between ``beginWrite()`` and ``endWrite()``.
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        try commit(edits.map(Self.edit))
+    }
+
     /// Commits edits, between ``beginWrite()`` and ``endWrite()``.
     ///
     /// The slots of the keys forget their values before the commit. Until it has ended, every
@@ -130,7 +140,7 @@ extension SuiteCore {
     ///   - hasBegun: Whether the commit has begun for this slot; see ``Slot/beginCommit(of:at:)``.
     ///   - kept: The parts of the old value that the new one keeps.
     func commit(
-        _ edits: [(key: String, value: PropertyList?)], by writer: Slot? = nil, hasBegun: Bool = false,
+        _ edits: [Edit], by writer: Slot? = nil, hasBegun: Bool = false,
         keeping kept: Slot.Kept? = nil
     ) throws(DefaultsError) {
         let observed = state.withLock { state -> [Slot]? in
@@ -141,7 +151,7 @@ extension SuiteCore {
             return state.observers.isEmpty ? nil : slots
         }
         var failure: DefaultsError?
-        do throws(DefaultsError) { try backend.commit(edits) } catch { failure = error }
+        do throws(DefaultsError) { try backend.commit(stored: edits) } catch { failure = error }
         let delay = failure == nil ? backend.synchronizationDelay : nil
         let process = Forks.count
         if failure == nil, settingsFile == nil { write.generation = backend.generation }

@@ -8,7 +8,8 @@ import SettingsFile
 //
 // A write
 // -------
-// `Setting.put` encodes the value first, under no lock. Then:
+// `Setting.put` encodes the value first, under no lock. A value that is stored already, as far as a
+// read would find, ends the write here: it takes effect before any write that is under way. Then:
 //
 // 1. `beginWrite` acquires `writerLock`, the lock of the writers of this process, and calls the
 //    backend's `beginWrite`, which waits for other processes. If the generation of the backend is

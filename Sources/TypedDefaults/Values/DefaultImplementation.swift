@@ -7,12 +7,12 @@ import SettingsFile
 /// long and loses the reason for a failure. On the first call, the default implementation, if it is
 /// the one that runs, stores a direct encoder or decoder in the task-local probe.
 final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
-    typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
+    typealias Encode = @Sendable (Value) throws(DefaultsError) -> StoredValue?
 
     // Functions in objects, because generic code would wrap a plain function each time it passes it
     // on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
-        let call: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+        let call: @Sendable (Value) -> Result<StoredValue?, DefaultsError>
         init(_ encode: @escaping Encode) {
             call = { value in Result { () throws(DefaultsError) in try encode(value) } }
         }
@@ -27,7 +27,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     // answer again is slow but not wrong.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
-    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
+    func encode(_ value: Value) throws(DefaultsError) -> StoredValue? {
         // Safe, here and below: the dictionary contains only this type.
         if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
             return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()
@@ -89,7 +89,7 @@ extension DefaultConvertible where Self: Codable {
         let traits = RootTraits(Self.self)
         probe?.found.withLock { found in
             found.encoding = .init { value throws(DefaultsError) in
-                try Conversion<Self>.encodingByCodable(value, traits)
+                try Conversion<Self>.storedByCodable(value, traits)
             }
         }
         return PropertyList.objectOrError { () throws(DefaultsError) in

@@ -47,6 +47,10 @@ package final class FileBackend: SystemBackend {
     package func endWrite() { file.endWrite() }
 
     package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        try commit(stored: edits.map { ($0.key, $0.value.map(StoredValue.tree)) })
+    }
+
+    package func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError) {
         guard !edits.isEmpty else { return }
         var record = RecordWriter()
         for (key, value) in edits {
@@ -58,8 +62,17 @@ package final class FileBackend: SystemBackend {
                 record.append(removalOf: key)
                 continue
             }
-            guard let length = record.append(key, { $0.append(value) }) else {
-                throw DefaultsError(.refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+            let length: Int
+            switch value {
+            case .bytes(let bytes):
+                record.append(key, raw: bytes)
+                length = bytes.count
+            case .tree(let tree):
+                guard let count = record.append(key, { $0.append(tree) }) else {
+                    throw DefaultsError(
+                        .refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+                }
+                length = count
             }
             guard length <= SettingsFile.valueLimit else {
                 throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")

@@ -94,8 +94,8 @@ struct Observers {
     struct Change {
         let slot: Slot
         // What readers get: the value of a layer, or the stored value.
-        let old: PropertyList?
-        let new: PropertyList?
+        let old: StoredValue?
+        let new: StoredValue?
         let isForeign: Bool
         var isInitial = false
         /// The observers at the time of the commit.
@@ -116,7 +116,7 @@ struct Observers {
         let slot: Slot
         var observers: [SlotObserver] = []
         /// The value that the observers know.
-        var known: PropertyList?
+        var known: StoredValue?
         /// The number of observers that are about to be added.
         var pending = 0
         /// Whether the Observation framework tracked the slot when it was last asked.
@@ -152,7 +152,7 @@ struct Observers {
     /// Begins to follow a slot before an observer is added, or for the Observation framework.
     ///
     /// - Returns: Whether it was not followed before.
-    mutating func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool = false) -> Bool {
+    mutating func follow(_ slot: Slot, _ stored: StoredValue?, isTracked: Bool = false) -> Bool {
         let id = ObjectIdentifier(slot)
         let isNew = observed[id] == nil
         if isNew { observed[id] = Observed(slot: slot, known: stored) }
@@ -209,7 +209,8 @@ struct Observers {
         observed[id]?.observers.append(observer)
         guard includesInitial else { return }
         let change = Change(
-            slot: slot, old: nil, new: slot.layeredValue ?? observed[id]?.known, isForeign: false, isInitial: true,
+            slot: slot, old: nil, new: slot.layeredValue.map(StoredValue.tree) ?? observed[id]?.known, isForeign: false,
+            isInitial: true,
             audience: [observer])
         queue.append(.change(change, depth: depth))
     }
@@ -233,7 +234,7 @@ struct Observers {
     ///
     /// - Returns: Whether the value differs from the one that the observers knew.
     @discardableResult
-    mutating func enqueue(_ slot: Slot, _ stored: PropertyList?, isForeign: Bool, depth: Int) -> Bool {
+    mutating func enqueue(_ slot: Slot, _ stored: StoredValue?, isForeign: Bool, depth: Int) -> Bool {
         let id = ObjectIdentifier(slot)
         guard let entry = observed[id] else { return false }
         guard entry.known != stored else { return false }
@@ -252,9 +253,9 @@ struct Observers {
     /// - Returns: Whether a refused value must be reported.
     mutating func setLayered(_ value: LayeredValue, of slot: Slot, isBypassed: Bool, depth: Int) -> Bool {
         let entry = observed[ObjectIdentifier(slot)]
-        let old = slot.layeredValue ?? entry?.known
+        let old = slot.layeredValue.map(StoredValue.tree) ?? entry?.known
         let isReportDue = slot.setLayered(value, isBypassed: isBypassed)
-        let new = value.value ?? entry?.known
+        let new = value.value.map(StoredValue.tree) ?? entry?.known
         guard old != new else { return isReportDue }
         noteChange(of: [slot], depth: depth)
         if let audience = entry?.observers, !audience.isEmpty {

@@ -4,7 +4,7 @@ import SettingsFile
 extension SuiteCore {
     /// Adds an observer of a slot.
     func observe(_ slot: Slot, _ observer: Observers.SlotObserver, initial: Bool) -> ObservationToken {
-        var stored: PropertyList?
+        var stored: StoredValue?
         // If it cannot be read now, the observer receives its value when it can.
         do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch { reportOnce(error, of: slot) }
         follow(slot, stored, isTracked: false)
@@ -46,7 +46,7 @@ extension SuiteCore {
         for key in slot.formerKeys { backend.follow(key, isFollowed) }
     }
 
-    private func follow(_ slot: Slot, _ stored: PropertyList?, isTracked: Bool) {
+    private func follow(_ slot: Slot, _ stored: StoredValue?, isTracked: Bool) {
         if withObservers({ $0.follow(slot, stored, isTracked: isTracked) }) { followKeys(of: slot, true) }
         switchWatch()
         // Check again, because the value may have changed before the slot was followed.
@@ -131,7 +131,7 @@ extension SuiteCore {
         // Taken before they are read, so that a change after that marks them again.
         for slot in withObservers({ $0.takeStaleSlots() }) {
             do throws(DefaultsError) {
-                let stored: PropertyList?
+                let stored: StoredValue?
                 do throws(DefaultsError) { stored = try storedValue(of: slot).value } catch {
                     // Observers receive no value for one that the backend itself cannot read.
                     guard error.kind == .unreadable else { throw error }

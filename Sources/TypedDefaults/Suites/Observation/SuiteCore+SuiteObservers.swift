@@ -31,7 +31,7 @@ extension SuiteCore {
         guard withObservers({ $0.hasSuiteObservers }) else { return }
         // If the value cannot be read now, observers receive a change when it can.
         guard let (stored, isUnderFormerKey) = try? storedValue(of: key) else { return }
-        withObservers { $0.noteDeclaration(of: key, stored, isUnderFormerKey: isUnderFormerKey) }
+        withObservers { $0.noteDeclaration(of: key, stored?.tree, isUnderFormerKey: isUnderFormerKey) }
     }
 
     /// Appends events for external changes, inside a write.
@@ -67,7 +67,7 @@ extension SuiteCore {
             let generation = backend.generation
             var values: [(key: String, value: PropertyList?)] = []
             for key in keys {
-                do throws(DefaultsError) { values.append((key, try storedValue(of: key).value)) } catch {
+                do throws(DefaultsError) { values.append((key, try storedValue(of: key).value?.tree)) } catch {
                     // A value that the backend itself cannot read is only compared, so a
                     // placeholder is enough.
                     guard error.kind == .unreadable else { throw error }

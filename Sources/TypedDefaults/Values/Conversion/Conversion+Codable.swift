@@ -18,7 +18,7 @@ extension Conversion where Value: Codable {
         }
         return Conversion(
             kind: .codable,
-            encode: { value throws(DefaultsError) in try encodingByCodable(value, traits) },
+            store: { value throws(DefaultsError) in try storedByCodable(value, traits) },
             decodeBox: { stored, mode in boxedByCodable(stored, mode, fallback: fallback) })
     }
 
@@ -32,11 +32,13 @@ extension Conversion where Value: Codable {
 
     static func encodingByCodable(
         _ value: Value, _ traits: RootTraits = RootTraits(Value.self)
-    ) throws(DefaultsError) -> PropertyList? {
+    ) throws(DefaultsError) -> PropertyList? { try storedByCodable(value, traits)?.tree }
+
+    static func storedByCodable(_ value: Value, _ traits: RootTraits) throws(DefaultsError) -> StoredValue? {
         do {
-            let (node, needsCheck) = try PropertyList.encoding(value, traits)
-            if needsCheck, let node { try checkRoundTrip(of: value, node) }
-            return node
+            let (stored, needsCheck) = try StoredValue.encoding(value, traits)
+            if needsCheck, let stored { try checkRoundTrip(of: value, stored.tree) }
+            return stored
         } catch {
             throw DefaultsError(encoding: Value.self, error)
         }
@@ -44,7 +46,7 @@ extension Conversion where Value: Codable {
 
     /// Encodes the value for a comparison.
     static func tracedByCodable(_ value: Value, _ trace: RoundTripTrace = RoundTripTrace()) throws -> PropertyList? {
-        try PropertyList.encoding(value, RootTraits(Value.self), trace: trace).node
+        try StoredValue.encoding(value, RootTraits(Value.self), trace: trace).value?.tree
     }
 
     private static func checkRoundTrip(of value: Value, _ node: PropertyList) throws(DefaultsError) {
@@ -53,7 +55,7 @@ extension Conversion where Value: Codable {
             value: value, written: node,
             read: { stored in try decodingByCodable(stored, fallback: nil, noting: stored == node ? reads : nil)
             },
-            write: { try PropertyList.encoding($0, RootTraits(Value.self)).node },
+            write: { try StoredValue.encoding($0, RootTraits(Value.self)).value?.tree },
             trace: { try tracedByCodable($0) },
             ignores: { path, _ in !reads.contains(path) },
             reason: "the value changed in a round trip; check that init(from:) reads what encode(to:) writes"

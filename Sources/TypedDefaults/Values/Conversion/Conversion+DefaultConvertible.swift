@@ -5,7 +5,7 @@ extension Conversion where Value: DefaultConvertible {
     static var convertible: Conversion {
         let implementation = DefaultImplementation<Value>()
         return Conversion(
-            kind: .convertible, encode: { value throws(DefaultsError) in try implementation.encode(value) },
+            kind: .convertible, store: { value throws(DefaultsError) in try implementation.encode(value) },
             decodeBox: implementation.decodeBox)
     }
 
@@ -14,10 +14,10 @@ extension Conversion where Value: DefaultConvertible {
     /// The round trip of such a type is checked for each shape that it writes, because it may lose
     /// only some kinds of values. The check ends once each entry of the shape was read.
     @Sendable
-    static func encodingByHand(_ value: Value) throws(DefaultsError) -> PropertyList? {
+    static func encodingByHand(_ value: Value) throws(DefaultsError) -> StoredValue? {
         let written = try PropertyList(value.serialize())
         let (type, shape) = (ObjectIdentifier(Value.self), written.shape)
-        guard !checkedShapes.withLock({ $0[type]?.contains(shape) ?? false }) else { return written }
+        guard !checkedShapes.withLock({ $0[type]?.contains(shape) ?? false }) else { return .tree(written) }
         func ignores(_ path: [String], _ copy: PropertyList?) -> Bool {
             guard let rest = written.removing(path[...]), let value = Value(rest.object),
                 let tree = try? PropertyList(value.serialize())
@@ -39,7 +39,7 @@ extension Conversion where Value: DefaultConvertible {
                 .map(\.names))
         let isComplete = places.allSatisfy { known.contains($0.names) || read.contains($0.names) }
         checkedShapes.withLock { $0[type, default: CheckedShapes()].insert(isComplete ? shape : nil, read) }
-        return written
+        return .tree(written)
     }
 
     /// Decodes a value by an `init?(_:)` that is written by hand.

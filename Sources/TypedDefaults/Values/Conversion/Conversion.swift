@@ -5,7 +5,7 @@ struct Conversion<Value: Sendable>: Sendable {
     // A stored closure with a typed `throws` needs the runtime of iOS 18. On older systems,
     // reflection over its type, which SwiftUI does for each view, crashes.
     /// Encodes a value. Fails if reading it back would lose data; see ``RoundTrip``.
-    let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
+    let encoding: @Sendable (Value) -> Result<StoredValue?, DefaultsError>
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
     /// With a `Result` of the value itself, generic code would look up its type at each call.
@@ -23,14 +23,23 @@ struct Conversion<Value: Sendable>: Sendable {
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
         decodeBox: @escaping DecodeBox
     ) {
+        self.init(
+            kind: kind, store: { value throws(DefaultsError) in try encode(value).map(StoredValue.tree) },
+            decodeBox: decodeBox)
+    }
+
+    init(
+        kind: ConversionKind, store: @escaping @Sendable (Value) throws(DefaultsError) -> StoredValue?,
+        decodeBox: @escaping DecodeBox
+    ) {
         self.kind = kind
-        encoding = { value in Result { () throws(DefaultsError) in try encode(value) } }
+        encoding = { value in Result { () throws(DefaultsError) in try store(value) } }
         self.decodeBox = decodeBox
     }
 
     /// Returns what to store. For an optional without a value, this is `nil`, and the key is
     /// removed.
-    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
+    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get()?.tree }
 
     /// Returns the value of a stored property list.
     func decode(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Value {
@@ -56,7 +65,7 @@ struct Conversion<Value: Sendable>: Sendable {
     var optional: Conversion<Value?> {
         Conversion<Value?>(
             kind: kind,
-            encode: { value throws(DefaultsError) in if let value { try encode(value) } else { nil } },
+            store: { value throws(DefaultsError) in if let value { try encoding(value).get() } else { nil } },
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
                     let box = try box(stored, mode)

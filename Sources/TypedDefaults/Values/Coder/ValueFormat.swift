@@ -18,7 +18,33 @@ internal import SettingsFile
 // | 8 | an array: count, values |
 // | 9 | a dictionary: count, and for each entry the key as count and bytes, then the value |
 
+/// The first bytes of values that other code than the format's asks for.
+enum ValueTag: UInt8 {
+    case integer = 2
+    case double = 4
+    case string = 6
+    case data = 7
+    case array = 8
+    case dictionary = 9
+}
+
 extension ByteWriter {
+    /// Returns whether the bytes from an offset on are a string.
+    func isString(at offset: Int) -> Bool {
+        withBytes { offset < $0.count && $0[offset] == ValueTag.string.rawValue }
+    }
+
+    /// Returns whether the bytes from an offset on are ``PropertyList/nilMarker``.
+    func isNilMarker(at offset: Int) -> Bool {
+        isString(at: offset) && withBytes { $0.count - offset == 7 } && value(from: offset).isNilMarker
+    }
+
+    /// Returns the value that is written from an offset on.
+    func value(from offset: Int) -> PropertyList {
+        // Safe: this writer has written a whole value there.
+        withBytes { ByteReader.wholeValue(UnsafeRawBufferPointer(rebasing: $0[offset...]))! }
+    }
+
     /// Appends the bytes of a value.
     ///
     /// - Returns: False if the value is nested too deeply. Part of it has then been appended.
@@ -72,6 +98,46 @@ extension ByteReader {
         var reader = ByteReader(bytes)
         let value = reader.value()
         return reader.isAtEnd ? value : nil
+    }
+
+    /// Skips a value. Returns false if there is none.
+    mutating func skipValue() -> Bool {
+        guard let tag = byte() else { return false }
+        switch tag {
+        case 0, 1: return true
+        case 2...5: return word() != nil
+        case 6, 7: return counted() != nil
+        case 8, 9:
+            guard let count = count() else { return false }
+            for _ in 0..<count {
+                if tag == 9, counted() == nil { return false }
+                guard skipValue() else { return false }
+            }
+            return true
+        default: return false
+        }
+    }
+
+    /// Skips a value that has the byte at an offset in it, or ends before it.
+    ///
+    /// - Returns: Whether the byte is part of a key.
+    mutating func skipsKey(at offset: Int) -> Bool {
+        guard let tag = byte() else { return false }
+        switch tag {
+        case 2...5: _ = word()
+        case 6, 7: _ = counted()
+        case 8, 9:
+            guard let count = count() else { return false }
+            for _ in 0..<count where position <= offset {
+                if tag == 9 {
+                    _ = counted()
+                    if position > offset { return true }
+                }
+                if skipsKey(at: offset) { return true }
+            }
+        default: break
+        }
+        return false
     }
 
     mutating func value(depth: Int = 1) -> PropertyList? {

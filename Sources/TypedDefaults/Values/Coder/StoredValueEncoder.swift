@@ -1,0 +1,863 @@
+import SettingsFile
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension PropertyList {
+    /// Encodes a value. `Data` and `Date` keep their form; `URL` and `Decimal` become strings.
+    ///
+    /// - Parameters:
+    ///   - value: The value to encode.
+    ///   - userInfo: The `userInfo` of the encoder that the value's `encode(to:)` receives.
+    /// - Throws: An `EncodingError`, or any error that the value's own `encode(to:)` throws.
+    public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
+        // The root is never optional here. There is no key to remove, so nil and the string `$null`
+        // must differ.
+        let traits = RootTraits(type(of: value), canBeOptional: false)
+        self = try StoredValue.encoding(value, traits, userInfo: userInfo).value?.tree ?? .nilMarker
+    }
+}
+
+extension StoredValue {
+    /// Encodes a value as a whole setting.
+    ///
+    /// - Parameter trace: Encodes for a comparison, unless it is `nil`; see ``RoundTripTrace``.
+    /// - Returns: The stored form, which is `nil` for an optional without a value, and whether the
+    ///   value has to be read back and compared because one of its types may read something else.
+    static func encoding<Value: Encodable>(
+        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        trace: RoundTripTrace? = nil
+    ) throws -> (value: StoredValue?, needsCheck: Bool) {
+        if traits.isNative, trace == nil, let native = try nativeForm(of: value) { return (.tree(native), false) }
+        let encoder = StoredValueEncoder(
+            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, trace: trace)
+        defer { encoder.close() }
+        // A comparison distinguishes a `String` from a `URL` with the same text, also at the root.
+        if trace != nil, let native = try encoder.nativeNode(of: value, key: nil) { return (.tree(native), false) }
+        try value.encode(to: encoder)
+        guard let stored = try encoder.storedValue(of: value) else { return (nil, encoder.needsCheck) }
+        return (stored, encoder.needsCheck || !encoder.isChecked(isNil: false))
+    }
+}
+
+/// The traits of the type of a whole setting that the coder needs.
+///
+/// They are determined once for each declaration and not at each save, because this searches the
+/// type's conformances.
+struct RootTraits: Sendable {
+    /// Whether the type is an optional, so that a missing value is one of its values.
+    let isOptional: Bool
+    /// Whether the type has a form of its own; see `NativeValue`.
+    let isNative: Bool
+
+    init<Value>(_ type: Value.Type, canBeOptional: Bool = true) {
+        let isPlain = isPlain(type)
+        isOptional = canBeOptional && !isPlain && type is any AnyOptional.Type
+        isNative = isPlain || type is any NativeValue.Type
+    }
+}
+
+/// Encodes one value, as the bytes of its stored form.
+///
+/// The encoders of nested values write at the end of the same bytes. What cannot be written in order
+/// is collected in a ``Tree``: containers that stay open while others are written, keys that are
+/// written twice, and the marks of a ``RoundTripTrace``.
+final class StoredValueEncoder: Encoder {
+    enum Shape { case empty, single, unkeyed, keyed }
+    private enum Mode {
+        case bytes
+        /// A nested value is being written at the end of the bytes.
+        case suspended
+        case tree
+        case finished
+    }
+
+    private let parent: StoredValueEncoder?
+    private let key: (any CodingKey)?
+    /// The number of encoders down to this one.
+    private let depth: Int
+    /// The number of dictionaries and arrays around the value.
+    private let outerLevels: Int
+    @exclusivity(unchecked)
+    private var stack: StackWatch
+    private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
+    /// Whether the value is a whole setting of optional type. Then nil removes the key, and a string
+    /// needs no escape.
+    private let isOptionalRoot: Bool
+    /// The type that encodes itself here; `nil` in a nested container.
+    private let valueType: Any.Type?
+    /// Not `nil` if the value is encoded only for a comparison.
+    private let trace: RoundTripTrace?
+    /// Whether strings, numbers and Booleans are encoded in place, without a check or a trace.
+    private let isPlain: Bool
+    /// Whether the value has to be read back and compared.
+    @exclusivity(unchecked)
+    private(set) var needsCheck = false
+    /// The form in which the type has encoded itself so far.
+    @exclusivity(unchecked)
+    private var form = EncodedForm()
+    /// The nested type that was last found to be checked, so that an array looks it up only once.
+    @exclusivity(unchecked)
+    private var lastChecked: (type: Any.Type, form: UInt64)?
+
+    // Unchecked, because no code of a type runs during these accesses.
+    @exclusivity(unchecked)
+    private var mode: Mode
+    @exclusivity(unchecked)
+    private var shape = Shape.empty
+    /// Writes the bytes. The encoders of nested values share it; it is valid until the root is closed.
+    private let writer: UnsafeMutablePointer<ByteWriter>
+    /// Where the value begins in the bytes.
+    private let start: Int
+    /// The number of entries, elements or single values in the bytes.
+    @exclusivity(unchecked)
+    private var count = 0
+    /// A bit for each key in the bytes, which similar keys share.
+    @exclusivity(unchecked)
+    private var keyBits: UInt64 = 0
+    /// Whether two keys in the bytes may be the same text.
+    @exclusivity(unchecked)
+    private var mayRepeatKeys = false
+    @exclusivity(unchecked)
+    private var tree: Tree?
+    /// The first failure in a method that cannot throw.
+    @exclusivity(unchecked)
+    private var failure: (any Error)?
+
+    /// What an encoder has collected of a value that cannot be written in order.
+    private final class Tree {
+        enum Place {
+            case index(Int)
+            case key(String)
+        }
+        @exclusivity(unchecked)
+        var single: PropertyList?
+        @exclusivity(unchecked)
+        var elements: [PropertyList] = []
+        @exclusivity(unchecked)
+        var entries: [String: PropertyList] = [:]
+        /// Nested containers and super encoders, which stay open until this encoder finishes.
+        @exclusivity(unchecked)
+        var open: [(place: Place, encoder: StoredValueEncoder)] = []
+        /// The type that was written in each place of the value. Collected only for a comparison.
+        @exclusivity(unchecked)
+        var places: [String: ObjectIdentifier] = [:]
+        /// Whether the keys of the container are data. Set only for a comparison.
+        @exclusivity(unchecked)
+        var hasDynamicKeys = false
+
+        /// Notes the type in a place, or that there are several types.
+        func add(_ type: ObjectIdentifier, at place: String) {
+            let known = places.updateValue(type, forKey: place)
+            if let known, known != type { places[place] = EncodedForm.severalTypes }
+        }
+
+        func indexOfOpenEntry(_ key: any CodingKey) -> Int? {
+            open.firstIndex { place, _ in
+                if case .key(let name) = place { name.hasSameBytes(as: key.stringValue) } else { false }
+            }
+        }
+    }
+
+    init(
+        _ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
+        trace: RoundTripTrace?
+    ) {
+        self.valueType = valueType
+        self.trace = trace
+        isPlain = trace == nil
+        parent = nil
+        key = nil
+        depth = 1
+        outerLevels = 0
+        stack = StackWatch()
+        sharedUserInfo = userInfo
+        self.isOptionalRoot = isOptionalRoot
+        writer = .allocate(capacity: 1)
+        writer.initialize(to: ByteWriter(capacity: 256))
+        start = 0
+        mode = trace == nil ? .bytes : .tree
+    }
+
+    private init(parent: StoredValueEncoder, key: (any CodingKey)?, valueType: Any.Type?, isTree: Bool) {
+        self.parent = parent
+        self.key = key
+        self.valueType = valueType
+        trace = parent.trace
+        depth = parent.depth + 1
+        outerLevels = parent.outerLevels + (parent.shape == .single ? 0 : 1)
+        stack = parent.stack
+        isPlain = trace == nil && outerLevels < PropertyList.depthLimit
+        sharedUserInfo = parent.sharedUserInfo
+        isOptionalRoot = false
+        writer = parent.writer
+        start = isTree ? 0 : writer.pointee.count
+        mode = isTree ? .tree : .bytes
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { sharedUserInfo }
+
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var encoder: StoredValueEncoder? = self
+        while let current = encoder {
+            if let key = current.key { path.append(key) }
+            encoder = current.parent
+        }
+        return path.reversed()
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        take(.keyed, as: Key.self)
+        return KeyedEncodingContainer(KeyedContainer<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        take(.unkeyed, as: UnkeyedContainer.self)
+        return UnkeyedContainer(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        take(.single, as: SingleValueContainer.self)
+        return SingleValueContainer(encoder: self)
+    }
+
+    /// A subclass and its superclass may both ask for the container. They share one, so that
+    /// neither loses data.
+    private func take(_ wanted: Shape, as type: Any.Type) {
+        form.addContainer(type)
+        if shape == .empty {
+            shape = wanted
+            if mode == .bytes { beginContainer() }
+        } else if shape != wanted {
+            fail("asked for two different containers for one value")
+        }
+        if isTooDeep { fail(PropertyList.tooDeep) }
+    }
+
+    private func beginContainer() {
+        switch shape {
+        case .keyed: writer.pointee.append(byte: ValueTag.dictionary.rawValue)
+        case .unkeyed: writer.pointee.append(byte: ValueTag.array.rawValue)
+        case .single, .empty: return
+        }
+        // The count, which is inserted at the end.
+        writer.pointee.append(byte: 0)
+    }
+
+    private static let headerLength = 2
+
+    private func fail(_ reason: String, at key: (any CodingKey)? = nil) {
+        if failure == nil { failure = invalid(reason, at: key) }
+    }
+
+    /// Whether the value is a dictionary or an array beyond the depth limit.
+    @inline(__always)
+    private var isTooDeep: Bool { outerLevels >= PropertyList.depthLimit && shape != .single }
+
+    /// The number of entries or elements so far.
+    private var valueCount: Int {
+        guard let tree else { return count }
+        return shape == .keyed ? tree.entries.count : tree.elements.count
+    }
+
+    /// Notes that a value of the type is about to be written.
+    @inline(__always)
+    private func note(_ type: Any.Type, at place: @autoclosure () -> String) {
+        form.addValue(type, before: { valueCount })
+        if trace != nil { writableTree.add(ObjectIdentifier(type), at: place()) }
+    }
+
+    /// Notes that a value of the type is about to be written under the key.
+    @inline(__always)
+    private func note(_ type: Any.Type, under key: some CodingKey) {
+        form.addValue(type, under: key, before: { valueCount })
+        if trace != nil { writableTree.add(ObjectIdentifier(type), at: key.nameInErrors) }
+    }
+
+    private func invalid(_ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
+        // The type instead of the value, because an error must not contain a value.
+        let path = codingPath + (key.map { [$0] } ?? [])
+        return .invalidValue(
+            PropertyList.self,
+            .init(
+                codingPath: path, debugDescription: reason,
+                underlyingError: DefaultsError(.refused, reason: reason)))
+    }
+
+    private var isStackEndNear: Bool {
+        let wasKnown = stack.isEndKnown
+        let isNear = stack.isEndNear()
+        if !wasKnown, stack.isEndKnown {
+            var encoder = parent
+            while let outer = encoder, !outer.stack.isEndKnown {
+                outer.stack = stack
+                encoder = outer.parent
+            }
+        }
+        return isNear
+    }
+}
+
+// Entries, elements and single values.
+extension StoredValueEncoder {
+    @inline(__always)
+    private func encode<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
+        note(Value.self, under: key)
+        guard mode == .bytes else { return put(try node(for: value, key: key), forKey: key) }
+        let end = writer.pointee.count
+        append(key: key.stringValue)
+        if !appendPlain(value) {
+            do { try appendOther(value, key: key) } catch {
+                // A type may catch the error and go on.
+                writer.pointee.truncate(to: end)
+                throw error
+            }
+        }
+        count += 1
+    }
+
+    @inline(__always)
+    private func append<Value: Encodable>(_ value: Value) throws {
+        note(Value.self, at: "\(valueCount)")
+        guard mode == .bytes else {
+            let tree = writableTree
+            return tree.elements.append(try node(for: value, key: IndexKey(tree.elements.count)))
+        }
+        if !appendPlain(value) {
+            let end = writer.pointee.count
+            do { try appendOther(value, key: IndexKey(count)) } catch {
+                writer.pointee.truncate(to: end)
+                throw error
+            }
+        }
+        count += 1
+    }
+
+    /// Encodes the single value.
+    ///
+    /// A string is escaped. A value that encodes itself escapes its content and passes on its nil,
+    /// as in JSON. Only an optional adds a layer, because its own nil must differ from a nil inside
+    /// it.
+    private func encodeSingle<Value: Encodable>(_ value: Value) throws {
+        note(Value.self, at: "")
+        // A second value replaces the first one.
+        if count > 0 { becomeTree() }
+        guard mode == .bytes else {
+            writableTree.single = try singleNode(for: value)
+            return
+        }
+        if isOptionalRoot || !appendPlain(value) {
+            do { try appendOtherSingle(value) } catch {
+                writer.pointee.truncate(to: start)
+                throw error
+            }
+        }
+        count = 1
+    }
+
+    private func appendOtherSingle<Value: Encodable>(_ value: Value) throws {
+        let native = try nativeNode(of: value, key: nil)
+        if let native {
+            // A whole setting has no nil: its key is removed.
+            return try append(isOptionalRoot ? native : native.escapedFromNil)
+        }
+        try appendNested(value, key: nil)
+        guard !isOptionalRoot, writer.pointee.isString(at: start), valueType is any AnyOptional.Type else { return }
+        let node = writer.pointee.value(from: start)
+        writer.pointee.truncate(to: start)
+        writer.pointee.append(node.escapedFromNil)
+    }
+
+    private func encodeNil(forKey key: some CodingKey) {
+        form.addValue(Never.self, under: key, before: { valueCount })
+        guard mode == .bytes else { return put(.nilMarker, forKey: key) }
+        append(key: key.stringValue)
+        writer.pointee.append(.nilMarker)
+        count += 1
+    }
+
+    private func encodeNil() {
+        guard mode == .bytes else { return writableTree.elements.append(.nilMarker) }
+        writer.pointee.append(.nilMarker)
+        count += 1
+    }
+
+    private func encodeSingleNil() {
+        note(Never.self, at: "")
+        if count > 0 { becomeTree() }
+        guard mode == .bytes else {
+            writableTree.single = isOptionalRoot ? nil : .nilMarker
+            return
+        }
+        guard !isOptionalRoot else { return }
+        writer.pointee.append(.nilMarker)
+        count = 1
+    }
+
+    private func append(key name: String) {
+        var name = name
+        name.withUTF8 { name in
+            writer.pointee.append(counted: UnsafeRawBufferPointer(name))
+            var (hash, isASCII) = (UInt64(name.count), true)
+            var offset = 0
+            while offset < name.count {
+                let word = UnsafeRawBufferPointer(name).word(at: offset)
+                hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+                if word & 0x8080_8080_8080_8080 != 0 { isASCII = false }
+                offset += 8
+            }
+            let bit: UInt64 = 1 << (hash >> 58)
+            // Two texts beyond ASCII can be the same in different Unicode forms.
+            if !isASCII || (keyBits & bit != 0 && (count > 16 || isRepeated(name))) { mayRepeatKeys = true }
+            keyBits |= bit
+        }
+    }
+
+    /// Returns whether an entry before the last one has that key.
+    private func isRepeated(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        writer.pointee.withBytes { bytes in
+            var reader = ByteReader(bytes, at: start + Self.headerLength)
+            for _ in 0..<count {
+                guard let name = reader.counted(), reader.skipValue() else { return true }
+                if areEqual(UnsafeRawBufferPointer(rebasing: bytes[name]), UnsafeRawBufferPointer(key)) { return true }
+            }
+            return false
+        }
+    }
+
+    /// Appends a value whose encoding cannot fail. Returns false for other values.
+    @inline(__always)
+    private func appendPlain<Value>(_ value: Value) -> Bool {
+        guard isPlain else { return false }
+        // Safe: each bit cast is to the type that its line has compared.
+        if Value.self == String.self {
+            let string = unsafeBitCast(value, to: String.self)
+            if string.utf8.first == UInt8(ascii: "$") { return false }
+            writer.pointee.append(byte: ValueTag.string.rawValue)
+            writer.pointee.append(string)
+        } else if Value.self == Int.self {
+            writer.pointee.append(byte: ValueTag.integer.rawValue)
+            writer.pointee.append(word: UInt64(bitPattern: Int64(unsafeBitCast(value, to: Int.self))))
+        } else if Value.self == Double.self {
+            writer.pointee.append(byte: ValueTag.double.rawValue)
+            writer.pointee.append(word: unsafeBitCast(value, to: Double.self).bitPattern)
+        } else if Value.self == Bool.self {
+            writer.pointee.append(byte: unsafeBitCast(value, to: Bool.self) ? 1 : 0)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Appends an entry or element. A value with a native form is escaped here, other values escape
+    /// their content.
+    private func appendOther<Value: Encodable>(_ value: Value, key: any CodingKey) throws {
+        // The method that returns a container cannot throw.
+        if isTooDeep { throw invalid(PropertyList.tooDeep) }
+        guard let native = try nativeNode(of: value, key: key) else { return try appendNested(value, key: key) }
+        try append(native.escapedFromNil)
+    }
+
+    /// Appends an entry, an element or the single value.
+    private func append(_ node: PropertyList) throws {
+        let levels = outerLevels + (shape == .single ? 0 : 1)
+        guard writer.pointee.append(node, depth: levels + 1) else { throw invalid(PropertyList.tooDeep) }
+    }
+
+    private func appendNested<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws {
+        try checkRecursion(key)
+        mode = .suspended
+        defer { mode = .bytes }
+        let encoder = StoredValueEncoder(parent: self, key: key, valueType: Value.self, isTree: false)
+        defer { encoder.close() }
+        try value.encode(to: encoder)
+        if case .node(let node) = try encoder.finish(value) { try append(node) }
+        noteCheck(of: encoder, isNil: writer.pointee.isNilMarker(at: encoder.start))
+    }
+
+    private func checkRecursion(_ key: (any CodingKey)?) throws {
+        guard depth < PropertyList.recursionLimit else { throw invalid(PropertyList.tooRecursive, at: key) }
+        if isStackEndNear { throw invalid(PropertyList.tooDeepForStack, at: key) }
+    }
+
+    @inline(__always)
+    fileprivate func nativeNode<Value>(of value: Value, key: (any CodingKey)?) throws -> PropertyList? {
+        do {
+            guard let node = try nativeForm(of: value) else { return nil }
+            return trace == nil ? node : RoundTripTrace.node(node, of: Value.self)
+        } catch {
+            throw invalid(error.reason, at: key)
+        }
+    }
+
+    private func noteCheck(of nested: StoredValueEncoder, isNil: Bool) {
+        guard !needsCheck else { return }
+        if let lastChecked, lastChecked.type == nested.valueType, lastChecked.form == nested.form.hash,
+            !nested.needsCheck, !isNil
+        {
+            return
+        }
+        needsCheck = nested.needsCheck || !nested.isChecked(isNil: isNil)
+        if !needsCheck, let type = nested.valueType { lastChecked = (type, nested.form.hash) }
+    }
+
+    /// Returns whether the type that has encoded itself is known to read this value as the same
+    /// value.
+    fileprivate func isChecked(isNil: Bool) -> Bool {
+        guard let valueType else { return true }
+        // An optional of this type could read this nil as its own, as in JSON.
+        if isNil { return valueType is any AnyOptional.Type }
+        if let trace {
+            if !(valueType is any AnyOptional.Type) {
+                writableTree.places["\0container"] = form.firstContainer
+                trace.note(
+                    .init(
+                        type: valueType, form: form.hash, places: writableTree.places,
+                        path: codingPath.map(\.stringValue)))
+            }
+            return true
+        }
+        // The table comes first: an optional is never in it, and finding out whether the type is
+        // one takes longer.
+        return CheckedTypes.contains(valueType, form.hash) || valueType is any AnyOptional.Type
+    }
+}
+
+// The end of a value.
+extension StoredValueEncoder {
+    private enum Finished {
+        /// The value is at the end of the bytes.
+        case bytes
+        case node(PropertyList)
+        /// An optional root without a value.
+        case none
+    }
+
+    fileprivate func storedValue<Value>(of value: Value) throws -> StoredValue? {
+        switch try finish(value) {
+        case .bytes: .bytes(writer.pointee.withBytes { ArraySlice($0) })
+        case .node(let node): .tree(node)
+        case .none: nil
+        }
+    }
+
+    private func finish<Value>(_ value: Value) throws -> Finished {
+        if mode == .bytes, let finished = try finishBytes(as: type(of: value)) { return finished }
+        guard let node = try finishTree() else { return .none }
+        guard case .array = node else { return .node(node) }
+        return .node(node.ordered(as: type(of: value)))
+    }
+
+    /// Completes the bytes of the value. Returns `nil` if it has become a tree instead.
+    private func finishBytes(as type: Any.Type) throws -> Finished? {
+        if let failure { throw failure }
+        if isTooDeep { throw invalid(PropertyList.tooDeep) }
+        switch shape {
+        case .empty: writer.pointee.append(.dictionary([:]))
+        case .single:
+            if count == 0 {
+                guard isOptionalRoot else { throw invalid("encoded no value") }
+                mode = .finished
+                return Finished.none
+            }
+        case .unkeyed, .keyed:
+            if shape == .keyed ? mayRepeatKeys && repeatsKeys : count > 0 && type is any UnorderedValue.Type {
+                becomeTree()
+                return nil
+            }
+            writer.pointee.insert(count: count, at: start + 1, replacing: 1)
+        }
+        mode = .finished
+        return .bytes
+    }
+
+    private var repeatsKeys: Bool {
+        writer.pointee.withBytes { bytes in
+            var reader = ByteReader(bytes, at: start + Self.headerLength)
+            var names: Set<String> = []
+            for _ in 0..<count {
+                guard let name = reader.string(), reader.skipValue(), names.insert(name).inserted else { return true }
+            }
+            return false
+        }
+    }
+}
+
+// Values that cannot be written in order.
+extension StoredValueEncoder {
+    /// What is written into a tree from now on.
+    private var writableTree: Tree {
+        if mode == .suspended {
+            fail("used a container while a value inside it was being encoded")
+            return Tree()
+        }
+        if let tree { return tree }
+        let made = Tree()
+        tree = made
+        return made
+    }
+
+    /// Moves what is written so far to a tree.
+    private func becomeTree() {
+        guard mode == .bytes else { return }
+        mode = .tree
+        let tree = writableTree
+        if failure == nil {
+            writer.pointee.withBytes { bytes in
+                var reader = ByteReader(bytes, at: shape == .single ? start : start + Self.headerLength)
+                for _ in 0..<count {
+                    // Safe: this encoder has written the bytes.
+                    switch shape {
+                    case .single: tree.single = reader.value()!
+                    case .unkeyed: tree.elements.append(reader.value()!)
+                    case .keyed:
+                        let name = reader.string()!
+                        put(reader.value()!, named: name)
+                    case .empty: break
+                    }
+                }
+            }
+        }
+        writer.pointee.truncate(to: start)
+    }
+
+    /// Returns the node; `nil` for an optional root without a value.
+    private func finishTree() throws -> PropertyList? {
+        let tree = writableTree
+        mode = .finished
+        for (place, encoder) in tree.open {
+            let node = try encoder.finishTree() ?? .nilMarker
+            if encoder.needsCheck { needsCheck = true }
+            switch place {
+            case .index(let index): tree.elements[index] = node
+            case .key(let key):
+                checkBytes(of: key)
+                tree.entries[key] = node
+            }
+            if trace != nil {
+                let name =
+                    switch place {
+                    case .index(let index): "\(index)"
+                    case .key(let key): encoder.key?.nameInErrors ?? key
+                    }
+                for (inner, type) in encoder.writableTree.places { tree.add(type, at: "\(name)\0\(inner)") }
+            }
+        }
+        // Each form counts once, because the number of nested containers may be data.
+        if !tree.open.isEmpty {
+            for hash in Set(tree.open.map(\.encoder.form.hash)).sorted() { form.addNested(hash) }
+        }
+        if let failure { throw failure }
+        if isTooDeep { throw invalid(PropertyList.tooDeep) }
+        switch shape {
+        case .empty: return .dictionary([:])
+        case .single:
+            guard let single = tree.single else {
+                guard isOptionalRoot else { throw invalid("encoded no value") }
+                return nil
+            }
+            return single
+        case .unkeyed: return .array(tree.elements)
+        case .keyed:
+            if trace != nil {
+                tree.entries[RoundTripTrace.keyOfForm] = [
+                    RoundTripTrace.mark(form.containers), .bool(tree.hasDynamicKeys),
+                ]
+            }
+            return .dictionary(tree.entries)
+        }
+    }
+
+    /// Makes later calls of a container that has left `encode(to:)` harmless, and releases the
+    /// encoders that stayed open, which have references to this one.
+    fileprivate func close() {
+        mode = .finished
+        if parent == nil {
+            writer.deinitialize(count: 1)
+            writer.deallocate()
+        }
+        guard let tree else { return }
+        for (_, encoder) in tree.open { encoder.close() }
+        tree.open = []
+    }
+
+    /// Returns the node of an entry or element. A value with a native form is escaped here, other
+    /// values escape their content.
+    private func node<Value: Encodable>(for value: Value, key: any CodingKey) throws -> PropertyList {
+        // The method that returns a container cannot throw.
+        if isTooDeep { throw invalid(PropertyList.tooDeep) }
+        guard let native = try nativeNode(of: value, key: key) else { return try nestedNode(value, key: key) }
+        return native.escapedFromNil
+    }
+
+    /// Returns the node of a single value; see ``encodeSingle(_:)``.
+    private func singleNode<Value: Encodable>(for value: Value) throws -> PropertyList {
+        let native = try nativeNode(of: value, key: nil)
+        let node = try native ?? nestedNode(value, key: nil)
+        if trace != nil { return RoundTripTrace.layer(around: node) }
+        if isOptionalRoot { return node }
+        return native != nil || valueType is any AnyOptional.Type ? node.escapedFromNil : node
+    }
+
+    private func nestedNode<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList {
+        try checkRecursion(key)
+        let encoder = StoredValueEncoder(parent: self, key: key, valueType: Value.self, isTree: true)
+        defer { encoder.close() }
+        try value.encode(to: encoder)
+        guard case .node(let node) = try encoder.finish(value) else { return .nilMarker }
+        noteCheck(of: encoder, isNil: node.isNilMarker)
+        return node
+    }
+
+    /// Returns an encoder for a part whose container stays open until this one finishes.
+    private func opening(_ place: Tree.Place, key: any CodingKey) -> StoredValueEncoder {
+        if isTooDeep, let parent {
+            // A sibling of this one, because releasing a chain of any length would recurse as deep.
+            return StoredValueEncoder(parent: parent, key: key, valueType: nil, isTree: true)
+        }
+        let encoder = StoredValueEncoder(parent: self, key: key, valueType: nil, isTree: true)
+        writableTree.open.append((place, encoder))
+        return encoder
+    }
+
+    /// Returns the encoder that is open under the key, or a new one.
+    ///
+    /// A subclass may ask for the container that its superclass has written. As in JSON, both share
+    /// one container.
+    private func openingEntry(_ key: any CodingKey) -> StoredValueEncoder {
+        becomeTree()
+        let tree = writableTree
+        if trace != nil, key.isData { tree.hasDynamicKeys = true }
+        if let index = tree.indexOfOpenEntry(key) { return tree.open[index].encoder }
+        checkBytes(of: key.stringValue)
+        form.addValue(StoredValueEncoder.self, under: key, before: { tree.entries.count })
+        let encoder = opening(.key(key.stringValue), key: key)
+        switch tree.entries.removeValue(forKey: key.stringValue) {
+        case nil: break
+        case .dictionary(let entries):
+            encoder.shape = .keyed
+            encoder.writableTree.entries = entries
+        case .array(let elements):
+            encoder.shape = .unkeyed
+            encoder.writableTree.elements = elements
+        default: fail("asked for a container where a value was encoded", at: key)
+        }
+        return encoder
+    }
+
+    private func openingElement() -> StoredValueEncoder {
+        becomeTree()
+        let tree = writableTree
+        tree.elements.append(.nilMarker)
+        return opening(.index(tree.elements.count - 1), key: IndexKey(tree.elements.count - 1))
+    }
+
+    /// Inserts an entry. It replaces a container that is open under its key, as in JSON.
+    private func put(_ node: PropertyList, forKey key: some CodingKey) {
+        let tree = writableTree
+        if trace != nil, key.isData { tree.hasDynamicKeys = true }
+        if !tree.open.isEmpty, let index = tree.indexOfOpenEntry(key) { tree.open.remove(at: index).encoder.close() }
+        put(node, named: key.stringValue)
+    }
+
+    private func put(_ node: PropertyList, named name: String) {
+        let tree = writableTree
+        let count = tree.entries.count
+        // The subscript with a default keeps the key of an existing entry.
+        tree.entries[name, default: .nilMarker] = node
+        if tree.entries.count == count { checkBytes(of: name) }
+    }
+
+    /// Records a failure if the entry with this name was created for a key with different bytes.
+    private func checkBytes(of name: String) {
+        let entries = writableTree.entries
+        guard let index = entries.index(forKey: name), !entries[index].key.hasSameBytes(as: name) else { return }
+        fail("two keys of one container are the same text in different Unicode forms")
+    }
+}
+
+// One generic `encode` also meets the requirements for the standard types.
+extension StoredValueEncoder {
+    private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+        let encoder: StoredValueEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        func encodeNil(forKey key: Key) {
+            encoder.encodeNil(forKey: key)
+        }
+        func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
+        func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+            guard let value else { return }
+            // Of an optional in an optional, only the outer nil is a missing entry.
+            if Value.self is any AnyOptional.Type {
+                try encoder.encode(Optional(value), forKey: key)
+            } else {
+                try encoder.encode(value, forKey: key)
+            }
+        }
+
+        // The protocol's own implementation for these two types throws.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: Int128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: UInt128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type, forKey key: Key
+        ) -> KeyedEncodingContainer<Nested> { encoder.openingEntry(key).container(keyedBy: type) }
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+            encoder.openingEntry(key).unkeyedContainer()
+        }
+        func superEncoder() -> any Encoder { encoder.openingEntry(SuperKey()) }
+        func superEncoder(forKey key: Key) -> any Encoder { encoder.openingEntry(key) }
+    }
+
+    private struct UnkeyedContainer: UnkeyedEncodingContainer {
+        let encoder: StoredValueEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+        var count: Int { encoder.valueCount }
+
+        func encodeNil() { encoder.encodeNil() }
+        func encode<Value: Encodable>(_ value: Value) throws { try encoder.append(value) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: Int128) throws { try encoder.append(value) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: UInt128) throws { try encoder.append(value) }
+
+        func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+            encoder.openingElement().container(keyedBy: type)
+        }
+        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.openingElement().unkeyedContainer() }
+        func superEncoder() -> any Encoder { encoder.openingElement() }
+    }
+
+    private struct SingleValueContainer: SingleValueEncodingContainer {
+        let encoder: StoredValueEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        func encodeNil() { encoder.encodeSingleNil() }
+        func encode<Value: Encodable>(_ value: Value) throws { try encoder.encodeSingle(value) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: Int128) throws { try encoder.encodeSingle(value) }
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        func encode(_ value: UInt128) throws { try encoder.encodeSingle(value) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Returns up to eight bytes from an offset on.
+    @inline(__always)
+    fileprivate func word(at offset: Int) -> UInt64 {
+        if offset + 8 <= count { return loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        var (word, index): (UInt64, Int) = (0, offset)
+        while index < count {
+            word = word << 8 | UInt64(self[index])
+            index += 1
+        }
+        return word
+    }
+}
