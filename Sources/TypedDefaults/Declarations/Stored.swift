@@ -21,7 +21,10 @@ extension StorableConfigBase {
             /// The former names of the property, newest first.
             let formerNames: [String]
             let makeKey: (String) -> DefaultKey<Value>
-            var setting: UserDefault<Value>?
+            /// A ``Bound``. Not an optional of its type, which generic code would look up at each
+            /// use.
+            @exclusivity(unchecked)
+            var bound: AnyObject?
 
             init(
                 _ pinnedKey: String?, _ formerNames: [String], _ makeKey: @escaping (String) -> DefaultKey<Value>
@@ -30,6 +33,10 @@ extension StorableConfigBase {
                 self.formerNames = formerNames
                 self.makeKey = makeKey
             }
+        }
+        private final class Bound {
+            let setting: UserDefault<Value>
+            init(_ setting: UserDefault<Value>) { self.setting = setting }
         }
         private let binding: Binding
 
@@ -52,16 +59,19 @@ extension StorableConfigBase {
             self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
         }
 
-        var name: SettingName? { binding.setting?.name }
+        var name: SettingName? { binding.bound == nil ? nil : projectedValue.name }
 
         /// The setting, with its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`,
         /// `values` and `store`.
         public var projectedValue: UserDefault<Value> {
-            guard let setting = binding.setting else {
+            guard let bound = binding.bound else {
                 preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
             }
-            return setting
+            // Safe: nothing else is put there.
+            return unsafeDowncast(bound, to: Bound.self).setting
         }
+
+        fileprivate func bind(_ setting: UserDefault<Value>) { binding.bound = Bound(setting) }
 
         @available(
             *, unavailable,
@@ -119,7 +129,7 @@ extension StorableConfigBase.Stored: AnyStored {
     var formerNames: [String] { binding.formerNames }
 
     func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String]) {
-        binding.setting = UserDefault(binding.makeKey(key).formerly(formerKeys), in: suite)
+        bind(UserDefault(binding.makeKey(key).formerly(formerKeys), in: suite))
     }
 
     var key: String { projectedValue.key.name }

@@ -31,7 +31,7 @@ struct Setting<Value: Sendable>: Sendable {
             }
     }
 
-    private init(_ core: SuiteCore, _ slot: Slot) { (self.core, self.slot) = (core, slot) }
+    init(_ core: SuiteCore, _ slot: Slot) { (self.core, self.slot) = (core, slot) }
 
     /// The setting of the suite that stands in for the standard suite in the current task.
     private var replacement: Setting? {

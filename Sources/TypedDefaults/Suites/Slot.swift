@@ -226,8 +226,8 @@ extension Slot {
         }
     }
 
-    /// Returns whether that value is stored under the key, as far as is known at a generation of the
-    /// backend.
+    /// Returns whether that value is stored under the key, as far as is known at a generation of
+    /// the backend.
     func isStored(_ new: StoredValue, at generation: UInt64) -> Bool {
         cache.withLock { cache in
             guard cache.isKnown, cache.generation == generation, !cache.isUnderFormerKey else { return false }

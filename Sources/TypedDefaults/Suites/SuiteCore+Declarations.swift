@@ -12,19 +12,34 @@ extension SuiteCore {
         forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
         declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
     ) -> Slot {
-        let (known, isNewDeclaration, isNew) = state.withLock { state -> (Slot?, Bool, Bool) in
-            guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring) }
+        let (known, isNewDeclaration, isNew, replaced) = state.withLock {
+            state -> (Slot?, Bool, Bool, RecentSlots.Entry?) in
+            guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring, nil) }
             let isNewDeclaration = if let declaration { known.isNew(declaration) } else { false }
             let isNew = isDeclaring && !known.isDeclared
             let form = conversion.form
             let slot = known.slots.first { $0.form == form && $0.formerKeys == formerKeys }
-            return (slot, isNewDeclaration, isNew)
+            // A key that is made at each use is another declaration each time.
+            guard let slot, let declaration, declaration === known.declaration else {
+                return (slot, isNewDeclaration, isNew, nil)
+            }
+            return (slot, isNewDeclaration, isNew, state.recent.insert((declaration, slot)))
         }
+        // Released after unlocking: its default may be an object of the program.
+        withExtendedLifetime(replaced) {}
         if let declaration, isNewDeclaration { note(declaration, of: key) }
         let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
         if isNew { state.withLock { $0.entry(key).isDeclared = true } }
         if isNew || (known == nil && !formerKeys.isEmpty) { noteDeclaration(of: key) }
         return slot
+    }
+
+    /// Returns the slot of a key whose declaration was used recently.
+    @inline(__always)
+    func recentSlot(of declaration: AnyObject, _ key: String) -> Slot? {
+        let slot = state.withLock { $0.recent.slot(of: declaration) }
+        // A declaration has other keys in scopes.
+        return slot?.key.hasSameBytes(as: key) == true ? slot : nil
     }
 
     /// Declares a key without creating a slot.

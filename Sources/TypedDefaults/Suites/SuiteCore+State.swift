@@ -61,6 +61,36 @@ extension SuiteCore {
         }
     }
 
+    /// The slots of keys that were used recently, so that `suite[key]` finds them by the address of
+    /// their declaration.
+    struct RecentSlots {
+        typealias Entry = (declaration: any AnyDeclaration, slot: Slot)
+        private var entries: [Entry?] = []
+
+        /// Objects are aligned to 16 bytes.
+        @inline(__always)
+        private func index(of declaration: AnyObject) -> Int {
+            Int(UInt(bitPattern: ObjectIdentifier(declaration)) >> 4 & 63)
+        }
+
+        @inline(__always)
+        func slot(of declaration: AnyObject) -> Slot? {
+            guard !entries.isEmpty, let entry = entries[index(of: declaration)], entry.declaration === declaration
+            else {
+                return nil
+            }
+            return entry.slot
+        }
+
+        /// - Returns: The entry that it replaces, to release after unlocking.
+        mutating func insert(_ entry: Entry) -> Entry? {
+            if entries.isEmpty { entries = Array(repeating: nil, count: 64) }
+            let index = index(of: entry.declaration)
+            defer { entries[index] = entry }
+            return entries[index]
+        }
+    }
+
     struct State {
         /// The generation of the slots' caches; `nil` before the first read.
         var generation: UInt64?
@@ -69,9 +99,10 @@ extension SuiteCore {
         var slotCount = 0
         var slotLimit = Self.leastSlotLimit
         /// A suite keeps this many slots for keys that are only used through `suite[key]`.
-        private static let leastSlotLimit = 512
+        private static let leastSlotLimit = 4_096
         /// The commit that is under way, and the slots of its keys.
         var commit: (edits: [Edit], slots: [Slot]) = ([], [])
+        var recent = RecentSlots()
         /// Incremented when a commit begins and when it ends, so it is odd during a commit.
         var commitVersion: UInt = 0
         /// The process that will call ``DefaultsBackend/synchronize()`` in the background, by

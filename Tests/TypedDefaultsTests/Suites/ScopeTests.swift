@@ -9,6 +9,18 @@ extension DefaultKey<Double> {
 
 /// Each test runs on each backend.
 struct ScopeTests {
+    /// A suite finds the slot of a key that was used recently by the key's declaration, which all
+    /// scopes share.
+    @Test func aKeyThatIsUsedOftenIsFoundInItsScope() {
+        let key = DefaultKey("often", default: 0)
+        let suite = DefaultsSuite.inMemory()
+        let scopes = [suite, suite.scoped("a/"), suite.scoped("b/")]
+        for round in 0..<4 {
+            for (index, scope) in scopes.enumerated() { scope[key] = 10 * round + index }
+            for (index, scope) in scopes.enumerated() { #expect(scope[key] == 10 * round + index) }
+        }
+    }
+
     @Test(arguments: Backend.allCases) func aScopeHasItsOwnKeys(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let (first, second) = (suite.scoped("user-1/"), suite.scoped("user-2/"))

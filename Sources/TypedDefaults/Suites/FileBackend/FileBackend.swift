@@ -65,7 +65,7 @@ package final class FileBackend: SystemBackend {
             let length: Int
             switch value {
             case .bytes(let bytes):
-                record.append(key, raw: bytes)
+                record.append(key, raw: bytes[...])
                 length = bytes.count
             case .tree(let tree):
                 guard let count = record.append(key, { $0.append(tree) }) else {

@@ -7,7 +7,7 @@ import SettingsFile
 /// tree is made from them only where one is needed.
 package enum StoredValue: Sendable {
     /// The bytes of one value, nested no deeper than ``PropertyList/depthLimit``.
-    case bytes(ArraySlice<UInt8>)
+    case bytes([UInt8])
     case tree(PropertyList)
 
     package var tree: PropertyList {

@@ -62,9 +62,9 @@ struct RootTraits: Sendable {
 
 /// Encodes one value, as the bytes of its stored form.
 ///
-/// The encoders of nested values write at the end of the same bytes. What cannot be written in order
-/// is collected in a ``Tree``: containers that stay open while others are written, keys that are
-/// written twice, and the marks of a ``RoundTripTrace``.
+/// The encoders of nested values write at the end of the same bytes. What cannot be written in
+/// order is collected in a ``Tree``: containers that stay open while others are written, keys that
+/// are written twice, and the marks of a ``RoundTripTrace``.
 final class StoredValueEncoder: Encoder {
     enum Shape { case empty, single, unkeyed, keyed }
     private enum Mode {
@@ -84,8 +84,8 @@ final class StoredValueEncoder: Encoder {
     @exclusivity(unchecked)
     private var stack: StackWatch
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
-    /// Whether the value is a whole setting of optional type. Then nil removes the key, and a string
-    /// needs no escape.
+    /// Whether the value is a whole setting of optional type. Then nil removes the key, and a
+    /// string needs no escape.
     private let isOptionalRoot: Bool
     /// The type that encodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
@@ -108,7 +108,8 @@ final class StoredValueEncoder: Encoder {
     private var mode: Mode
     @exclusivity(unchecked)
     private var shape = Shape.empty
-    /// Writes the bytes. The encoders of nested values share it; it is valid until the root is closed.
+    /// Writes the bytes. The encoders of nested values share it. It is valid until the root is
+    /// closed.
     private let writer: UnsafeMutablePointer<ByteWriter>
     /// Where the value begins in the bytes.
     private let start: Int
@@ -539,7 +540,7 @@ extension StoredValueEncoder {
 
     fileprivate func storedValue<Value>(of value: Value) throws -> StoredValue? {
         switch try finish(value) {
-        case .bytes: .bytes(writer.pointee.withBytes { ArraySlice($0) })
+        case .bytes: .bytes(writer.pointee.withBytes { Array($0) })
         case .node(let node): .tree(node)
         case .none: nil
         }
