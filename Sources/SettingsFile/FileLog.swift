@@ -18,8 +18,6 @@ final class FileLog {
     /// The bytes of the newest records and their offsets. Most reads ask for a value in here.
     private var tailCache: (bytes: [UInt8], range: Range<Int>) = ([], 0..<0)
     private static let tailCacheLimit = 4 << 10
-    /// The smallest page size of all systems.
-    private static let pageSize = 4 << 10
     /// A lower bound for the size of the file. All bytes from the end of the records to this size
     /// are zeros.
     @exclusivity(unchecked)
@@ -176,7 +174,7 @@ extension FileLog {
         // Start with the mapped page that the caller has just touched. It needs no system call.
         // Touching any other page could raise SIGBUS, after a disk error or if the file was
         // truncated.
-        let pageRest = Self.pageSize - end % Self.pageSize
+        let pageRest = File.pageSize - end % File.pageSize
         var isInView = hasPendingRecord && end + pageRest <= size
         while true {
             let base = end
@@ -344,7 +342,7 @@ extension FileLog {
     private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
         let crc = record.finish(after: index.crc)
         // The word after the record must exist and be zero before the record is written.
-        if end + record.length + 8 > size { try extend(to: end + record.length + 8, isSeal: isSeal) }
+        if end + record.length + 8 > size { try extend(forRecordOf: record.length, isSeal: isSeal) }
         var written = 0
         do throws(FileFailure) {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
@@ -357,16 +355,16 @@ extension FileLog {
         return crc
     }
 
-    private func extend(to length: Int, isSeal: Bool) throws(FileFailure) {
-        let newSize = RecordFormat.size(for: length)
+    private func extend(forRecordOf length: Int, isSeal: Bool) throws(FileFailure) {
         // Allow the seal of a full file, so that it can still be compacted.
-        guard newSize <= sizeLimit + (isSeal ? RecordFormat.step : 0) else {
-            throw sizeFailure
-        }
+        guard hasRoom(for: length, beyondLimit: isSeal ? RecordFormat.step : 0) else { throw sizeFailure }
         // Another process may have extended the file.
         size = max(size, try file.status().size)
+        let newSize = RecordFormat.size(forRecordOf: length, endingAt: end + length)
         guard size < newSize else { return }
-        try file.write(pages: [UInt8](repeating: 0, count: newSize - size), at: size)
+        // Pages that the record fills need no zeros of their own: a hole reads as zeros too.
+        let start = max(size, (end + length) / File.pageSize * File.pageSize)
+        try file.write(inParts: [UInt8](repeating: 0, count: newSize - start), at: start)
         size = newSize
     }
 
@@ -383,7 +381,9 @@ extension FileLog {
     func noteFailedCompaction() { sizeAtFailedCompaction = RecordFormat.size(for: end + 8) }
 
     /// Returns whether `count` bytes can be appended.
-    func hasRoom(for count: Int) -> Bool { RecordFormat.size(for: end + count + 8) <= sizeLimit }
+    func hasRoom(for count: Int, beyondLimit: Int = 0) -> Bool {
+        RecordFormat.size(for: end + count + 8) <= sizeLimit + beyondLimit
+    }
 
     /// Throws if `count` more bytes would not fit even into a compacted file.
     func checkRoom(for count: Int) throws(FileFailure) {

@@ -21,7 +21,7 @@ enum RecordFormat {
     static let keptSize = step
     /// The size up to which a commit leaves the file as it is. It is larger, because each
     /// compaction waits for the disk and must be rare during many writes.
-    static let busySize = 8 * step
+    static let busySize = 64 * step
     static let sizeLimit = 64 << 20
     static let keyLimit = 4_096
     static let valueLimit = 16 << 20
@@ -190,6 +190,12 @@ enum RecordFormat {
 
     /// Returns the size of a file that holds `length` bytes.
     static func size(for length: Int) -> Int { (length + step - 1) / step * step }
+
+    /// Returns the size to which a file is extended for a record that ends at an offset. A step
+    /// after each large record would take as long as the record.
+    static func size(forRecordOf length: Int, endingAt end: Int) -> Int {
+        length > step ? (end + 8 + File.pageSize - 1) / File.pageSize * File.pageSize : size(for: end + 8)
+    }
 
     /// Returns the approximate length of a record that sets one key.
     static func length(ofKey keyCount: Int, value valueCount: Int) -> Int {

@@ -169,7 +169,7 @@ struct SettingsFileLocation {
         let file = try claim(in: directory, inPlaceOf: old)
         do throws(FileFailure) {
             try check(old, in: directory)
-            try file.write(pages: bytes, at: 0)
+            try file.write(inParts: bytes, at: 0)
             // Read the file back, so that only a valid file replaces the old one.
             let opened = try FileLog.opening(
                 file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)

@@ -211,12 +211,16 @@ extension File {
         }.get()
     }
 
-    /// Writes the bytes page by page. Linux caches one large write as a large folio, and later
-    /// small writes into it are slower.
-    func write(pages bytes: [UInt8], at offset: Int) throws(FileFailure) {
+    /// The smallest page size of all systems.
+    static let pageSize = 4 << 10
+
+    /// Writes the bytes four pages at a time. Linux caches one large write as a large folio, and
+    /// later small writes into it are slower.
+    func write(inParts bytes: [UInt8], at offset: Int) throws(FileFailure) {
+        let part = 4 * Self.pageSize
         var start = 0
         while start < bytes.count {
-            let next = min((offset + start) / 4_096 * 4_096 + 4_096 - offset, bytes.count)
+            let next = min((offset + start) / part * part + part - offset, bytes.count)
             try write(Array(bytes[start..<next]), at: offset + start)
             start = next
         }

@@ -224,7 +224,7 @@ struct CompactionTests: SettingsFileTests {
             try handle.write(contentsOf: Data([0xFF]))
             try handle.close()
             let isRefused = fails(with: .unavailable) {
-                for _ in 0..<20 {
+                for _ in 0..<(2 * RecordFormat.busySize / 40_000) {
                     try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
                 }
             }
@@ -248,8 +248,12 @@ struct CompactionTests: SettingsFileTests {
             }
             var sizes: Set<Int> = []
             for value in 0..<20_000 {
+                // A commit of about 300 bytes, so that the file is compacted once.
+                let filler = PropertyList.string(String(repeating: "x", count: 250))
                 try backend.writing {
-                    do { try backend.commit([("number", .integer(.init(value)))]) } catch { Issue.record(error) }
+                    do { try backend.commit([("number", .integer(.init(value))), ("filler", filler)]) } catch {
+                        Issue.record(error)
+                    }
                 }
                 if value % 100 == 0 { sizes.insert(try size()) }
             }
@@ -258,6 +262,38 @@ struct CompactionTests: SettingsFileTests {
             let last = try size()
             #expect(last == RecordFormat.keptSize)
             #expect(open(file)[number] == 19_999)
+        }
+    }
+
+    /// A large record is written over a hole instead of zeros. The word after it must be zero all
+    /// the same, and the next record must find room.
+    @Test(arguments: [66_000, 100_000, 131_000, 1_000_000])
+    func largeAndSmallRecordsFollowEachOther(length: Int) throws {
+        try withFile { file in
+            let (suite, reader) = (open(file), open(file))
+            let text = DefaultKey("text", default: "")
+            func inspect() throws -> SettingsFileInspection {
+                let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+                #expect(inspection.problems == [])
+                #expect(inspection.size >= inspection.end + 8)
+                return inspection
+            }
+            suite[number] = -1
+            var hits = 0
+            for round in 0..<20 {
+                // The record ends between 0 and 24 bytes before a page.
+                let bytesWithoutText = 8 + 13
+                let end = try inspect().end + bytesWithoutText + length
+                let count = length + (File.pageSize - end % File.pageSize) % File.pageSize + (4 - round % 4) * 8 - 32
+                suite[text] = String(repeating: "x", count: count)
+                // A compaction in between moves the record.
+                if try (inspect().end + round % 4 * 8) % File.pageSize == 0 { hits += 1 }
+                #expect(reader[text].utf8.count == count)
+                suite[number] = round
+                #expect(reader[number] == round)
+            }
+            #expect(hits > 0)
+            #expect(open(file)[number] == 19)
         }
     }
 

@@ -38,7 +38,9 @@ struct RecordFormatTests: SettingsFileTests {
             let suite = open(file)
             #expect(suite[number] == 7)
             let filler = DefaultKey("filler", default: "")
-            for round in 0..<20 { suite[filler] = String(repeating: "x", count: 60_000 + round) }
+            for round in 0..<(2 * RecordFormat.busySize / 60_000) {
+                suite[filler] = String(repeating: "x", count: 60_000 + round)
+            }
             #expect(suite[number] == 7)
             #expect(open(file)[number] == 7)
             let epoch = try #require(SettingsFileInspection(file: URL(filePath: file.path)).epoch)

@@ -15,7 +15,9 @@ struct SettingsFileNamesTests: SettingsFileTests {
     /// Makes the backend compact its file several times.
     private func fill(_ suite: DefaultsSuite) {
         let filler = DefaultKey("filler", default: "")
-        for round in 0..<20 { suite[filler] = String(repeating: "x", count: 60_000 + round) }
+        for round in 0..<(2 * RecordFormat.busySize / 60_000) {
+            suite[filler] = String(repeating: "x", count: 60_000 + round)
+        }
     }
 
     @Test(arguments: [".test.new", ".\u{E9}.new", ".test.defaults.new"])

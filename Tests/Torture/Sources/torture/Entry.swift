@@ -13,8 +13,11 @@ struct Entry: DefaultConvertible, Codable, Equatable {
     init(_ number: Int) {
         self.number = number
         // The lengths differ widely, so that the file is compacted every few writes.
-        text = String(repeating: String(number % 10), count: number * 2_654_435_761 % 5_000)
+        text = String(repeating: String(number % 10), count: number * 2_654_435_761 % 5_000 * Self.scale)
     }
+
+    /// `TORTURE_SCALE` makes the texts that many times as long.
+    private static let scale = getenv("TORTURE_SCALE").flatMap { Int(String(cString: $0)) } ?? 1
 }
 
 /// Returns a string of `count` bytes. `String(repeating:count:)` takes longer than storing the

@@ -66,10 +66,9 @@ func beginMigration(_ suite: DefaultsSuite) throws {
     _exit(0)
 }
 
-/// Writes superseded records of 480 KB. The writer compacts the file at 512 KiB, and each flush
-/// does.
+/// Writes superseded records of 4.1 MB. The writer compacts the file at 4 MiB, and each flush does.
 private func fill(_ suite: DefaultsSuite) {
-    for number in 0..<24 { suite[DefaultKey("filler", default: "")] = filler(20_000 + number) }
+    for number in 0..<206 { suite[DefaultKey("filler", default: "")] = filler(20_000 + number) }
     suite.remove(["filler"])
 }
 
