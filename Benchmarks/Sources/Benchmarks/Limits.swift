@@ -41,12 +41,26 @@ final class LimitFile: Sendable {
         end += bytes.count
     }
 
-    /// Locks the file, checks its identity by name, and writes. Does not request times as `fstatat`
-    /// does, because that slows down the next write.
-    func writeLocked(_ bytes: [UInt8]) {
+    /// What a writer checks before it writes. Neither requests times as `fstatat` does, because
+    /// that slows down the next write.
+    enum Check {
+        /// Whether the file still has a name.
+        case links
+        /// Whether the name still refers to the file.
+        case name
+    }
+
+    /// Locks the file, checks it, and writes.
+    func writeLocked(_ bytes: [UInt8], checking check: Check = .links) {
         precondition(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        // STATX_TYPE | STATX_INO
-        precondition(Self.statx(folder, path, AT_SYMLINK_NOFOLLOW, 0x101, status) == 0)
+        switch check {
+        case .links:
+            // AT_EMPTY_PATH, STATX_NLINK
+            precondition(Self.statx(descriptor, "", 0x1000, 0x4, status) == 0)
+        case .name:
+            // STATX_TYPE | STATX_INO
+            precondition(Self.statx(folder, path, AT_SYMLINK_NOFOLLOW, 0x101, status) == 0)
+        }
         write(bytes)
         precondition(flock(descriptor, LOCK_UN) == 0)
     }

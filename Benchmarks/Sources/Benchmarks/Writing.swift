@@ -51,7 +51,7 @@ extension CameraConfig {
 extension Comparison {
     @MainActor fileprivate mutating func addWriteLimit() {
         let limit = LimitFile(path: Files.makePath())
-        add(.limit, "lock, check the name, write, unlock") { for _ in 0..<$0 { limit.writeLocked(encodedRecord) } }
+        add(.limit, "lock, check, write, unlock") { for _ in 0..<$0 { limit.writeLocked(encodedRecord) } }
     }
 
     @MainActor fileprivate mutating func addPeers(keys: [String], isVarying: Bool) {
@@ -94,7 +94,8 @@ extension Comparison {
                 }
             }
             let limit = LimitFile(path: Files.makePath(), length: max(64 << 10, size * 4))
-            add(.limit, "lock, check the name, write, unlock") { limit.writeLocked($0) }
+            add(.limit, "lock, check, write, unlock") { limit.writeLocked($0) }
+            add(.limit, "lock, check the name, write, unlock") { limit.writeLocked($0, checking: .name) }
             let key = "CameraConfig"
             let file = FileBackend(path: Files.makePath())
             add(.ours, "FileBackend") { value in
@@ -180,7 +181,7 @@ extension Comparison {
         let keys = makeKeys(10)
         let names = keys.map { Array($0.utf8) }
         let limit = LimitFile(path: Files.makePath())
-        add(.limit, "lock, check the name, write, unlock") {
+        add(.limit, "lock, check, write, unlock") {
             limit.flush()
         } set: { _ in
             limit.writeLocked(encodedRecord)
