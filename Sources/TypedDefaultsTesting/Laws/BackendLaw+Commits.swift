@@ -1,3 +1,4 @@
+import Dispatch
 import SettingsFile
 import TypedDefaults
 
@@ -123,6 +124,21 @@ extension BackendLaw {
         6, "writersOfTwoBackendsTakeTurns", "between beginWrite and endWrite no other backend on the place writes"
     ) { trial in
         let other = try trial.reopen()
+        // A writer that comes while another one writes has to wait.
+        let isInside = Locked(false)
+        try trial.backend.beginWrite()
+        let hasEnded = trial.trial.start {
+            // It may also give up.
+            guard (try? other.beginWrite()) != nil else { return }
+            isInside.withLock { $0 = true }
+            other.endWrite()
+        }
+        _ = hasEnded.wait(timeout: .now() + .milliseconds(50))
+        let hasWaited = isInside.withLock { !$0 }
+        trial.backend.endWrite()
+        try expect(hasWaited, "beginWrite() of another backend returned before endWrite()")
+        try expect(
+            hasEnded.wait(timeout: trial.trial.deadline) == .success, "beginWrite() did not return after endWrite()")
         try trial.expectExclusiveUpdates([trial.suite(), trial.suite(on: other)])
     }
 }

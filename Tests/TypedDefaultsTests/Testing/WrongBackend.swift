@@ -91,9 +91,6 @@ final class WrongBackend: DefaultsBackend {
         case .updatesAreExclusive? where !isShared && commits == 50 && edits[0].key == "number":
             place.state.withLock { $0.commits.append((ObjectIdentifier(self), [])) }
         case .unreadableValuesAreSetAside?: apply(edits.filter { !$0.key.hasSuffix(".unreadable") })
-        case .writersOfTwoBackendsTakeTurns?:
-            if isShared { yield { place.state.withLock { $0.commits.count > commits } } }
-            apply(edits)
         default: apply(edits)
         }
         let keys = edits.map(\.key)
