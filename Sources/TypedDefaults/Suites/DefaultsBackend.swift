@@ -102,6 +102,10 @@ package protocol SystemBackend: DefaultsBackend {
     /// Does the same as ``DefaultsBackend/commit(_:)``, with values in either form.
     func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError)
 
+    /// This backend if it is on a settings file. A cast to the protocol would search all
+    /// conformances of the program once.
+    var settingsFile: (any SettingsFileBackend)? { get }
+
     /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
     ///
     /// Zero means before a write returns, and `nil` means never.
@@ -158,6 +162,7 @@ extension SystemBackend {
     package func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError) {
         try commit(edits.map { ($0.key, $0.value?.tree) })
     }
+    package var settingsFile: (any SettingsFileBackend)? { nil }
     package var synchronizationDelay: Duration? { nil }
     package var layers: [DefaultsSuite.Layer] { [.stored] }
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
@@ -201,4 +206,8 @@ package protocol SettingsFileBackend: SystemBackend {
     /// - Returns: The key that holds the copy: `first`, or `second` if another value is stored
     ///   under `first`.
     func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String
+}
+
+extension SettingsFileBackend {
+    package var settingsFile: (any SettingsFileBackend)? { self }
 }

@@ -24,7 +24,10 @@ public struct DefaultsSuite: Sendable {
 
     /// Creates a suite on a backend. Suites on the same backend share everything.
     public init(backend: some DefaultsBackend) {
-        self.init(core: SuiteCore.shared(id: ObjectIdentifier(backend)) { backend })
+        self.init(
+            core: SuiteCore.shared(id: ObjectIdentifier(backend)) {
+                backend as? any SystemBackend ?? ForeignBackend(backend)
+            })
     }
 
     init(core: SuiteCore, scope: Scope? = nil) { (self.core, self.scope) = (core, scope) }

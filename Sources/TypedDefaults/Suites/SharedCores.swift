@@ -41,7 +41,7 @@ extension SuiteCore {
     /// core is released unused.
     static func shared<Failure: Error>(
         id: some Hashable & Sendable, isStandard: Bool = false,
-        _ makeBackend: () throws(Failure) -> any DefaultsBackend
+        _ makeBackend: () throws(Failure) -> any SystemBackend
     ) throws(Failure) -> SuiteCore {
         let id = CoreID(id)
         if let core = inUse(id) { return core }

@@ -111,18 +111,18 @@ final class SuiteCore: Sendable {
     private let locks: Locks
 
     /// Creates a core that no other suite shares.
-    convenience init(_ backend: any DefaultsBackend, timeout: Duration = .seconds(2)) {
+    convenience init(_ backend: any SystemBackend, timeout: Duration = .seconds(2)) {
         self.init(backend, timeout: timeout, id: nil)
     }
 
     /// - Parameters:
     ///   - id: The identity under which suites share the core.
     ///   - isStandard: Whether this is the core of the standard suite.
-    init(_ backend: any DefaultsBackend, timeout: Duration, id: CoreID?, isStandard: Bool = false) {
+    init(_ backend: any SystemBackend, timeout: Duration, id: CoreID?, isStandard: Bool = false) {
         self.id = id
         processStandIn = isStandard ? Forks.holding(Locked(nil)) : nil
-        self.backend = backend as? any SystemBackend ?? ForeignBackend(backend)
-        settingsFile = backend as? any SettingsFileBackend
+        self.backend = backend
+        settingsFile = backend.settingsFile
         self.timeout = timeout
         writeOncePerKind = Self.writingOncePerKind(place: backend.location)
         state = Locked(State(layers: Layers(self.backend.layers), onFailure: writeOncePerKind))

@@ -76,7 +76,11 @@ extension DefaultConvertible where Self: Codable {
         ) -> Result<any AnyObject & Sendable, DefaultsError> {
             Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, isTolerant: isTolerant)
         }
-        probe?.found.withLock { $0.decoding = .init(box) }
+        if let probe {
+            probe.found.withLock { $0.decoding = .init(box) }
+            // The one that asks does not use the value.
+            return nil
+        }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.
         guard let stored = try? PropertyList(object), let box = try? box(stored, .stored).get() else { return nil }
         // Safe: it is a box of this type.
@@ -87,10 +91,13 @@ extension DefaultConvertible where Self: Codable {
     func encodedByDefault() -> Any {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         let traits = RootTraits(Self.self)
-        probe?.found.withLock { found in
-            found.encoding = .init { value throws(DefaultsError) in
-                try Conversion<Self>.storedByCodable(value, traits)
+        if let probe {
+            probe.found.withLock { found in
+                found.encoding = .init { value throws(DefaultsError) in
+                    try Conversion<Self>.storedByCodable(value, traits)
+                }
             }
+            return PropertyList.nilMarker.object
         }
         return PropertyList.objectOrError { () throws(DefaultsError) in
             try Conversion<Self>.encodingByCodable(self, traits)
