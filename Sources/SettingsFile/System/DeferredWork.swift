@@ -60,10 +60,11 @@ package enum DeferredWork {
             // Dispatch does not run in a child of a process that has used it, so a child starts a
             // thread. It needs no background time, because systems that suspend processes do not
             // allow forks. If the system refuses a thread, the work runs at exit.
-            return startThread {
+            _ = startThread {
                 SystemClock.sleep(seconds: seconds)
                 runWaiting()
             }
+            return
         }
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) {
             BackgroundTime.ask { isGiven in
@@ -104,36 +105,4 @@ package enum DeferredWork {
         defer { runLock.release() }
         for work in take() { work() }
     }
-}
-
-#if canImport(Glibc) || canImport(Android)
-    private typealias ThreadHandle = pthread_t
-#else
-    private typealias ThreadHandle = pthread_t?
-#endif
-
-/// Runs `body` on a new detached thread, which blocks all signals.
-private func startThread(_ body: @escaping @Sendable () -> Void) {
-    let box = Unmanaged.passRetained(ThreadBody(run: body))
-    let isStarted = withUnsafeTemporaryAllocation(of: ThreadHandle.self, capacity: 1) { thread in
-        let code = pthread_create(
-            thread.baseAddress!, nil,
-            { argument in
-                pthread_detach(pthread_self())
-                var signals = sigset_t()
-                sigfillset(&signals)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
-                // The argument is optional on some systems only.
-                let body: UnsafeMutableRawPointer? = argument
-                if let body { Unmanaged<ThreadBody>.fromOpaque(body).takeRetainedValue().run() }
-                return argument
-            }, box.toOpaque())
-        return code == 0
-    }
-    if !isStarted { box.release() }
-}
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-    init(run: @escaping @Sendable () -> Void) { self.run = run }
 }

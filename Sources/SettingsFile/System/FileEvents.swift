@@ -14,50 +14,75 @@
     #endif
 
     /// Events of a file and its name, from `inotify`.
+    ///
+    /// A thread of its own waits for them, because on the way through Dispatch's threads an event
+    /// takes twice as long.
     final class FileEvents: Sendable {
         /// Events of names are queued between an event and the next ``awaitNext()``.
         static let missesNames = false
 
+        private struct State {
+            var isOver = false
+            /// The descriptor of the watch of the folder.
+            var folder: Int32 = -1
+        }
+
         private let file: File
+        private let state = Locked(State())
+        // Safe: used only by the thread, and before it starts.
+        private nonisolated(unsafe) var later: (time: MonotonicTime, work: () -> Void)?
         private let onBegin: @Sendable () -> Void
         private let folder: String
         private let path: String
         private let name: [UInt8]
-        // Safe: set up before it is resumed; afterwards only `cancel` is called.
-        private nonisolated(unsafe) let source: any DispatchSourceRead
 
         /// Starts to wait for the first event.
         ///
         /// - Parameters:
-        ///   - onBegin: Called on the queue when ``awaitNext()`` has made events available again.
-        ///   - onEvent: Called on the queue for an event, with whether the name may refer to
+        ///   - onBegin: Called on the thread when ``awaitNext()`` has made events available again.
+        ///   - onEvent: Called on the thread for an event, with whether the name may refer to
         ///     another file now.
         init(
             folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) {
             self.onBegin = onBegin
-            file = try File("inotify_init1") { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
+            file = try File("inotify_init1") { inotify_init1(Int32(IN_CLOEXEC)) }
             path = (folder == "/" ? "" : folder) + "/" + name
             self.folder = folder
             self.name = Array(name.utf8)
-            source = DispatchSource.makeReadSource(fileDescriptor: file.descriptor, queue: queue)
-            source.setEventHandler { [weak self] in
-                guard let self else { return }
-                let changed = take()
-                if changed.contents || changed.name { onEvent(self, changed.name) }
-            }
-            // Keep the descriptor open until the source has ended.
-            source.setCancelHandler { [file] in withExtendedLifetime(file) {} }
-            source.resume()
             try arm()
+            guard startThread({ self.run(onEvent) }) else {
+                throw FileFailure("the system refused a thread")
+            }
         }
 
-        deinit { cancel() }
+        private func run(_ onEvent: @Sendable (FileEvents, _ isName: Bool) -> Void) {
+            while !state.withLock({ $0.isOver }) {
+                if let (time, work) = later {
+                    later = nil
+                    (time - .now).sleep()
+                    work()
+                } else {
+                    let changed = take()
+                    if changed.contents || changed.name { onEvent(self, changed.name) }
+                }
+            }
+        }
 
-        func cancel() { source.cancel() }
+        /// Ends the thread. To remove a watch is itself an event, which wakes the thread.
+        func cancel() {
+            state.withLock { state in
+                state.isOver = true
+                // A child has no such thread, and its descriptor may be another file.
+                if file.process == Forks.count { _ = inotify_rm_watch(file.descriptor, state.folder) }
+            }
+        }
 
-        /// Waits for the next event. Call it on the queue.
+        /// Runs `work` on the thread after a pause. Call it on the thread.
+        func run(after pause: Duration, _ work: @escaping () -> Void) { later = (.now + pause, work) }
+
+        /// Waits for the next event. Call it on the thread.
         func awaitNext() throws(FileFailure) {
             try arm()
             onBegin()
@@ -69,7 +94,8 @@
             // writers of every file in it. Do so each time, because the path may lead to another
             // folder by now.
             let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-            try wait(for: names | IN_ONLYDIR, of: folder)
+            let watch = try wait(for: names | IN_ONLYDIR, of: folder)
+            state.withLock { $0.folder = watch }
             do throws(FileFailure) {
                 try wait(for: IN_MODIFY | Int32(bitPattern: IN_ONESHOT) | IN_DONT_FOLLOW, of: path)
             } catch let error where error.isMissing {
@@ -77,32 +103,32 @@
             }
         }
 
-        private func wait(for events: Int32, of path: String) throws(FileFailure) {
+        @discardableResult
+        private func wait(for events: Int32, of path: String) throws(FileFailure) -> Int32 {
             try File.checking("inotify_add_watch") {
                 inotify_add_watch(file.descriptor, path, UInt32(bitPattern: events))
             }
         }
 
-        /// Reads the pending events. Returns whether they concern the contents of the file, and its
-        /// name.
+        /// Waits for events. Returns whether they concern the contents of the file, and its name.
         private func take() -> (contents: Bool, name: Bool) {
             var taken = (contents: false, name: false)
             withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
-                while true {
-                    let count = read(file.descriptor, buffer.baseAddress, buffer.count)
-                    guard count > 0 else { return }
-                    var offset = 0
-                    while offset < count {
-                        let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
-                        offset += MemoryLayout<inotify_event>.size
-                        let bytes = buffer[offset..<(offset + Int(event.len))]
-                        offset += Int(event.len)
-                        let isName = bytes.prefix(while: { $0 != 0 }).elementsEqual(name)
-                        if isName || event.mask & UInt32(IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
-                            taken.name = true
-                        } else if event.mask & UInt32(IN_MODIFY) != 0 {
-                            taken.contents = true
-                        }
+                // Fails only if other code of the program has closed the descriptor.
+                guard
+                    let count = try? File.checking("read", { read(file.descriptor, buffer.baseAddress, buffer.count) })
+                else { return state.withLock { $0.isOver = true } }
+                var offset = 0
+                while offset < count {
+                    let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                    offset += MemoryLayout<inotify_event>.size
+                    let bytes = buffer[offset..<(offset + Int(event.len))]
+                    offset += Int(event.len)
+                    let isName = bytes.prefix(while: { $0 != 0 }).elementsEqual(name)
+                    if isName || event.mask & UInt32(IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
+                        taken.name = true
+                    } else if event.mask & UInt32(IN_MODIFY) != 0 {
+                        taken.contents = true
                     }
                 }
             }
@@ -120,6 +146,7 @@
             folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) { throw FileFailure("not supported on this system") }
+        func run(after pause: Duration, _ work: @escaping @Sendable () -> Void) {}
         func awaitNext() throws(FileFailure) {}
         func cancel() {}
     }

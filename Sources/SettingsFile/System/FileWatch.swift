@@ -13,8 +13,8 @@ final class FileWatch: Sendable {
 
     /// Starts to watch.
     ///
-    /// - Parameter onChange: Called on a private queue, with whether the name may refer to another
-    ///   file now.
+    /// - Parameter onChange: Called on a thread of the watch, one call at a time, with whether the
+    ///   name may refer to another file now.
     init(folder: String, name: String, onChange: @escaping @Sendable (_ isName: Bool) -> Void) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {
@@ -28,7 +28,7 @@ final class FileWatch: Sendable {
                 onChange(isName)
                 // Pause, because an event for each of many writes would double the cost of the
                 // writes.
-                Self.awaitNext(of: events, after: .milliseconds(2), queue, isOver, onChange)
+                Self.awaitNext(of: events, after: .milliseconds(2), isOver, onChange)
             }
             end = { events.cancel() }
             failure = nil
@@ -50,10 +50,10 @@ final class FileWatch: Sendable {
     }
 
     private static func awaitNext(
-        of events: FileEvents, after pause: DispatchTimeInterval, _ queue: DispatchQueue, _ isOver: Locked<Bool>,
+        of events: FileEvents, after pause: Duration, _ isOver: Locked<Bool>,
         _ onChange: @escaping @Sendable (Bool) -> Void
     ) {
-        queue.asyncAfter(deadline: .now() + pause) {
+        events.run(after: pause) {
             guard !isOver.withLock({ $0 }) else { return }
             do throws(FileFailure) {
                 try events.awaitNext()
@@ -61,7 +61,7 @@ final class FileWatch: Sendable {
                 // The folder is gone, or a limit of the system is reached. Poll until waiting works
                 // again.
                 onChange(true)
-                awaitNext(of: events, after: .milliseconds(100), queue, isOver, onChange)
+                awaitNext(of: events, after: .milliseconds(100), isOver, onChange)
             }
         }
     }

@@ -45,6 +45,10 @@
 
         deinit { cancel() }
 
+        func run(after pause: Duration, _ work: @escaping @Sendable () -> Void) {
+            queue.asyncAfter(deadline: .now() + pause / .seconds(1), execute: work)
+        }
+
         /// Waits for the next event.
         func awaitNext() throws(FileFailure) {
             cancel()

@@ -85,6 +85,65 @@ struct FileWatchTests {
         }
     #endif
 
+    #if os(Linux)
+        /// A callback for each write would slow down the writer. After each event the watch pauses,
+        /// and then reports once what changed before it was armed again.
+        @Test func aBurstOfWritesIsReportedAtMostTwicePerPause() throws {
+            let file = try makeFile()
+            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+            writer[number] = 0
+            let backend = FileBackend(path: file.path)
+            let start = ContinuousClock.now
+            let (calls, last) = (Guarded(0), DispatchSemaphore(value: 0))
+            let suite = DefaultsSuite(backend: backend)
+            backend.watch { [number] _ in
+                calls.withLock { $0 += 1 }
+                if suite[number] == 5_000 { last.signal() }
+            }
+            for value in 1...5_000 { writer[number] = value }
+            #expect(last.wait(timeout: .now() + 10) == .success)
+            backend.watch(nil)
+            let pauses = Int((ContinuousClock.now - start) / .milliseconds(2))
+            #expect(calls.withLock { $0 } <= 2 * (pauses + 1))
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// No later event wakes the threads of these watches.
+        @Test func anEndedWatchClosesItsDescriptor() async throws {
+            await #expect(processExitsWith: .success) {
+                let file = try makeFile()
+                DefaultsSuite(backend: FileBackend(path: file.path))[DefaultKey("number", default: 0)] = 1
+                let backend = FileBackend(path: file.path)
+                func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
+                let before = descriptors()
+                for _ in 0..<50 {
+                    backend.watch { _ in }
+                    backend.watch(nil)
+                }
+                // The threads close the descriptors.
+                for _ in 0..<500 where descriptors() > before { usleep(10_000) }
+                #expect(descriptors() <= before)
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+        }
+
+        /// The callback runs on the thread that the end of the watch ends.
+        @Test func aWatchMayEndInItsOwnCallback() throws {
+            let file = try makeFile()
+            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+            writer[number] = 0
+            let backend = FileBackend(path: file.path)
+            let ended = DispatchSemaphore(value: 0)
+            backend.watch { _ in
+                backend.watch(nil)
+                ended.signal()
+            }
+            writer[number] = 1
+            #expect(ended.wait(timeout: .now() + 10) == .success)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
+
     @Test func aFailedWatchPollsAndIsReportedOnce() {
         let polls = DispatchSemaphore(value: 0)
         let backend = FileBackend(path: "/dev/null/nowhere/test.defaults")
