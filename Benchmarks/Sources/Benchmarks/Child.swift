@@ -30,6 +30,10 @@ enum Child {
         case "--observe": try observe(path: arguments[2])
         case "--inotify": inotify(path: arguments[2])
         case "--system-calls": try systemCalls(path: arguments[2])
+        case "--set":
+            PersistentStore<CameraConfig>(in: try DefaultsSuite(file: URL(filePath: arguments[2])))
+                .set(CameraConfig(shots: 3))
+            write("ready")
         default: return false
         }
         return true
@@ -113,6 +117,13 @@ enum Child {
         store.set(CameraConfig(shots: 2))
         mark("set")
         store.set(CameraConfig(shots: 1))
+        mark("equal sets")
+        for _ in 0..<1_000 { store.set(CameraConfig(shots: 1)) }
+        mark("other process")
+        _ = run("set", [path])
+        mark("set after other process")
+        store.set(CameraConfig(shots: 1))
         mark("end")
+        precondition(store.get()?.shots == 1)
     }
 }
