@@ -43,6 +43,9 @@ public protocol DefaultStoreType<Default>: Sendable {
 
     /// Stores a value. If this throws, the old value stays.
     ///
+    /// If an equal value is stored already, nothing is written, and this need not wait for an
+    /// update that another thread is making.
+    ///
     /// If the suite saves in the background, this may return before the disk fails.
     /// ``DefaultsSuite/synchronize()`` waits for the disk.
     ///
