@@ -51,7 +51,7 @@
     }
 #else
     extension File {
-        var linkCount: Int? { nil }
+        var linkCount: Int? { get throws(FileFailure) { nil } }
 
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty. This also requests times, because `statx` is only found on Linux with the GNU C
