@@ -81,6 +81,10 @@ final class Slot: ForkLock {
             }
         }
 
+        /// Keeps an equal value in the form that the encoder writes, so that the next write of it
+        /// finds it by its bytes.
+        mutating func keepForm(of equal: StoredValue?) { stored = equal }
+
         mutating func forget() {
             version &+= 1
             isKnown = false
@@ -263,7 +267,10 @@ extension Slot {
             cache.generation = generation
             let old = cache
             guard cache.isKnown else { return (old, .undecided) }
-            if cache.stored == new { return (old, .equal) }
+            if cache.stored == new {
+                cache.keepForm(of: new)
+                return (old, .equal)
+            }
             guard cache.kept == nil, !cache.needsRecording(for: new, form) else { return (old, .undecided) }
             cache.forget()
             cache.isCommitting = true

@@ -157,10 +157,12 @@ struct StoredValueTests {
         #expect(value == .tree([[:], "text"]))
     }
 
-    @Test func anEqualValueIsStoredWithoutTheLockOfTheWriters() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<CameraConfig>(in: suite)
+    /// - Parameter isRead: Whether the suite holds the value as a tree, as after reading a file.
+    @Test(arguments: [false, true]) func anEqualValueIsStoredWithoutTheLockOfTheWriters(isRead: Bool) throws {
         let config = CameraConfig(savesToCameraRoll: false)
+        let suite = DefaultsSuite.inMemory(isRead ? [CameraConfig.key: try PropertyList(encoding: config)] : [:])
+        let store = PersistentStore<CameraConfig>(in: suite)
+        #expect(store.get() == (isRead ? config : nil))
         store.set(config)
         // Another thread is inside an update for as long as this set takes.
         let (isInside, isWritten, isDone) = (

@@ -17,23 +17,25 @@ extension PropertyList {
         // The root is never optional here. There is no key to remove, so nil and the string `$null`
         // must differ.
         let traits = RootTraits(type(of: value), canBeOptional: false)
-        self = try StoredValue.encoding(value, traits, userInfo: userInfo).value?.tree ?? .nilMarker
+        self = try StoredValue.encoding(value, traits, userInfo: userInfo, isTree: true).value?.tree ?? .nilMarker
     }
 }
 
 extension StoredValue {
     /// Encodes a value as a whole setting.
     ///
-    /// - Parameter trace: Encodes for a comparison, unless it is `nil`; see ``RoundTripTrace``.
+    /// - Parameters:
+    ///   - isTree: Whether the caller needs a tree.
+    ///   - trace: Encodes for a comparison, unless it is `nil`; see ``RoundTripTrace``.
     /// - Returns: The stored form, which is `nil` for an optional without a value, and whether the
     ///   value has to be read back and compared because one of its types may read something else.
     static func encoding<Value: Encodable>(
         _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        trace: RoundTripTrace? = nil
+        isTree: Bool = false, trace: RoundTripTrace? = nil
     ) throws -> (value: StoredValue?, needsCheck: Bool) {
         if traits.isNative, trace == nil, let native = try nativeForm(of: value) { return (.tree(native), false) }
         let encoder = StoredValueEncoder(
-            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, trace: trace)
+            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, isTree: isTree, trace: trace)
         defer { encoder.close() }
         // A comparison distinguishes a `String` from a `URL` with the same text, also at the root.
         if trace != nil, let native = try encoder.nativeNode(of: value, key: nil) { return (.tree(native), false) }
@@ -165,7 +167,7 @@ final class StoredValueEncoder: Encoder {
 
     init(
         _ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
-        trace: RoundTripTrace?
+        isTree: Bool, trace: RoundTripTrace?
     ) {
         self.valueType = valueType
         self.trace = trace
@@ -180,7 +182,7 @@ final class StoredValueEncoder: Encoder {
         writer = .allocate(capacity: 1)
         writer.initialize(to: ByteWriter(capacity: 256))
         start = 0
-        mode = trace == nil ? .bytes : .tree
+        mode = trace == nil && !isTree ? .bytes : .tree
     }
 
     private init(parent: StoredValueEncoder, key: (any CodingKey)?, valueType: Any.Type?, isTree: Bool) {

@@ -32,11 +32,13 @@ extension Conversion where Value: Codable {
 
     static func encodingByCodable(
         _ value: Value, _ traits: RootTraits = RootTraits(Value.self)
-    ) throws(DefaultsError) -> PropertyList? { try storedByCodable(value, traits)?.tree }
+    ) throws(DefaultsError) -> PropertyList? { try storedByCodable(value, traits, isTree: true)?.tree }
 
-    static func storedByCodable(_ value: Value, _ traits: RootTraits) throws(DefaultsError) -> StoredValue? {
+    static func storedByCodable(
+        _ value: Value, _ traits: RootTraits, isTree: Bool = false
+    ) throws(DefaultsError) -> StoredValue? {
         do {
-            let (stored, needsCheck) = try StoredValue.encoding(value, traits)
+            let (stored, needsCheck) = try StoredValue.encoding(value, traits, isTree: isTree)
             if needsCheck, let stored { try checkRoundTrip(of: value, stored.tree) }
             return stored
         } catch {
