@@ -235,6 +235,9 @@ final class StoredValueEncoder: Encoder {
         if shape == .empty {
             shape = wanted
             if mode == .bytes { beginContainer() }
+            // Space for a config of the usual size, because growing would hash its keys again at
+            // each step.
+            if mode == .tree, shape == .keyed { writableTree.entries = Dictionary(minimumCapacity: 6) }
         } else if shape != wanted {
             fail("asked for two different containers for one value")
         }
