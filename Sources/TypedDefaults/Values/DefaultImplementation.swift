@@ -78,7 +78,7 @@ extension DefaultConvertible where Self: Codable {
         }
         if let probe {
             probe.found.withLock { $0.decoding = .init(box) }
-            // The one that asks does not use the value.
+            // The caller that set the probe ignores the value.
             return nil
         }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.

@@ -1,7 +1,6 @@
 import SettingsFile
 
-/// A value in its stored form: the bytes that the encoder wrote or a settings file holds, or a
-/// tree.
+/// A value in its stored form: the bytes that the encoder wrote, or a tree.
 ///
 /// The bytes are in the format of a settings file. Comparing and storing them needs no tree, and a
 /// tree is made from them only where one is needed.
@@ -13,7 +12,7 @@ package enum StoredValue: Sendable {
     package var tree: PropertyList {
         switch self {
         case .tree(let tree): tree
-        // Safe: the bytes were written by the encoder, or were read before.
+        // Safe: the encoder wrote the bytes.
         case .bytes(let bytes): bytes.withUnsafeBytes(ByteReader.wholeValue)!
         }
     }
