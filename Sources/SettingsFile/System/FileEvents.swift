@@ -31,6 +31,9 @@
         private let state = Locked(State())
         // Safe: used only by the thread, and before it starts.
         private nonisolated(unsafe) var later: (time: MonotonicTime, work: () -> Void)?
+        // Safe: as above.
+        /// The descriptor of the watch of the contents; -1 if there is none.
+        private nonisolated(unsafe) var contents: Int32 = -1
         private let onBegin: @Sendable () -> Void
         private let folder: String
         private let path: String
@@ -65,7 +68,9 @@
                     work()
                 } else {
                     let changed = take()
-                    if changed.contents || changed.name { onEvent(self, changed.name) }
+                    guard changed.contents || changed.name else { continue }
+                    onEvent(self, changed.name)
+                    disarm()
                 }
             }
         }
@@ -88,7 +93,7 @@
             onBegin()
         }
 
-        /// Requests one event for the next change of the contents, and all events of names.
+        /// Requests events of the contents and of names.
         private func arm() throws(FileFailure) {
             // Request only events of names for the folder: events of contents would slow down the
             // writers of every file in it. Do so each time, because the path may lead to another
@@ -97,13 +102,24 @@
             let watch = try wait(for: names | IN_ONLYDIR, of: folder)
             state.withLock { $0.folder = watch }
             do throws(FileFailure) {
-                try wait(for: IN_MODIFY | Int32(bitPattern: IN_ONESHOT) | IN_DONT_FOLLOW, of: path)
+                contents = try wait(for: IN_MODIFY | IN_DONT_FOLLOW, of: path)
             } catch let error where error.isMissing {
                 // The folder reports the creation of the file.
             }
         }
 
-        @discardableResult
+        /// Ends the events of the contents until ``awaitNext()``: each of them costs a writer half
+        /// as much as its write.
+        ///
+        /// Why not `IN_ONESHOT`: the writer would remove the watch as part of its write, which
+        /// makes the write and the event half as long again.
+        private func disarm() {
+            guard contents >= 0 else { return }
+            // Fails if the file is gone.
+            _ = inotify_rm_watch(file.descriptor, contents)
+            contents = -1
+        }
+
         private func wait(for events: Int32, of path: String) throws(FileFailure) -> Int32 {
             try File.checking("inotify_add_watch") {
                 inotify_add_watch(file.descriptor, path, UInt32(bitPattern: events))
@@ -127,7 +143,7 @@
                     let isName = bytes.prefix(while: { $0 != 0 }).elementsEqual(name)
                     if isName || event.mask & UInt32(IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
                         taken.name = true
-                    } else if event.mask & UInt32(IN_MODIFY) != 0 {
+                    } else if event.mask & UInt32(IN_MODIFY) != 0, event.wd == contents {
                         taken.contents = true
                     }
                 }
