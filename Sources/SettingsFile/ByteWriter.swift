@@ -32,8 +32,13 @@ package struct ByteWriter: ~Copyable {
 
     /// Appends the number of bytes and the bytes.
     package mutating func append(counted other: UnsafeRawBufferPointer) {
-        append(count: other.count)
-        append(other)
+        guard other.count < 0x80 else {
+            append(count: other.count)
+            return append(other)
+        }
+        let place = memory.append(other.count + 1)
+        place[0] = UInt8(other.count)
+        UnsafeMutableRawBufferPointer(rebasing: place[1...]).copyMemory(from: other)
     }
 
     /// Returns the number of bytes that `count` bytes take together with their count.
@@ -49,6 +54,10 @@ package struct ByteWriter: ~Copyable {
     ///
     /// - Parameter reserved: The number of bytes that it replaces, at most one.
     package mutating func insert(count: Int, at offset: Int, replacing reserved: Int = 0) {
+        if reserved == 1, count < 0x80 {
+            memory.start.storeBytes(of: UInt8(count), toByteOffset: offset, as: UInt8.self)
+            return
+        }
         var (rest, word, length) = (UInt64(count), UInt64(0), 0)
         repeat {
             word |= (rest & 0x7F | (rest > 0x7F ? 0x80 : 0)) << UInt64(8 * length)

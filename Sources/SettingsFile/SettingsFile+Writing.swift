@@ -97,7 +97,8 @@ extension SettingsFile {
 
     /// Releases the file lock.
     package func endWrite() {
-        let hasReports = withState { state in
+        // Publishes no snapshot, because unlocking changes nothing that readers see.
+        let hasReports = state.withLock { state in
             if case .locked(let log) = state.openFile { unlock(&state, log.file) }
             return !state.reports.isEmpty
         }

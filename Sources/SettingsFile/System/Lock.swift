@@ -49,6 +49,8 @@ package final class Locked<State>: ForkLock {
     /// Use this only for locks that are not registered with ``Forks``. In a child, such a lock may
     /// stay locked by a thread of the parent.
     @discardableResult
+    @inlinable
+    @inline(__always)
     package func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
         defer { pthread_mutex_unlock(mutex) }
@@ -109,15 +111,19 @@ package final class RecursionCheckingLock: ForkLock {
         }
     }
 
-    // Safe: everything here is only accessed while `mutex` is locked; the pointer itself never
-    // changes.
+    // Safe, also without a check of exclusivity: everything here is only accessed while `mutex` is
+    // locked; the pointer itself never changes.
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @exclusivity(unchecked)
     private nonisolated(unsafe) var holder: pthread_t?
     /// The waiting threads, oldest first. Empty if no thread holds the lock.
+    @exclusivity(unchecked)
     private nonisolated(unsafe) var waiters: [Waiter] = []
     /// The number of calls that acquire the lock.
+    @exclusivity(unchecked)
     private nonisolated(unsafe) var tickets: UInt64 = 0
     /// Whether a thread that did not wait has left a request to the holder.
+    @exclusivity(unchecked)
     private nonisolated(unsafe) var hasRequest = false
 
     package init() {
@@ -288,7 +294,10 @@ struct MonotonicTime {
 
 /// The number of locks that a thread holds, and the work to do after it releases the last one.
 package final class AfterUnlock {
+    // Unchecked, because only one thread accesses its instance, and no foreign code runs meanwhile.
+    @exclusivity(unchecked)
     private var count = 0
+    @exclusivity(unchecked)
     private var pending: [@Sendable () -> Void] = []
 
     private static let key: pthread_key_t = {

@@ -191,8 +191,11 @@ extension Setting {
     }
 
     private func put(_ new: StoredValue?, keepsUnreadable: Bool = true) throws(DefaultsError) {
-        if let replacement { return try replacement.put(new, keepsUnreadable: keepsUnreadable) }
-        if let new, core.isStored(new, in: slot) { return try flushIfImmediate() }
+        switch new.map({ core.comparison(of: $0, with: slot) }) ?? .unknown {
+        case .identical: return try flushIfImmediate()
+        case .different: break
+        case .unknown: if let replacement { return try replacement.put(new, keepsUnreadable: keepsUnreadable) }
+        }
         var isDeliveryDue = true
         defer { if isDeliveryDue { core.deliver() } }
         var replacement = try put(new, keepsUnreadable: keepsUnreadable, recordsFirst: true, &isDeliveryDue)

@@ -33,39 +33,51 @@ final class Slot: ForkLock {
         init(_ recovery: DecodingRecovery) { self.recovery = recovery }
     }
 
+    /// Whether the cached value is the stored one.
+    enum Knowledge {
+        /// The stored value must be read.
+        case none
+        /// A commit of this key is under way. Until it ends, reads cache nothing.
+        case committing
+        /// The value was the stored one at this generation of the backend; `nil` for a backend
+        /// without generations, where it may have changed since.
+        case current(generation: UInt64?)
+    }
+
+    /// The entries of the stored value that the slot's type does not read.
+    enum UnreadEntries {
+        case unknown, none
+        /// Those that a write has kept.
+        case kept(Kept)
+    }
+
     struct Cache {
         /// The stored value when it was last read.
         private(set) var stored: StoredValue?
         /// Whether `stored` is under a former name of the key.
         private(set) var isUnderFormerKey = false
         var content = Content.missing
-        /// Whether `stored` is right at `generation`.
-        var isKnown = false
-        var generation: UInt64?
+        var knowledge = Knowledge.none
         /// Whether `stored` was written through this slot, with a type whose round trip was
         /// checked.
         private(set) var isRoundTripChecked = false
-        /// The entries of `stored` that the slot's type does not read; `nil` if there are none or
-        /// `isKeptKnown` is false.
-        fileprivate(set) var kept: Kept?
-        fileprivate(set) var isKeptKnown = false
+        fileprivate(set) var unread = UnreadEntries.unknown
         /// The failure that was reported last; `nil` once another value was read or written.
         fileprivate(set) var reported: Report?
         /// Incremented by each event that makes a read in progress stale.
         var version: UInt = 0
-        /// Whether a commit of this key is under way.
-        var isCommitting = false
         /// Whether a layer or another suite may take precedence, so that the cached value must not
         /// be returned directly.
         var isBypassed = false
+
+        var isCurrent: Bool { if case .current = knowledge { true } else { false } }
 
         mutating func learn(
             _ stored: StoredValue?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false,
             kept: Kept? = nil
         ) {
             self.stored = stored
-            self.kept = kept
-            isKeptKnown = isRoundTripChecked
+            unread = kept.map(UnreadEntries.kept) ?? (isRoundTripChecked ? .none : .unknown)
             self.isUnderFormerKey = isUnderFormerKey
             self.isRoundTripChecked = isRoundTripChecked
             content = stored == nil ? .missing : .notDecoded
@@ -73,7 +85,7 @@ final class Slot: ForkLock {
 
         /// Returns whether a write must first find out which parts of `stored` to keep.
         func needsRecording(for new: StoredValue?, _ form: ConversionForm) -> Bool {
-            guard !isKeptKnown, let stored, let new else { return false }
+            guard case .unknown = unread, let stored, let new else { return false }
             switch (stored.kind, new.kind) {
             case (.dictionary, .dictionary), (.data, .dictionary): return true
             case (.data, .data): return form.kind == .jsonData
@@ -81,13 +93,45 @@ final class Slot: ForkLock {
             }
         }
 
+        /// Returns whether the new value can take the place of `stored` without keeping anything of
+        /// it, as far as is known.
+        fileprivate func isReplaceable(by new: StoredValue, _ form: ConversionForm) -> Bool {
+            if case .kept = unread { return false }
+            return switch content {
+            case .missing: true
+            case .notDecoded: isRoundTripChecked
+            case .value(let box): Slot.recovery(in: box) == nil && !needsRecording(for: new, form)
+            case .failure: false
+            }
+        }
+
         /// Keeps an equal value in the form that the encoder writes, so that the next write of it
         /// finds it by its bytes.
-        mutating func keepForm(of equal: StoredValue?) { stored = equal }
+        fileprivate mutating func keepForm(of equal: StoredValue?) { stored = equal }
 
-        mutating func forget() {
+        /// Notes that the suite has caught up with a generation. Without one, the stored value is
+        /// not known.
+        fileprivate mutating func catchUp(with generation: UInt64?) {
+            if isCurrent { knowledge = generation == nil ? .none : .current(generation: generation) }
+        }
+
+        fileprivate func isCurrent(at generation: UInt64) -> Bool {
+            if case .current(generation) = knowledge { true } else { false }
+        }
+
+        fileprivate mutating func forget() {
             version &+= 1
-            isKnown = false
+            if isCurrent { knowledge = .none }
+        }
+
+        fileprivate mutating func beginCommit() {
+            version &+= 1
+            knowledge = .committing
+        }
+
+        fileprivate mutating func endCommit() {
+            version &+= 1
+            knowledge = .none
         }
     }
 
@@ -119,6 +163,10 @@ final class Slot: ForkLock {
     // Safe: accessed only while the lock of the cache is held. Not in the cache, which is copied.
     @exclusivity(unchecked)
     private nonisolated(unsafe) var layered = LayeredValue()
+    /// The entry of the key in the suite, which holds this slot.
+    // Safe: accessed only while the lock of the suite's state is held.
+    @exclusivity(unchecked)
+    nonisolated(unsafe) unowned var entry: SuiteCore.Key?
     private let registrar = ObservationRegistrar()
     /// The key path that the registrar uses for the value. Each slot has its own object.
     private let keyPath = RetainCheckingReference<KeyPath<Slot, Never?>>(makeKeyPath())
@@ -225,68 +273,64 @@ extension Slot {
     func kept(at generation: UInt64?) -> Content {
         guard let generation else { return .notDecoded }
         return cache.withLock { cache in
-            cache.isKnown && cache.generation == generation && !cache.isBypassed
-                ? cache.content : .notDecoded
+            cache.isCurrent(at: generation) && !cache.isBypassed ? cache.content : .notDecoded
         }
     }
 
-    /// Returns whether that value is stored under the key, as far as is known at a generation of
-    /// the backend.
-    func isStored(_ new: StoredValue, at generation: UInt64) -> Bool {
+    /// How a new value compares with the stored one.
+    enum Comparison { case identical, different, unknown }
+
+    /// Compares a new value with the stored one, as far as that is known at a generation of the
+    /// backend and no layer or other suite may take precedence.
+    func comparison(with new: StoredValue, at generation: UInt64) -> Comparison {
         cache.withLock { cache in
-            guard cache.isKnown, cache.generation == generation, !cache.isUnderFormerKey else { return false }
-            return cache.stored?.isIdentical(to: new) == true
+            guard cache.isCurrent(at: generation), !cache.isBypassed, !cache.isUnderFormerKey else { return .unknown }
+            return cache.stored?.isIdentical(to: new) == true ? .identical : .different
         }
     }
 
-    /// Returns the cache, for a generation that the suite has caught up with. Without a generation,
-    /// the stored value is not known.
+    /// Returns the cache, for a generation that the suite has caught up with.
     func known(at generation: UInt64?) -> Cache {
         cache.withLock { cache in
-            if generation == nil { cache.isKnown = false }
-            cache.generation = generation
+            cache.catchUp(with: generation)
             return cache
         }
     }
 
     /// What the cache shows about a write when the suite's writer lock is acquired.
     enum Write {
-        /// The commit has begun. Balance this with ``keepOwn(_:at:keeping:)`` or ``endCommit()``.
+        /// Nothing of the stored value has to be kept, and the commit has begun. Balance this with
+        /// ``keepOwn(_:at:keeping:)`` or ``endCommit()``.
         case begun
         /// The stored value is equal to the new one.
         case equal
-        /// The stored value must be read first, or has entries that may have to be kept.
-        case undecided
+        case undecided(Cache)
     }
 
-    /// Returns the cache, and begins a commit of this key if the cache shows that no read is
-    /// needed.
-    func beginCommit(of new: StoredValue?, at generation: UInt64?) -> (Cache, Write) {
+    /// Begins a commit of this key if the cache shows that no read is needed.
+    func beginCommit(of new: StoredValue?, at generation: UInt64?) -> Write {
         cache.withLock { cache in
-            if generation == nil { cache.isKnown = false }
-            cache.generation = generation
-            let old = cache
-            guard cache.isKnown else { return (old, .undecided) }
+            cache.catchUp(with: generation)
+            guard let new, cache.isCurrent, !cache.isUnderFormerKey else { return .undecided(cache) }
             if cache.stored == new {
                 cache.keepForm(of: new)
-                return (old, .equal)
+                return .equal
             }
-            guard cache.kept == nil, !cache.needsRecording(for: new, form) else { return (old, .undecided) }
-            cache.forget()
-            cache.isCommitting = true
-            return (old, .begun)
+            guard cache.isReplaceable(by: new, form) else { return .undecided(cache) }
+            cache.beginCommit()
+            return .begun
         }
     }
 
     /// Caches the result of a read, unless it has become stale since the read began.
     func keep(_ read: Cache) {
         let old = cache.withLock { cache -> Replaced? in
-            guard cache.version == read.version, !cache.isCommitting else { return nil }
+            if case .committing = cache.knowledge { return nil }
+            guard cache.version == read.version else { return nil }
             let old = (cache.stored, cache.content)
             // A failure may have been reported during this read.
             let reported = cache.reported
             cache = read
-            cache.isKnown = true
             switch read.content {
             case .value(let box): cache.reported = Self.recovery(in: box) == nil ? nil : reported
             case .missing: cache.reported = nil
@@ -304,9 +348,8 @@ extension Slot {
     /// Caches what the decoder found in a value that was read, unless that has become stale.
     func keep(_ recovery: DecodingRecovery?, of read: Cache) {
         cache.withLock { cache in
-            guard cache.version == read.version, cache.isKnown, cache.stored == read.stored else { return }
-            cache.kept = recovery.map(Kept.init)
-            cache.isKeptKnown = true
+            guard cache.version == read.version, cache.isCurrent, cache.stored == read.stored else { return }
+            cache.unread = recovery.map { .kept(Kept($0)) } ?? .none
         }
     }
 
@@ -319,9 +362,7 @@ extension Slot {
             cache.version &+= 1
             cache.learn(stored, isRoundTripChecked: true, kept: kept)
             if kept == nil { cache.reported = nil }
-            cache.isKnown = true
-            cache.isCommitting = false
-            cache.generation = generation
+            cache.knowledge = .current(generation: generation)
             return old
         }
     }
@@ -368,18 +409,12 @@ extension Slot {
 
     /// Begins a commit of this key. Reads cache nothing until it ends.
     func markCommitting() {
-        cache.withLock { cache in
-            cache.forget()
-            cache.isCommitting = true
-        }
+        cache.withLock { $0.beginCommit() }
     }
 
     /// Ends a commit.
     func endCommit() {
-        cache.withLock { cache in
-            cache.forget()
-            cache.isCommitting = false
-        }
+        cache.withLock { $0.endCommit() }
     }
 
     /// Held during a fork, so that the cache is consistent in the child.
@@ -388,11 +423,7 @@ extension Slot {
 
     /// Ends a commit that another thread of the parent was making.
     func unlockInChild() {
-        cache.withHeldLock { cache in
-            guard cache.isCommitting else { return }
-            cache.forget()
-            cache.isCommitting = false
-        }
+        cache.withHeldLock { if case .committing = $0.knowledge { $0.endCommit() } }
         cache.unlock()
     }
 

@@ -47,25 +47,27 @@ extension SuiteCore {
         }
     }
 
-    /// Returns whether a write of that value would change nothing, as far as a read would find.
+    /// Compares a value with the stored one, as far as a read would find.
     ///
-    /// Acquires no lock of the writers and makes no system call. False inside a write, where a
+    /// Acquires no lock of the writers and makes no system call. Unknown inside a write, where a
     /// write is an error.
-    func isStored(_ new: StoredValue, in slot: Slot) -> Bool {
+    func comparison(of new: StoredValue, with slot: Slot) -> Slot.Comparison {
         guard let generation = backend.generation, !backend.hasFallbackValues, !AfterUnlock.holdsLock else {
-            return false
+            return .unknown
         }
-        return slot.isStored(new, at: generation)
+        return slot.comparison(with: new, at: generation)
     }
 
     /// What is stored, and what is known of it.
     private func readCache(of slot: Slot) throws(DefaultsError) -> Slot.Cache {
-        var read = slot.known(at: try catchUp())
-        guard !read.isKnown else { return read }
+        let generation = try catchUp()
+        var read = slot.known(at: generation)
+        guard !read.isCurrent else { return read }
         let (stored, isUnderFormerKey) = try storedValue(of: slot)
         if stored != read.stored || isUnderFormerKey != read.isUnderFormerKey {
             read.learn(stored, isUnderFormerKey: isUnderFormerKey)
         }
+        read.knowledge = .current(generation: generation)
         slot.keep(read)
         return read
     }
@@ -107,26 +109,33 @@ extension SuiteCore {
     func replace(
         _ slot: Slot, with new: StoredValue?, keepsUnreadable: Bool = true, recordsFirst: Bool = false
     ) throws(DefaultsError) -> Replacement {
-        var (old, write) = slot.beginCommit(of: new, at: self.write.generation)
-        do throws(DefaultsError) {
-            if !old.isKnown {
-                do throws(DefaultsError) { old = try readCache(of: slot) } catch {
-                    return .done(try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error))
-                }
+        var old: Slot.Cache
+        switch slot.beginCommit(of: new, at: write.generation) {
+        case .begun:
+            do throws(DefaultsError) { try commit([(slot.key, new)], by: slot, hasBegun: true) } catch {
+                slot.endCommit()
+                throw error
             }
-            if recordsFirst, write == .undecided, old.needsRecording(for: new, slot.form) { return .mustRecord(old) }
-            return .done(try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable, write))
-        } catch {
-            if write == .begun { slot.endCommit() }
-            throw error
+            return .done(nil)
+        case .equal:
+            try storeFallbackValue(slot, new)
+            return .done(nil)
+        case .undecided(let cache): old = cache
         }
+        if !old.isCurrent {
+            do throws(DefaultsError) { old = try readCache(of: slot) } catch {
+                return .done(try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error))
+            }
+        }
+        if recordsFirst, old.stored != new, old.needsRecording(for: new, slot.form) { return .mustRecord(old) }
+        return .done(try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable))
     }
 
     private func replace(
-        _ slot: Slot, _ old: Slot.Cache, with new: StoredValue?, keepsUnreadable: Bool, _ write: Slot.Write
+        _ slot: Slot, _ old: Slot.Cache, with new: StoredValue?, keepsUnreadable: Bool
     ) throws(DefaultsError) -> DefaultsError? {
         var (new, kept, lost) = (new, Slot.Kept?.none, DefaultsError?.none)
-        var isEqual = write == .equal || (write == .undecided && old.stored == new)
+        var isEqual = old.stored == new
         if !isEqual, keepsUnreadable, let stored = old.stored {
             (new, kept, lost) = merge(slot, old, stored, into: new)
             if kept != nil { isEqual = stored == new }
@@ -138,8 +147,8 @@ extension SuiteCore {
             for key in formerKeys(of: [slot.key]) where try isStored(key) { formerEdits.append((key, nil)) }
         }
         if isEqual, !old.isUnderFormerKey, formerEdits.isEmpty {
-            // A value that is equal to the fallback value is stored all the same.
-            guard new != nil, backend.hasFallbackValues, try !backend.isStored(slot.key) else { return nil }
+            try storeFallbackValue(slot, new)
+            return nil
         }
         var edits = [(key: slot.key, value: new)] + formerEdits
         if var error = lost, let stored = old.stored {
@@ -150,8 +159,14 @@ extension SuiteCore {
             ).map(Self.edit)
             lost = error
         }
-        try commit(edits, by: slot, hasBegun: write == .begun, keeping: kept)
+        try commit(edits, by: slot, keeping: kept)
         return lost
+    }
+
+    /// Stores a value that is equal to the fallback value, unless it is stored already.
+    private func storeFallbackValue(_ slot: Slot, _ new: StoredValue?) throws(DefaultsError) {
+        guard new != nil, backend.hasFallbackValues, try !backend.isStored(slot.key) else { return }
+        try commit([(slot.key, new)], by: slot)
     }
 
     enum Replacement {
@@ -180,7 +195,7 @@ extension SuiteCore {
     ) -> (new: StoredValue?, Slot.Kept?, DefaultsError?) {
         let recovery: DecodingRecovery?
         do throws(DefaultsError) {
-            if let kept = old.kept {
+            if case .kept(let kept) = old.unread {
                 recovery = kept.recovery
             } else if old.needsRecording(for: new, slot.form) {
                 recovery = try slot.recovery(of: stored)

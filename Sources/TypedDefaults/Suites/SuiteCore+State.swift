@@ -123,6 +123,15 @@ extension SuiteCore {
             keys[ByteString(key)]?.slots.first { $0.form == form && $0.formerKeys == formerKeys }
         }
 
+        /// Returns the slots whose value can depend on the keys of those edits, each of them once.
+        ///
+        /// - Parameter writer: The slot that the first edit was made through.
+        func slots(of edits: [Edit], by writer: Slot?) -> [Slot] {
+            // Usually there is one edit, and the slot knows the entry of its key.
+            if edits.count == 1, let key = writer?.entry, key.successors.isEmpty { return key.slots }
+            return slots(of: edits.lazy.map(\.key))
+        }
+
         /// Returns the slots whose value can depend on those keys, each of them once.
         func slots(of names: some Sequence<String>) -> [Slot] {
             var slots: [Slot] = []
@@ -224,7 +233,9 @@ extension SuiteCore {
 
         private mutating func addToTable(_ slot: Slot) {
             if isBypassed { slot.bypassKeptValues() }
-            entry(slot.key).slots.append(slot)
+            let key = entry(slot.key)
+            key.slots.append(slot)
+            slot.entry = key
             for key in slot.formerKeys { entry(key).successors.append(slot) }
             let names = [slot.key] + slot.formerKeys
             guard commit.edits.contains(where: { edit in names.contains { $0.hasSameBytes(as: edit.key) } }) else {

@@ -144,7 +144,7 @@ extension SuiteCore {
         keeping kept: Slot.Kept? = nil
     ) throws(DefaultsError) {
         let observed = state.withLock { state -> [Slot]? in
-            let slots = state.slots(of: edits.lazy.map(\.key))
+            let slots = state.slots(of: edits, by: writer)
             for slot in slots where slot !== writer || !hasBegun { slot.markCommitting() }
             state.commit = (edits, slots)
             state.commitVersion &+= 1

@@ -83,6 +83,36 @@ struct StoredValueTests {
         }
     }
 
+    /// Keys of all short lengths, half of them taken from a few letters so that many repeat.
+    @Test func randomKeysHaveTheirLastValue() throws {
+        var generator = SystemRandomNumberGenerator()
+        for round in 0..<2_000 {
+            let letters = Array(round.isMultiple(of: 2) ? "ab" : "abcdefghijklmnopqrstuvwxyzé")
+            let keys = (0..<Int.random(in: 1...24, using: &generator)).map { _ in
+                String((0..<Int.random(in: 0...(round % 20), using: &generator)).map { _ in letters.randomElement()! })
+            }
+            var last: [String: PropertyList] = [:]
+            for (number, key) in keys.enumerated() { last[key] = .integer(PropertyList.Integer(number)) }
+            let value = try keyed { container in
+                for (number, key) in keys.enumerated() { try container.encode(number, forKey: Key(key)) }
+            }
+            #expect(value.tree == .dictionary(last), "\(keys)")
+        }
+    }
+
+    @Test func theTableOfNativeTypesIsComplete() {
+        let types: [any Codable.Type] = [
+            Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
+            UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, Date.self, URL.self, Decimal.self,
+            Int128.self, UInt128.self, Int?.self, [Int].self, [String: Int].self, Set<Int>.self, UUID.self,
+            DateInterval.self,
+        ]
+        for type in types {
+            #expect((NativeTypes[type] != nil) == (type is any NativeValue.Type), "\(type)")
+            if let native = NativeTypes[type] { #expect(ObjectIdentifier(native) == ObjectIdentifier(type)) }
+        }
+    }
+
     @Test func aKeyThatIsWrittenTwiceHasItsLastValue() throws {
         let value = try keyed { container in
             try container.encode(1, forKey: Key("a"))

@@ -1,67 +1,5 @@
 import SettingsFile
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-extension PropertyList {
-    /// Encodes a value. `Data` and `Date` keep their form; `URL` and `Decimal` become strings.
-    ///
-    /// - Parameters:
-    ///   - value: The value to encode.
-    ///   - userInfo: The `userInfo` of the encoder that the value's `encode(to:)` receives.
-    /// - Throws: An `EncodingError`, or any error that the value's own `encode(to:)` throws.
-    public init(encoding value: some Encodable, userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws {
-        // The root is never optional here. There is no key to remove, so nil and the string `$null`
-        // must differ.
-        let traits = RootTraits(type(of: value), canBeOptional: false)
-        self = try StoredValue.encoding(value, traits, userInfo: userInfo, isTree: true).value?.tree ?? .nilMarker
-    }
-}
-
-extension StoredValue {
-    /// Encodes a value as a whole setting.
-    ///
-    /// - Parameters:
-    ///   - isTree: Whether the caller needs a tree.
-    ///   - trace: Encodes for a comparison, unless it is `nil`; see ``RoundTripTrace``.
-    /// - Returns: The stored form, which is `nil` for an optional without a value, and whether the
-    ///   value has to be read back and compared because one of its types may read something else.
-    static func encoding<Value: Encodable>(
-        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        isTree: Bool = false, trace: RoundTripTrace? = nil
-    ) throws -> (value: StoredValue?, needsCheck: Bool) {
-        if traits.isNative, trace == nil, let native = try nativeForm(of: value) { return (.tree(native), false) }
-        let encoder = StoredValueEncoder(
-            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, isTree: isTree, trace: trace)
-        defer { encoder.close() }
-        // A comparison distinguishes a `String` from a `URL` with the same text, also at the root.
-        if trace != nil, let native = try encoder.nativeNode(of: value, key: nil) { return (.tree(native), false) }
-        try value.encode(to: encoder)
-        guard let stored = try encoder.storedValue(of: value) else { return (nil, encoder.needsCheck) }
-        return (stored, encoder.needsCheck || !encoder.isChecked(isNil: false))
-    }
-}
-
-/// The traits of the type of a whole setting that the coder needs.
-///
-/// They are determined once for each declaration and not at each save, because this searches the
-/// type's conformances.
-struct RootTraits: Sendable {
-    /// Whether the type is an optional, so that a missing value is one of its values.
-    let isOptional: Bool
-    /// Whether the type has a form of its own; see `NativeValue`.
-    let isNative: Bool
-
-    init<Value>(_ type: Value.Type, canBeOptional: Bool = true) {
-        let isPlain = isPlain(type)
-        isOptional = canBeOptional && !isPlain && type is any AnyOptional.Type
-        isNative = isPlain || type is any NativeValue.Type
-    }
-}
-
 /// Encodes one value, as the bytes of its stored form.
 ///
 /// The encoders of nested values write at the end of the same bytes. What cannot be written in
@@ -69,7 +7,7 @@ struct RootTraits: Sendable {
 /// are written twice, and the marks of a ``RoundTripTrace``.
 final class StoredValueEncoder: Encoder {
     enum Shape { case empty, single, unkeyed, keyed }
-    private enum Mode {
+    enum Mode {
         case bytes
         /// A nested value is being written at the end of the bytes.
         case suspended
@@ -77,47 +15,47 @@ final class StoredValueEncoder: Encoder {
         case finished
     }
 
-    private let parent: StoredValueEncoder?
-    private let key: (any CodingKey)?
+    let parent: StoredValueEncoder?
+    let key: (any CodingKey)?
     /// The number of encoders down to this one.
-    private let depth: Int
+    let depth: Int
     /// The number of dictionaries and arrays around the value.
-    private let outerLevels: Int
+    let outerLevels: Int
     @exclusivity(unchecked)
-    private var stack: StackWatch
+    var stack: StackWatch
     private let sharedUserInfo: [CodingUserInfoKey: any Sendable]
     /// Whether the value is a whole setting of optional type. Then nil removes the key, and a
     /// string needs no escape.
-    private let isOptionalRoot: Bool
+    let isOptionalRoot: Bool
     /// The type that encodes itself here; `nil` in a nested container.
-    private let valueType: Any.Type?
+    let valueType: Any.Type?
     /// Not `nil` if the value is encoded only for a comparison.
-    private let trace: RoundTripTrace?
+    let trace: RoundTripTrace?
     /// Whether strings, numbers and Booleans are encoded in place, without a check or a trace.
     private let isPlain: Bool
     /// Whether the value has to be read back and compared.
     @exclusivity(unchecked)
-    private(set) var needsCheck = false
+    var needsCheck = false
     /// The form in which the type has encoded itself so far.
     @exclusivity(unchecked)
-    private var form = EncodedForm()
+    var form = EncodedForm()
     /// The nested type that was last found to be checked, so that an array looks it up only once.
     @exclusivity(unchecked)
     private var lastChecked: (type: Any.Type, form: UInt64)?
 
     // Unchecked, because no code of a type runs during these accesses.
     @exclusivity(unchecked)
-    private var mode: Mode
+    var mode: Mode
     @exclusivity(unchecked)
-    private var shape = Shape.empty
+    var shape = Shape.empty
     /// Writes the bytes. The encoders of nested values share it. It is valid until the root is
     /// closed.
-    private let writer: UnsafeMutablePointer<ByteWriter>
+    let writer: UnsafeMutablePointer<ByteWriter>
     /// Where the value begins in the bytes.
-    private let start: Int
+    let start: Int
     /// The number of entries, elements or single values in the bytes.
     @exclusivity(unchecked)
-    private var count = 0
+    var count = 0
     /// A bit for each key in the bytes, which similar keys share.
     @exclusivity(unchecked)
     private var keyBits: UInt64 = 0
@@ -125,45 +63,10 @@ final class StoredValueEncoder: Encoder {
     @exclusivity(unchecked)
     private var mayRepeatKeys = false
     @exclusivity(unchecked)
-    private var tree: Tree?
+    var tree: Tree?
     /// The first failure in a method that cannot throw.
     @exclusivity(unchecked)
-    private var failure: (any Error)?
-
-    /// What an encoder has collected of a value that cannot be written in order.
-    private final class Tree {
-        enum Place {
-            case index(Int)
-            case key(String)
-        }
-        @exclusivity(unchecked)
-        var single: PropertyList?
-        @exclusivity(unchecked)
-        var elements: [PropertyList] = []
-        @exclusivity(unchecked)
-        var entries: [String: PropertyList] = [:]
-        /// Nested containers and super encoders, which stay open until this encoder finishes.
-        @exclusivity(unchecked)
-        var open: [(place: Place, encoder: StoredValueEncoder)] = []
-        /// The type that was written in each place of the value. Collected only for a comparison.
-        @exclusivity(unchecked)
-        var places: [String: ObjectIdentifier] = [:]
-        /// Whether the keys of the container are data. Set only for a comparison.
-        @exclusivity(unchecked)
-        var hasDynamicKeys = false
-
-        /// Notes the type in a place, or that there are several types.
-        func add(_ type: ObjectIdentifier, at place: String) {
-            let known = places.updateValue(type, forKey: place)
-            if let known, known != type { places[place] = EncodedForm.severalTypes }
-        }
-
-        func indexOfOpenEntry(_ key: any CodingKey) -> Int? {
-            open.firstIndex { place, _ in
-                if case .key(let name) = place { name.hasSameBytes(as: key.stringValue) } else { false }
-            }
-        }
-    }
+    var failure: (any Error)?
 
     init(
         _ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool,
@@ -185,7 +88,7 @@ final class StoredValueEncoder: Encoder {
         mode = trace == nil && !isTree ? .bytes : .tree
     }
 
-    private init(parent: StoredValueEncoder, key: (any CodingKey)?, valueType: Any.Type?, isTree: Bool) {
+    init(parent: StoredValueEncoder, key: consuming (any CodingKey)?, valueType: Any.Type?, isTree: Bool) {
         self.parent = parent
         self.key = key
         self.valueType = valueType
@@ -254,15 +157,15 @@ final class StoredValueEncoder: Encoder {
         writer.pointee.append(byte: 0)
     }
 
-    private static let headerLength = 2
+    static let headerLength = 2
 
-    private func fail(_ reason: String, at key: (any CodingKey)? = nil) {
+    func fail(_ reason: String, at key: (any CodingKey)? = nil) {
         if failure == nil { failure = invalid(reason, at: key) }
     }
 
     /// Whether the value is a dictionary or an array beyond the depth limit.
     @inline(__always)
-    private var isTooDeep: Bool { outerLevels >= PropertyList.depthLimit && shape != .single }
+    var isTooDeep: Bool { outerLevels >= PropertyList.depthLimit && shape != .single }
 
     /// The number of entries or elements so far.
     private var valueCount: Int {
@@ -284,7 +187,7 @@ final class StoredValueEncoder: Encoder {
         if trace != nil { writableTree.add(ObjectIdentifier(type), at: key.nameInErrors) }
     }
 
-    private func invalid(_ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
+    func invalid(_ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
         // The type instead of the value, because an error must not contain a value.
         let path = codingPath + (key.map { [$0] } ?? [])
         return .invalidValue(
@@ -315,7 +218,7 @@ extension StoredValueEncoder {
         note(Value.self, under: key)
         guard mode == .bytes else { return put(try node(for: value, key: key), forKey: key) }
         let end = writer.pointee.count
-        append(key: key.stringValue)
+        append(key: key)
         if !appendPlain(value) {
             do { try appendOther(value, key: key) } catch {
                 // A type may catch the error and go on.
@@ -381,7 +284,7 @@ extension StoredValueEncoder {
     private func encodeNil(forKey key: some CodingKey) {
         form.addValue(Never.self, under: key, before: { valueCount })
         guard mode == .bytes else { return put(.nilMarker, forKey: key) }
-        append(key: key.stringValue)
+        append(key: key)
         writer.pointee.append(.nilMarker)
         count += 1
     }
@@ -404,32 +307,26 @@ extension StoredValueEncoder {
         count = 1
     }
 
-    private func append(key name: String) {
-        var name = name
-        name.withUTF8 { name in
-            writer.pointee.append(counted: UnsafeRawBufferPointer(name))
-            var (hash, isASCII) = (UInt64(name.count), true)
-            var offset = 0
-            while offset < name.count {
-                let word = UnsafeRawBufferPointer(name).word(at: offset)
-                hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
-                if word & 0x8080_8080_8080_8080 != 0 { isASCII = false }
-                offset += 8
-            }
-            let bit: UInt64 = 1 << (hash >> 58)
-            // Two texts beyond ASCII can be the same in different Unicode forms.
-            if !isASCII || (keyBits & bit != 0 && (count > 16 || isRepeated(name))) { mayRepeatKeys = true }
-            keyBits |= bit
-        }
+    private func append(key: some CodingKey) {
+        var name = key.stringValue
+        name.withUTF8 { append(key: UnsafeRawBufferPointer($0)) }
+    }
+
+    private func append(key name: UnsafeRawBufferPointer) {
+        writer.pointee.append(counted: name)
+        let (bits, isASCII) = name.keyBits
+        // Two texts beyond ASCII can be the same in different Unicode forms.
+        if !isASCII || (keyBits & bits == bits && (count > 16 || isRepeated(name))) { mayRepeatKeys = true }
+        keyBits |= bits
     }
 
     /// Returns whether an entry before the last one has that key.
-    private func isRepeated(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+    private func isRepeated(_ key: UnsafeRawBufferPointer) -> Bool {
         writer.pointee.withBytes { bytes in
             var reader = ByteReader(bytes, at: start + Self.headerLength)
             for _ in 0..<count {
                 guard let name = reader.counted(), reader.skipValue() else { return true }
-                if areEqual(UnsafeRawBufferPointer(rebasing: bytes[name]), UnsafeRawBufferPointer(key)) { return true }
+                if areEqual(UnsafeRawBufferPointer(rebasing: bytes[name]), key) { return true }
             }
             return false
         }
@@ -461,7 +358,7 @@ extension StoredValueEncoder {
 
     /// Appends an entry or element. A value with a native form is escaped here, other values escape
     /// their content.
-    private func appendOther<Value: Encodable>(_ value: Value, key: any CodingKey) throws {
+    private func appendOther<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws {
         // The method that returns a container cannot throw.
         if isTooDeep { throw invalid(PropertyList.tooDeep) }
         guard let native = try nativeNode(of: value, key: key) else { return try appendNested(value, key: key) }
@@ -485,13 +382,13 @@ extension StoredValueEncoder {
         noteCheck(of: encoder, isNil: writer.pointee.isNilMarker(at: encoder.start))
     }
 
-    private func checkRecursion(_ key: (any CodingKey)?) throws {
+    func checkRecursion(_ key: (any CodingKey)?) throws {
         guard depth < PropertyList.recursionLimit else { throw invalid(PropertyList.tooRecursive, at: key) }
         if isStackEndNear { throw invalid(PropertyList.tooDeepForStack, at: key) }
     }
 
     @inline(__always)
-    fileprivate func nativeNode<Value>(of value: Value, key: (any CodingKey)?) throws -> PropertyList? {
+    func nativeNode<Value>(of value: Value, key: (any CodingKey)?) throws -> PropertyList? {
         do {
             guard let node = try nativeForm(of: value) else { return nil }
             return trace == nil ? node : RoundTripTrace.node(node, of: Value.self)
@@ -500,7 +397,7 @@ extension StoredValueEncoder {
         }
     }
 
-    private func noteCheck(of nested: StoredValueEncoder, isNil: Bool) {
+    func noteCheck(of nested: StoredValueEncoder, isNil: Bool) {
         guard !needsCheck else { return }
         if let lastChecked, lastChecked.type == nested.valueType, lastChecked.form == nested.form.hash,
             !nested.needsCheck, !isNil
@@ -513,7 +410,7 @@ extension StoredValueEncoder {
 
     /// Returns whether the type that has encoded itself is known to read this value as the same
     /// value.
-    fileprivate func isChecked(isNil: Bool) -> Bool {
+    func isChecked(isNil: Bool) -> Bool {
         guard let valueType else { return true }
         // An optional of this type could read this nil as its own, as in JSON.
         if isNil { return valueType is any AnyOptional.Type }
@@ -535,7 +432,7 @@ extension StoredValueEncoder {
 
 // The end of a value.
 extension StoredValueEncoder {
-    private enum Finished {
+    enum Finished {
         /// The value is at the end of the bytes.
         case bytes
         case node(PropertyList)
@@ -543,7 +440,7 @@ extension StoredValueEncoder {
         case none
     }
 
-    fileprivate func storedValue<Value>(of value: Value) throws -> StoredValue? {
+    func storedValue<Value>(of value: Value) throws -> StoredValue? {
         switch try finish(value) {
         case .bytes: .bytes(writer.pointee.withBytes { Array($0) })
         case .node(let node): .tree(node)
@@ -551,7 +448,7 @@ extension StoredValueEncoder {
         }
     }
 
-    private func finish<Value>(_ value: Value) throws -> Finished {
+    func finish<Value>(_ value: Value) throws -> Finished {
         if mode == .bytes, let finished = try finishBytes(as: type(of: value)) { return finished }
         guard let node = try finishTree() else { return .none }
         guard case .array = node else { return .node(node) }
@@ -559,7 +456,7 @@ extension StoredValueEncoder {
     }
 
     /// Completes the bytes of the value. Returns `nil` if it has become a tree instead.
-    private func finishBytes(as type: Any.Type) throws -> Finished? {
+    private func finishBytes(as type: @autoclosure () -> Any.Type) throws -> Finished? {
         if let failure { throw failure }
         if isTooDeep { throw invalid(PropertyList.tooDeep) }
         switch shape {
@@ -571,7 +468,7 @@ extension StoredValueEncoder {
                 return Finished.none
             }
         case .unkeyed, .keyed:
-            if shape == .keyed ? mayRepeatKeys && repeatsKeys : count > 0 && type is any UnorderedValue.Type {
+            if shape == .keyed ? mayRepeatKeys && repeatsKeys : count > 0 && type() is any UnorderedValue.Type {
                 becomeTree()
                 return nil
             }
@@ -590,199 +487,6 @@ extension StoredValueEncoder {
             }
             return false
         }
-    }
-}
-
-// Values that cannot be written in order.
-extension StoredValueEncoder {
-    /// What is written into a tree from now on.
-    private var writableTree: Tree {
-        if mode == .suspended {
-            fail("used a container while a value inside it was being encoded")
-            return Tree()
-        }
-        if let tree { return tree }
-        let made = Tree()
-        tree = made
-        return made
-    }
-
-    /// Moves what is written so far to a tree.
-    private func becomeTree() {
-        guard mode == .bytes else { return }
-        mode = .tree
-        let tree = writableTree
-        if failure == nil {
-            writer.pointee.withBytes { bytes in
-                var reader = ByteReader(bytes, at: shape == .single ? start : start + Self.headerLength)
-                for _ in 0..<count {
-                    // Safe: this encoder has written the bytes.
-                    switch shape {
-                    case .single: tree.single = reader.value()!
-                    case .unkeyed: tree.elements.append(reader.value()!)
-                    case .keyed:
-                        let name = reader.string()!
-                        put(reader.value()!, named: name)
-                    case .empty: break
-                    }
-                }
-            }
-        }
-        writer.pointee.truncate(to: start)
-    }
-
-    /// Returns the node; `nil` for an optional root without a value.
-    private func finishTree() throws -> PropertyList? {
-        let tree = writableTree
-        mode = .finished
-        for (place, encoder) in tree.open {
-            let node = try encoder.finishTree() ?? .nilMarker
-            if encoder.needsCheck { needsCheck = true }
-            switch place {
-            case .index(let index): tree.elements[index] = node
-            case .key(let key):
-                checkBytes(of: key)
-                tree.entries[key] = node
-            }
-            if trace != nil {
-                let name =
-                    switch place {
-                    case .index(let index): "\(index)"
-                    case .key(let key): encoder.key?.nameInErrors ?? key
-                    }
-                for (inner, type) in encoder.writableTree.places { tree.add(type, at: "\(name)\0\(inner)") }
-            }
-        }
-        // Each form counts once, because the number of nested containers may be data.
-        if !tree.open.isEmpty {
-            for hash in Set(tree.open.map(\.encoder.form.hash)).sorted() { form.addNested(hash) }
-        }
-        if let failure { throw failure }
-        if isTooDeep { throw invalid(PropertyList.tooDeep) }
-        switch shape {
-        case .empty: return .dictionary([:])
-        case .single:
-            guard let single = tree.single else {
-                guard isOptionalRoot else { throw invalid("encoded no value") }
-                return nil
-            }
-            return single
-        case .unkeyed: return .array(tree.elements)
-        case .keyed:
-            if trace != nil {
-                tree.entries[RoundTripTrace.keyOfForm] = [
-                    RoundTripTrace.mark(form.containers), .bool(tree.hasDynamicKeys),
-                ]
-            }
-            return .dictionary(tree.entries)
-        }
-    }
-
-    /// Makes later calls of a container that has left `encode(to:)` harmless, and releases the
-    /// encoders that stayed open, which have references to this one.
-    fileprivate func close() {
-        mode = .finished
-        if parent == nil {
-            writer.deinitialize(count: 1)
-            writer.deallocate()
-        }
-        guard let tree else { return }
-        for (_, encoder) in tree.open { encoder.close() }
-        tree.open = []
-    }
-
-    /// Returns the node of an entry or element. A value with a native form is escaped here, other
-    /// values escape their content.
-    private func node<Value: Encodable>(for value: Value, key: any CodingKey) throws -> PropertyList {
-        // The method that returns a container cannot throw.
-        if isTooDeep { throw invalid(PropertyList.tooDeep) }
-        guard let native = try nativeNode(of: value, key: key) else { return try nestedNode(value, key: key) }
-        return native.escapedFromNil
-    }
-
-    /// Returns the node of a single value; see ``encodeSingle(_:)``.
-    private func singleNode<Value: Encodable>(for value: Value) throws -> PropertyList {
-        let native = try nativeNode(of: value, key: nil)
-        let node = try native ?? nestedNode(value, key: nil)
-        if trace != nil { return RoundTripTrace.layer(around: node) }
-        if isOptionalRoot { return node }
-        return native != nil || valueType is any AnyOptional.Type ? node.escapedFromNil : node
-    }
-
-    private func nestedNode<Value: Encodable>(_ value: Value, key: (any CodingKey)?) throws -> PropertyList {
-        try checkRecursion(key)
-        let encoder = StoredValueEncoder(parent: self, key: key, valueType: Value.self, isTree: true)
-        defer { encoder.close() }
-        try value.encode(to: encoder)
-        guard case .node(let node) = try encoder.finish(value) else { return .nilMarker }
-        noteCheck(of: encoder, isNil: node.isNilMarker)
-        return node
-    }
-
-    /// Returns an encoder for a part whose container stays open until this one finishes.
-    private func opening(_ place: Tree.Place, key: any CodingKey) -> StoredValueEncoder {
-        if isTooDeep, let parent {
-            // A sibling of this one, because releasing a chain of any length would recurse as deep.
-            return StoredValueEncoder(parent: parent, key: key, valueType: nil, isTree: true)
-        }
-        let encoder = StoredValueEncoder(parent: self, key: key, valueType: nil, isTree: true)
-        writableTree.open.append((place, encoder))
-        return encoder
-    }
-
-    /// Returns the encoder that is open under the key, or a new one.
-    ///
-    /// A subclass may ask for the container that its superclass has written. As in JSON, both share
-    /// one container.
-    private func openingEntry(_ key: any CodingKey) -> StoredValueEncoder {
-        becomeTree()
-        let tree = writableTree
-        if trace != nil, key.isData { tree.hasDynamicKeys = true }
-        if let index = tree.indexOfOpenEntry(key) { return tree.open[index].encoder }
-        checkBytes(of: key.stringValue)
-        form.addValue(StoredValueEncoder.self, under: key, before: { tree.entries.count })
-        let encoder = opening(.key(key.stringValue), key: key)
-        switch tree.entries.removeValue(forKey: key.stringValue) {
-        case nil: break
-        case .dictionary(let entries):
-            encoder.shape = .keyed
-            encoder.writableTree.entries = entries
-        case .array(let elements):
-            encoder.shape = .unkeyed
-            encoder.writableTree.elements = elements
-        default: fail("asked for a container where a value was encoded", at: key)
-        }
-        return encoder
-    }
-
-    private func openingElement() -> StoredValueEncoder {
-        becomeTree()
-        let tree = writableTree
-        tree.elements.append(.nilMarker)
-        return opening(.index(tree.elements.count - 1), key: IndexKey(tree.elements.count - 1))
-    }
-
-    /// Inserts an entry. It replaces a container that is open under its key, as in JSON.
-    private func put(_ node: PropertyList, forKey key: some CodingKey) {
-        let tree = writableTree
-        if trace != nil, key.isData { tree.hasDynamicKeys = true }
-        if !tree.open.isEmpty, let index = tree.indexOfOpenEntry(key) { tree.open.remove(at: index).encoder.close() }
-        put(node, named: key.stringValue)
-    }
-
-    private func put(_ node: PropertyList, named name: String) {
-        let tree = writableTree
-        let count = tree.entries.count
-        // The subscript with a default keeps the key of an existing entry.
-        tree.entries[name, default: .nilMarker] = node
-        if tree.entries.count == count { checkBytes(of: name) }
-    }
-
-    /// Records a failure if the entry with this name was created for a key with different bytes.
-    private func checkBytes(of name: String) {
-        let entries = writableTree.entries
-        guard let index = entries.index(forKey: name), !entries[index].key.hasSameBytes(as: name) else { return }
-        fail("two keys of one container are the same text in different Unicode forms")
     }
 }
 
@@ -855,15 +559,28 @@ extension StoredValueEncoder {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns up to eight bytes from an offset on.
+    /// Two bits that depend on the text of a key, and whether the text is ASCII.
     @inline(__always)
-    fileprivate func word(at offset: Int) -> UInt64 {
-        if offset + 8 <= count { return loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-        var (word, index): (UInt64, Int) = (0, offset)
-        while index < count {
-            word = word << 8 | UInt64(self[index])
-            index += 1
+    fileprivate var keyBits: (bits: UInt64, isASCII: Bool) {
+        var (hash, all) = (UInt64(count), UInt64(0))
+        func add(_ word: UInt64) {
+            hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+            all |= word
         }
-        return word
+        // The last word may overlap the one before.
+        if count >= 8 {
+            var offset = 0
+            while offset < count - 8 {
+                add(loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                offset += 8
+            }
+            add(loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+        } else if count >= 4 {
+            let end = loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+            add(UInt64(loadUnaligned(as: UInt32.self)) << 32 | UInt64(end))
+        } else if count > 0 {
+            add(UInt64(self[0]) << 16 | UInt64(self[count / 2]) << 8 | UInt64(self[count - 1]))
+        }
+        return (1 << (hash >> 58) | 1 << (hash >> 52 & 63), all & 0x8080_8080_8080_8080 == 0)
     }
 }

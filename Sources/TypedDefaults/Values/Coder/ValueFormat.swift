@@ -36,7 +36,7 @@ extension ByteWriter {
 
     /// Returns whether the bytes from an offset on are ``PropertyList/nilMarker``.
     func isNilMarker(at offset: Int) -> Bool {
-        isString(at: offset) && withBytes { $0.count - offset == 7 } && value(from: offset).isNilMarker
+        count - offset == 7 && isString(at: offset) && value(from: offset).isNilMarker
     }
 
     /// Returns the value that is written from an offset on.

@@ -27,17 +27,35 @@ enum CheckedTypes {
         }
     }
 
-    private static let types = Forks.holding(Locked<[ObjectIdentifier: Forms]>([:]))
+    private struct Types {
+        var forms: [ObjectIdentifier: Forms] = [:]
+        /// The last answers that were true, at a place that depends on type and form, because the
+        /// dictionary takes five times as long.
+        private var recent: [(type: UInt, form: UInt64)] = Array(repeating: (0, 0), count: 64)
+
+        @inline(__always)
+        mutating func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
+            let address = UInt(bitPattern: ObjectIdentifier(type))
+            let place = Int(truncatingIfNeeded: (form ^ UInt64(address) >> 4) & 63)
+            if recent[place] == (address, form) { return true }
+            guard let forms = forms[ObjectIdentifier(type)], !forms.isAmbiguous,
+                forms.first == form || forms.others.contains(form)
+            else { return false }
+            recent[place] = (address, form)
+            return true
+        }
+
+        mutating func forgetRecent() { for place in recent.indices { recent[place] = (0, 0) } }
+    }
+
+    private static let types = Forks.holding(Locked(Types()))
     /// The limit on forms, because a type whose form depends on its data must not fill the memory.
     /// A struct with ten optional properties has a thousand.
     private static let formLimit = 4096
     private static let placeLimit = 64
 
     static func contains(_ type: Any.Type, _ form: UInt64) -> Bool {
-        types.withLock { types in
-            guard let forms = types[ObjectIdentifier(type)], !forms.isAmbiguous else { return false }
-            return forms.first == form || forms.others.contains(form)
-        }
+        types.withLock { $0.contains(type, form) }
     }
 
     /// Adds the types of a value that passed the check.
@@ -46,14 +64,15 @@ enum CheckedTypes {
     ///   taken their place, so each value of such a type is checked.
     static func insert(_ notes: [RoundTripTrace.Note], unread: [[String]]) {
         types.withLock { types in
+            types.forgetRecent()
             for note in notes {
-                forms(of: note.type, first: note.form, in: &types).add(note)
+                forms(of: note.type, first: note.form, in: &types.forms).add(note)
             }
             for path in unread {
                 let owners = notes.filter { $0.path.count < path.count && path.starts(with: $0.path) }
                 let depth = owners.map(\.path.count).max()
                 for owner in owners where owner.path.count == depth {
-                    types[ObjectIdentifier(owner.type)]?.isAmbiguous = true
+                    types.forms[ObjectIdentifier(owner.type)]?.isAmbiguous = true
                 }
             }
         }
@@ -62,7 +81,10 @@ enum CheckedTypes {
     /// Records that a type has tried to read another type first.
     static func noteAmbiguity(of type: Any.Type) {
         types.withLock { types in
-            forms(of: type, first: 0, in: &types).isAmbiguous = true
+            let forms = forms(of: type, first: 0, in: &types.forms)
+            guard !forms.isAmbiguous else { return }
+            forms.isAmbiguous = true
+            types.forgetRecent()
         }
     }
 
