@@ -169,7 +169,7 @@ final class Slot: ForkLock {
     nonisolated(unsafe) unowned var entry: SuiteCore.Key?
     private let registrar = ObservationRegistrar()
     /// The key path that the registrar uses for the value. Each slot has its own object.
-    private let keyPath = RetainCheckingReference<KeyPath<Slot, Never?>>(makeKeyPath())
+    private let keyPath = RetainCheckingReference<KeyPath<Slot, ObservedProperty>>(makeKeyPath())
 
     /// Whether the slot counts as tracked even if no reference to its key path is found.
     private let isAlwaysTracked: Bool
@@ -452,14 +452,22 @@ extension Slot {
     }
 }
 
+/// The argument and the value of the property that the Observation framework knows.
+///
+/// A type of this module, because creating a key path looks up the conformances of other types at
+/// each call. It is not empty, because a key path without the bytes of an argument is created once.
+private struct ObservedProperty: Hashable {
+    private let content: UInt8 = 0
+}
+
 // For the Observation framework a slot is an object with one property.
 extension Slot: Observable {
-    private subscript(number: Int) -> Never? { nil }
+    private subscript(argument: ObservedProperty) -> ObservedProperty { argument }
 
-    private static func makeKeyPath() -> KeyPath<Slot, Never?> {
+    private static func makeKeyPath() -> KeyPath<Slot, ObservedProperty> {
         // Because of the argument, each call creates a new object.
-        let number = 0
-        return \Slot[number]
+        let argument = ObservedProperty()
+        return \Slot[argument]
     }
 
     /// Notes a read of the value, so that the Observation framework reports its next change.
@@ -489,13 +497,13 @@ extension Slot: Observable {
 /// An object with one property, to find out how the Observation framework treats its key path.
 private final class TrackingProbe: Observable, Sendable {
     private let registrar = ObservationRegistrar()
-    private let keyPath = RetainCheckingReference<KeyPath<TrackingProbe, Never?>>(makeKeyPath())
-    private subscript(number: Int) -> Never? { nil }
+    private let keyPath = RetainCheckingReference<KeyPath<TrackingProbe, ObservedProperty>>(makeKeyPath())
+    private subscript(argument: ObservedProperty) -> ObservedProperty { argument }
 
-    private static func makeKeyPath() -> KeyPath<TrackingProbe, Never?> {
+    private static func makeKeyPath() -> KeyPath<TrackingProbe, ObservedProperty> {
         // Because of the argument, each call creates a new object.
-        let number = 0
-        return \TrackingProbe[number]
+        let argument = ObservedProperty()
+        return \TrackingProbe[argument]
     }
 
     var keepsKeyPath: Bool {
