@@ -55,6 +55,48 @@ struct FileWatchTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
+    @Test func aChangeMakesASuiteReadOnlyWhatChanged() throws {
+        let file = try makeFile()
+        let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+        writer[number] = 1
+        let backend = CountingBackend(FileBackend(path: file.path))
+        let suite = DefaultsSuite(backend: backend)
+        let changed = DispatchSemaphore(value: 0)
+        let tokens =
+            (1...100).map { suite.observe(DefaultKey("\($0)", default: 0)) { _ in } }
+            + [suite.observe(number) { _ in changed.signal() }]
+        let before = backend.reads
+        writer[number] = 2
+        #expect(changed.wait(timeout: .now() + 10) == .success)
+        #expect(backend.reads - before < 10)
+        for token in tokens { token.cancel() }
+    }
+
+    /// Counts the reads of a file.
+    private final class CountingBackend: DefaultsBackend {
+        private let base: FileBackend
+        private let count = Guarded(0)
+        var reads: Int { count.withLock { $0 } }
+        var location: String? { base.location }
+        var generation: UInt64? { base.generation }
+
+        init(_ base: FileBackend) { self.base = base }
+
+        func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+            count.withLock { $0 += 1 }
+            return try base.value(forKey: key)
+        }
+
+        func keys() throws(DefaultsError) -> [String] { try base.keys() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try base.commit(edits) }
+        func beginWrite() throws(DefaultsError) { try base.beginWrite() }
+        func endWrite() { base.endWrite() }
+        func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
+            try base.changes(since: generation)
+        }
+        func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { base.watch(onChange) }
+    }
+
     #if os(macOS) || os(Linux)
         @Test func aStoppedWatchReportsNothingAndLeaksNothing() async throws {
             await #expect(processExitsWith: .success) {
