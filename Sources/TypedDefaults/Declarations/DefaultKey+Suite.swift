@@ -72,7 +72,7 @@ extension DefaultsSuite {
     public func remove(_ keys: some Sequence<AnyDefaultKey>) { remove(keys.map(\.name)) }
 
     private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
-        if scope == nil, let slot = core.recentSlot(of: key.declaration, key.name) { return Setting(core, slot) }
+        if scope == nil, let slot = core.recentSlot(of: key.declaration) { return Setting(core, slot) }
         // A key for a raw property list, such as one that dumps all values, declares nothing.
         return Setting(self, key, isDeclaring: key.declaration.conversion.kind != .propertyList)
     }

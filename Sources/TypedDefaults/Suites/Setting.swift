@@ -27,7 +27,7 @@ struct Setting<Value: Sendable>: Sendable {
             } else {
                 core.slot(
                     forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix),
-                    declaredBy: declaration, isDeclaring: isDeclaring)
+                    declaredBy: declaration, isDeclaring: isDeclaring, isScoped: true)
             }
     }
 

@@ -8,24 +8,27 @@ extension SuiteCore {
     ///   - declaration: The declaration of the key, to be compared with other ones; `nil` if there
     ///     is none.
     ///   - isDeclaring: Whether observers of declared keys receive changes of this key from now on.
+    ///   - isScoped: Whether the key is the declared one in a scope. Then ``recentSlot(of:)`` does
+    ///     not find it.
     func slot<Value>(
         forKey key: String, _ conversion: Conversion<Value>, formerKeys: [String] = [],
-        declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true
+        declaredBy declaration: (any AnyDeclaration)? = nil, isDeclaring: Bool = true, isScoped: Bool = false
     ) -> Slot {
         let (known, isNewDeclaration, isNew, replaced) = state.withLock {
-            state -> (Slot?, Bool, Bool, RecentSlots.Entry?) in
-            guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring, nil) }
+            state -> (Slot?, Bool, Bool, [RecentSlots.Entry?]) in
+            guard let known = state.keys[ByteString(key)] else { return (nil, declaration != nil, isDeclaring, []) }
             let isNewDeclaration = if let declaration { known.isNew(declaration) } else { false }
             let isNew = isDeclaring && !known.isDeclared
             let form = conversion.form
             let slot = known.slots.first { $0.form == form && $0.formerKeys == formerKeys }
             // A key that is made at each use is another declaration each time.
-            guard let slot, let declaration, declaration === known.declaration else {
-                return (slot, isNewDeclaration, isNew, nil)
+            guard !isScoped, let slot, let declaration, declaration === known.declaration else {
+                return (slot, isNewDeclaration, isNew, [])
             }
-            return (slot, isNewDeclaration, isNew, state.recent.insert((declaration, slot)))
+            let replaced = state.recent.insert((declaration, slot), slotCount: state.slotCount)
+            return (slot, isNewDeclaration, isNew, replaced)
         }
-        // Released after unlocking: its default may be an object of the program.
+        // Released after unlocking: a default may be an object of the program.
         withExtendedLifetime(replaced) {}
         if let declaration, isNewDeclaration { note(declaration, of: key) }
         let slot = known ?? makeSlot(forKey: key, conversion, formerKeys)
@@ -34,13 +37,9 @@ extension SuiteCore {
         return slot
     }
 
-    /// Returns the slot of a key whose declaration was used recently.
+    /// Returns the slot of a declared key that was used recently, outside all scopes.
     @inline(__always)
-    func recentSlot(of declaration: AnyObject, _ key: String) -> Slot? {
-        let slot = state.withLock { $0.recent.slot(of: declaration) }
-        // A declaration has other keys in scopes.
-        return slot?.key.hasSameBytes(as: key) == true ? slot : nil
-    }
+    func recentSlot(of declaration: AnyObject) -> Slot? { state.withLock { $0.recent.slot(of: declaration) } }
 
     /// Declares a key without creating a slot.
     func declare(_ declaration: any AnyDeclaration, of key: String) {

@@ -61,33 +61,58 @@ extension SuiteCore {
         }
     }
 
-    /// The slots of keys that were used recently, so that `suite[key]` finds them by the address of
-    /// their declaration.
+    /// The slots of keys that `suite[key]` has used, found by the address of their declaration.
+    ///
+    /// A table of pairs of places. An entry is at one of the two places of its pair, and may be
+    /// replaced by another one.
     struct RecentSlots {
         typealias Entry = (declaration: any AnyDeclaration, slot: Slot)
         private var entries: [Entry?] = []
+        /// How far a hash is shifted to find a pair.
+        private var shift: UInt64 = 64 - 5
 
-        /// Objects are aligned to 16 bytes.
+        /// Returns the first place of a pair.
         @inline(__always)
-        private func index(of declaration: AnyObject) -> Int {
-            Int(UInt(bitPattern: ObjectIdentifier(declaration)) >> 4 & 63)
+        private func place(of declaration: AnyObject) -> Int {
+            let address = UInt64(UInt(bitPattern: ObjectIdentifier(declaration)))
+            return Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> shift) &<< 1
         }
 
         @inline(__always)
         func slot(of declaration: AnyObject) -> Slot? {
-            guard !entries.isEmpty, let entry = entries[index(of: declaration)], entry.declaration === declaration
-            else {
-                return nil
-            }
-            return entry.slot
+            guard !entries.isEmpty else { return nil }
+            let place = place(of: declaration)
+            if entries[place]?.declaration === declaration { return entries[place]?.slot }
+            return entries[place + 1]?.declaration === declaration ? entries[place + 1]?.slot : nil
         }
 
-        /// - Returns: The entry that it replaces, to release after unlocking.
-        mutating func insert(_ entry: Entry) -> Entry? {
-            if entries.isEmpty { entries = Array(repeating: nil, count: 64) }
-            let index = index(of: entry.declaration)
-            defer { entries[index] = entry }
-            return entries[index]
+        /// - Parameter slotCount: The number of slots of the suite, which limits the size.
+        /// - Returns: The entries that it replaces, to release after unlocking.
+        mutating func insert(_ entry: Entry, slotCount: Int) -> [Entry?] {
+            if entries.isEmpty { entries = Array(repeating: nil, count: 2 << (64 - shift)) }
+            let place = place(of: entry.declaration)
+            guard let first = entries[place] else {
+                entries[place] = entry
+                return []
+            }
+            guard entries[place + 1] != nil else {
+                entries[place + 1] = entry
+                return []
+            }
+            guard entries.count < 4 * slotCount else {
+                (entries[place], entries[place + 1]) = (entry, first)
+                return [first]
+            }
+            let old = entries
+            shift -= 1
+            entries = []
+            return old
+        }
+
+        /// - Returns: The declarations, to release after unlocking.
+        mutating func removeAll() -> [any AnyDeclaration] {
+            defer { self = RecentSlots() }
+            return entries.compactMap { $0?.declaration }
         }
     }
 
@@ -99,7 +124,7 @@ extension SuiteCore {
         var slotCount = 0
         var slotLimit = Self.leastSlotLimit
         /// A suite keeps this many slots for keys that are only used through `suite[key]`.
-        private static let leastSlotLimit = 4_096
+        private static let leastSlotLimit = 16_384
         /// The commit that is under way, and the slots of its keys.
         var commit: (edits: [Edit], slots: [Slot]) = ([], [])
         var recent = RecentSlots()
@@ -188,7 +213,8 @@ extension SuiteCore {
         ///   program.
         private mutating func removeUnused() -> [any AnyObject & Sendable] {
             guard slotCount > slotLimit else { return [] }
-            var unused: [any AnyObject & Sendable] = []
+            // Their slots stay alive, because the entries of the keys hold them too.
+            var unused: [any AnyObject & Sendable] = recent.removeAll()
             var emptied: [ByteString] = []
             slotCount = 0
             for (name, key) in keys {

@@ -20,13 +20,24 @@ struct UnusedSettingsTests {
     }
 
     @Test func settingsThatWereOnlyReadAreReleased() {
-        let keys = (0..<10_000).map { "key-\($0)" }
+        let keys = (0..<40_000).map { "key-\($0)" }
         let suite = DefaultsSuite.inMemory(
             Dictionary(uniqueKeysWithValues: keys.map { ($0, ["item": "item"] as PropertyList) }))
         for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
-        #expect(Item.count.withLock { $0 } <= 4_096)
+        #expect(Item.count.withLock { $0 } <= 16_384)
         for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
-        #expect(Item.count.withLock { $0 } <= 4_096)
+        #expect(Item.count.withLock { $0 } <= 16_384)
+    }
+
+    /// More keys than the table of recent slots has places for, which grows with them.
+    @Test func eachOfManyKeysHasItsValue() {
+        let suite = DefaultsSuite.inMemory()
+        let keys = (0..<2_000).map { DefaultKey("key-\($0)", default: -1) }
+        #expect(keys.allSatisfy { suite[$0] == -1 })
+        for round in 0..<3 {
+            for (number, key) in keys.enumerated() { suite[key] = number + round }
+            #expect(keys.indices.allSatisfy { suite[keys[$0]] == $0 + round })
+        }
     }
 
     @Test func settingsInUseAreKept() throws {
@@ -48,7 +59,7 @@ struct UnusedSettingsTests {
             tracked.withLock { $0 += 1 }
         }
         func readOthers() {
-            for number in 0..<6_000 { _ = suite[DefaultKey("other-\(number)", default: 0)] }
+            for number in 0..<20_000 { _ = suite[DefaultKey("other-\(number)", default: 0)] }
             _ = suite[DefaultKey("unreadable", default: 0)] + suite[DefaultKey("bad", default: 0)]
         }
         readOthers()
