@@ -25,7 +25,7 @@ public struct DefaultsSuite: Sendable {
     /// Creates a suite on a backend. Suites on the same backend share everything.
     public init(backend: some DefaultsBackend) {
         self.init(
-            core: SuiteCore.shared(id: ObjectIdentifier(backend)) {
+            core: SuiteCore.shared(id: CoreID(backend)) {
                 backend as? any SystemBackend ?? ForeignBackend(backend)
             })
     }

@@ -9,27 +9,32 @@ private struct CoresInUse {
         // the lock.
         let object: ObjectIdentifier
     }
-    private var entries: [CoreID: Entry] = [:]
+    private var entries: [ByteString: Entry] = [:]
 
     var count: Int { entries.count }
 
-    subscript(id: CoreID) -> SuiteCore? { entries[id]?.core }
+    subscript(id: CoreID) -> SuiteCore? { entries[id.bytes]?.core }
 
     mutating func insert(_ core: SuiteCore, _ id: CoreID) {
-        entries[id] = Entry(core: core, object: ObjectIdentifier(core))
+        entries[id.bytes] = Entry(core: core, object: ObjectIdentifier(core))
     }
 
     /// Called from the core's deinit. Another core may have taken its place.
     mutating func remove(_ core: SuiteCore, _ id: CoreID) {
-        if entries[id]?.object == ObjectIdentifier(core) { entries[id] = nil }
+        if entries[id.bytes]?.object == ObjectIdentifier(core) { entries[id.bytes] = nil }
     }
 }
 
-/// The identity of a suite: the bytes of a path or name, or an object.
-struct CoreID: Hashable, @unchecked Sendable {
-    // Safe: made of a `Sendable` value only.
-    private let value: AnyHashable
-    init(_ value: some Hashable & Sendable) { self.value = value }
+/// The identity of a suite: a path, a domain of `UserDefaults`, or an object.
+struct CoreID: Sendable {
+    // Not a type of its own as the key of the table: the first dictionary with keys of a type
+    // searches all conformances of the program.
+    fileprivate let bytes: ByteString
+
+    /// - Parameter path: An absolute path, or another text that contains a space.
+    init(path: String) { bytes = ByteString(path) }
+    init(domain: String) { bytes = ByteString("domain \(domain)") }
+    init(_ object: AnyObject) { bytes = ByteString("object \(UInt(bitPattern: ObjectIdentifier(object)))") }
 }
 
 extension SuiteCore {
@@ -40,10 +45,9 @@ extension SuiteCore {
     /// do so at the same time, both get the core of the thread that finishes first, and the other
     /// core is released unused.
     static func shared<Failure: Error>(
-        id: some Hashable & Sendable, isStandard: Bool = false,
+        id: CoreID, isStandard: Bool = false,
         _ makeBackend: () throws(Failure) -> any SystemBackend
     ) throws(Failure) -> SuiteCore {
-        let id = CoreID(id)
         if let core = inUse(id) { return core }
         let made = SuiteCore(try makeBackend(), timeout: .seconds(2), id: id, isStandard: isStandard)
         return coresInUse.withLock { cores in

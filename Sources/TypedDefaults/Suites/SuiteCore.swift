@@ -179,9 +179,15 @@ final class SuiteCore: Sendable {
     /// The default handler: at most one line per suite and kind, so that a setting read in a loop
     /// does not flood a log.
     private static func writingOncePerKind(place: String?) -> @Sendable (DefaultsError) -> Void {
-        let written = Locked<Set<DefaultsError.Kind>>([])
+        // Not a set, because the first set of a type searches all conformances of the program.
+        let written = Locked<[DefaultsError.Kind]>([])
         return { error in
-            guard written.withLockIfFree({ $0.insert(error.kind).inserted }) == true else { return }
+            let isNew = written.withLockIfFree { written in
+                guard !written.contains(error.kind) else { return false }
+                written.append(error.kind)
+                return true
+            }
+            guard isNew == true else { return }
             writeToLog(
                 error.kind.description,
                 line: "TypedDefaults\(place.map { " (\($0))" } ?? ""): \(error)"

@@ -12,7 +12,7 @@
             try check(name: name)
             // This name means the program's own settings.
             if name == UserDefaultsRules.standard { return DefaultsSuite(userDefaults: .standard) }
-            let core = try SuiteCore.shared(id: UserDefaultsDomain(name: name)) { () throws(DefaultsError) in
+            let core = try SuiteCore.shared(id: CoreID(domain: name)) { () throws(DefaultsError) in
                 guard let userDefaults = UserDefaults(suiteName: name) else {
                     throw DefaultsError(.invalidName, reason: "the system reserves this name")
                 }

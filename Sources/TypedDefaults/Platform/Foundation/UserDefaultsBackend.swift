@@ -262,17 +262,14 @@ import SettingsFile
             let core =
                 if let domain {
                     SuiteCore.shared(
-                        id: UserDefaultsDomain(name: domain), isStandard: domain == UserDefaultsRules.standard
+                        id: CoreID(domain: domain), isStandard: domain == UserDefaultsRules.standard
                     ) {
                         UserDefaultsBackend(userDefaults, suiteName: domain)
                     }
                 } else {
-                    SuiteCore.shared(id: ObjectIdentifier(userDefaults)) { UserDefaultsBackend(userDefaults) }
+                    SuiteCore.shared(id: CoreID(userDefaults)) { UserDefaultsBackend(userDefaults) }
                 }
             self.init(core: core)
         }
     }
-
-    /// Identifies a domain of `UserDefaults`. Suites with the same domain share their core.
-    struct UserDefaultsDomain: Hashable { let name: String }
 #endif

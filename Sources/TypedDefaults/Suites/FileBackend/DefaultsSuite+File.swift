@@ -44,6 +44,6 @@ extension DefaultsSuite {
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent
         self.init(
-            core: SuiteCore.shared(id: ByteString(path)) { FileBackend(path: path, durability: durability) })
+            core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: path, durability: durability) })
     }
 }
