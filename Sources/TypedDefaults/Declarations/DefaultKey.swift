@@ -48,21 +48,20 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 
     /// The key under which the value is stored. It can be any string of up to 4,096 bytes and is
     /// compared by its UTF-8 bytes.
-    public let name: String
+    public var name: String { declaration.name }
     /// The value that reading returns if no value is stored.
-    public var defaultValue: Value { defaultBox.value }
+    public var defaultValue: Value { declaration.defaultBox!.value }  // Safe: `init` passes one.
+    // One object for everything, so that keys of all types have the same layout, and the compiler
+    // has little to do for a struct of many wrappers. Generic code would look up the type to find a
+    // field otherwise.
     let declaration: Declaration<Value>
-    // An object, so that keys of all types have the same layout. Otherwise generic code would look
-    // up the type to find a field.
-    private let defaultBox: Box<Value>
 
     private init(
         _ name: String, _ formerNames: [String], _ defaultValue: Value, _ conversion: Conversion<Value>,
         _ site: DeclarationSite?
     ) {
-        self.name = name
-        defaultBox = Box(defaultValue)
-        declaration = Declaration(conversion, default: defaultBox, formerNames: formerNames, site: site)
+        declaration = Declaration(
+            name, conversion, default: Box(defaultValue), formerNames: formerNames, site: site)
     }
 
     /// Returns the same key with these former names, newest first.

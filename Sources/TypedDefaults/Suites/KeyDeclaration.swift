@@ -3,7 +3,9 @@ import SettingsFile
 /// One declaration of a setting. It is an object, so that using the same declaration again costs
 /// only a pointer comparison.
 final class Declaration<Value: Sendable>: AnyDeclaration {
-    private let defaultBox: Box<Value>?
+    let defaultBox: Box<Value>?
+    /// The key outside of any scope.
+    let name: String
     let conversion: Conversion<Value>
     /// The names that the key had before, newest first.
     let formerNames: [String]
@@ -12,9 +14,10 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
 
     /// - Parameter defaultBox: The default value; `nil` if the declaration has none.
     init(
-        _ conversion: Conversion<Value>, default defaultBox: Box<Value>?, formerNames: [String] = [],
-        site: DeclarationSite? = nil
+        _ name: String, _ conversion: Conversion<Value>, default defaultBox: Box<Value>?,
+        formerNames: [String] = [], site: DeclarationSite? = nil
     ) {
+        self.name = name
         self.site = site
         self.conversion = conversion
         self.defaultBox = defaultBox
@@ -41,7 +44,7 @@ final class Declaration<Value: Sendable>: AnyDeclaration {
 
 extension Declaration where Value: DefaultConvertible {
     /// The declaration of a type that names its own key.
-    static var ofType: Declaration { Declaration(.convertible, default: nil, formerNames: Value.formerKeys) }
+    static var ofType: Declaration { Declaration(Value.key, .convertible, default: nil, formerNames: Value.formerKeys) }
 }
 
 /// The declaration of a type that derives the prefix of its keys from its name.

@@ -61,7 +61,7 @@ extension SuiteContents {
             let conversion = Conversion<Config>.convertible.optional
             write(
                 newValue, Config.key,
-                Declaration<Config?>(conversion, default: nil, formerNames: Config.formerKeys))
+                Declaration<Config?>(Config.key, conversion, default: nil, formerNames: Config.formerKeys))
         }
     }
 
