@@ -148,7 +148,7 @@ final class Slot: ForkLock {
     private let holdsObjects: Bool
     /// A `SlotEncoding` of the slot's type.
     private let encoding: any AnyObject & Sendable
-    private let makeBox: @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
+    private let makeBox: @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
     /// Returns the form in which the value of a launch argument would be stored.
     let storedForm: @Sendable (_ argument: PropertyList) -> Result<PropertyList?, DefaultsError>
     /// Returns a `Box` of the change from one stored value to another, and the error if the new one
@@ -205,7 +205,7 @@ final class Slot: ForkLock {
         }
         makeChange = { old, new, origin, isInitial in
             func value(_ stored: StoredValue?) -> Result<Value?, DefaultsError> {
-                Result { () throws(DefaultsError) in if let stored { try conversion.decode(stored.tree) } else { nil } }
+                Result { () throws(DefaultsError) in if let stored { try conversion.box(stored).value } else { nil } }
             }
             let (old, read) = (try? value(old).get(), value(new))
             var failure: DefaultsError?
@@ -221,7 +221,7 @@ final class Slot: ForkLock {
 
     func decode(_ stored: StoredValue?) -> Content {
         guard let stored else { return .missing }
-        switch makeBox(stored.tree, .stored) {
+        switch makeBox(stored, .stored) {
         case .success(let box): return .value(box)
         case .failure(let error): return .failure(error.about(key: key))
         }
@@ -231,7 +231,7 @@ final class Slot: ForkLock {
     /// `nil` if it reads all entries.
     func recovery(of stored: StoredValue) throws(DefaultsError) -> DecodingRecovery? {
         do throws(DefaultsError) {
-            let box = try makeBox(stored.tree, .recording).get()
+            let box = try makeBox(stored, .recording).get()
             // The value may hold an object whose deinit uses the suite.
             if holdsObjects, AfterUnlock.holdsLock { AfterUnlock.run { withExtendedLifetime(box) {} } }
             return Self.recovery(in: box)

@@ -125,7 +125,7 @@ extension SuiteContents {
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
         do throws(DefaultsError) {
-            let box = try declaration.conversion.box(stored)
+            let box = try declaration.conversion.box(.tree(stored))
             // A part at fault was not read.
             if isMigrating, box.recovery == nil { base.noteRead(of: name) }
             return box.value
@@ -169,7 +169,7 @@ extension SuiteContents {
     ) {
         if isMigrating, base.wasRead(name) { return }
         do throws(DefaultsError) {
-            let box = try declaration.conversion.box(old)
+            let box = try declaration.conversion.box(.tree(old))
             if isMigrating, let error = box.recovery?.errors.first { setAside(old, of: name, error) }
         } catch {
             setAside(old, of: name, error)

@@ -41,13 +41,13 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
 
     @Sendable
     func decodeBox(
-        _ stored: PropertyList, _ mode: DecodingMode
+        _ stored: StoredValue, _ mode: DecodingMode
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
         if let decoding = known.withLockIfFree({ $0.decoding }) ?? nil {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
         }
         let probe = Probe()
-        _ = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
+        _ = DefaultImplementations.$current.withValue(probe) { Value(stored.tree.object) }
         let decoding =
             probe.found.withLock { $0.decoding }
             ?? Decoding(
@@ -72,7 +72,7 @@ extension DefaultConvertible where Self: Codable {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         let isTolerant = Self.self is any DefaultConfig.Type
         @Sendable func box(
-            _ stored: PropertyList, _ mode: DecodingMode
+            _ stored: StoredValue, _ mode: DecodingMode
         ) -> Result<any AnyObject & Sendable, DefaultsError> {
             Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, isTolerant: isTolerant)
         }
@@ -82,7 +82,9 @@ extension DefaultConvertible where Self: Codable {
             return nil
         }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.
-        guard let stored = try? PropertyList(object), let box = try? box(stored, .stored).get() else { return nil }
+        guard let stored = try? PropertyList(object), let box = try? box(.tree(stored), .stored).get() else {
+            return nil
+        }
         // Safe: it is a box of this type.
         return unsafeDowncast(box, to: Box<Self>.self).value
     }

@@ -23,8 +23,20 @@ package final class FileBackend: SystemBackend {
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        let bytes = try translating { () throws(SettingsFileError) in try file.bytes(forKey: key) }
-        guard let bytes else { return nil }
+        try bytes(forKey: key).map { bytes throws(DefaultsError) in try tree(of: bytes, forKey: key) }
+    }
+
+    package func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue? {
+        guard let bytes = try bytes(forKey: key) else { return nil }
+        if bytes.withUnsafeBytes(ByteReader.isSearchable) { return .bytes(Array(bytes)) }
+        return .tree(try tree(of: bytes, forKey: key))
+    }
+
+    private func bytes(forKey key: String) throws(DefaultsError) -> ArraySlice<UInt8>? {
+        try translating { () throws(SettingsFileError) in try file.bytes(forKey: key) }
+    }
+
+    private func tree(of bytes: ArraySlice<UInt8>, forKey key: String) throws(DefaultsError) -> PropertyList {
         guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else {
             throw DefaultsError(
                 .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")

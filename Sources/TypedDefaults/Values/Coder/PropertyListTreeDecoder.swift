@@ -20,16 +20,23 @@ extension PropertyList {
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {
         do {
-            return try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false).decode(type, from: self)
+            return try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false)
+                .decode(type, from: .tree(self))
         } catch {
             let lenient = PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false, isStrict: false)
-            return try lenient.decode(type, from: self)
+            return try lenient.decode(type, from: .tree(self))
         }
     }
 }
 
-/// Decodes a value from one node of a tree.
+/// Decodes a value from one node of a tree, or from the stored bytes of an array or a dictionary.
 final class PropertyListTreeDecoder: Decoder {
+    enum Node {
+        case value(PropertyList)
+        /// The offset of an array or a dictionary in the stored bytes.
+        case bytes(at: Int)
+    }
+
     /// The state that all decoders of one tree share.
     final class Root {
         let userInfo: [CodingUserInfoKey: any Sendable]
@@ -79,17 +86,27 @@ final class PropertyListTreeDecoder: Decoder {
             self.isOptional = isOptional
         }
 
-        func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList) throws -> Value {
-            let decoder = PropertyListTreeDecoder(
-                root: self, node: node, isOptionalRoot: isOptional && type is any AnyOptional.Type,
-                valueType: type)
+        func decode<Value: Decodable>(_ type: Value.Type, from stored: StoredValue) throws -> Value {
+            let decoder = PropertyListTreeDecoder(root: self, stored, valueType: type)
+            let node = decoder.node
             return try decoder.value(type, from: node, key: nil, isNil: node.isNilMarker, elseFrom: decoder)
         }
     }
 
     fileprivate let root: Root
-    fileprivate let node: PropertyList
-    fileprivate let isOptionalRoot: Bool
+    /// The stored value; empty if it is a tree.
+    private let bytes: [UInt8]
+    private let node: Node
+    /// The entries of the node, once a keyed container was made.
+    @exclusivity(unchecked)
+    private var entries = Entries.bytes(count: 0, first: 0)
+    /// The value in the bytes that was found last, and the number of entries from there on. The
+    /// next search begins behind it, because types usually read their properties in the order in
+    /// which they are stored.
+    @exclusivity(unchecked)
+    private var cursor = (left: 0, position: 0)
+    /// Whether the node is the content of a whole setting of optional type.
+    private lazy var isOptionalRoot = parent == nil && root.isOptional && valueType is any AnyOptional.Type
     /// The type that decodes itself here; `nil` in a nested container.
     private let valueType: Any.Type?
     /// Whether a read has failed here. If the type is decoded anyway, it tries several types.
@@ -102,11 +119,13 @@ final class PropertyListTreeDecoder: Decoder {
     /// The number of dictionaries and arrays around the node.
     private let outerLevels: Int
 
-    private init(root: Root, node: PropertyList, isOptionalRoot: Bool, valueType: Any.Type) {
+    private init(root: Root, _ stored: StoredValue, valueType: Any.Type) {
         self.valueType = valueType
         self.root = root
-        self.node = node
-        self.isOptionalRoot = isOptionalRoot
+        switch stored {
+        case .tree(let tree): (bytes, node) = ([], .value(tree))
+        case .bytes(let stored): (bytes, node) = (stored, stored.node(at: 0))
+        }
         parent = nil
         key = nil
         depth = 1
@@ -114,13 +133,13 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     fileprivate init(
-        parent: PropertyListTreeDecoder, node: PropertyList, key: (any CodingKey)?, valueType: Any.Type? = nil,
+        parent: PropertyListTreeDecoder, node: Node, key: (any CodingKey)?, valueType: Any.Type? = nil,
         isSingle: Bool = false
     ) throws {
         self.valueType = valueType
         root = parent.root
+        bytes = parent.bytes
         self.node = node
-        isOptionalRoot = false
         self.parent = parent
         self.key = key
         depth = parent.depth + 1
@@ -142,18 +161,18 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
+        guard openEntries() else { throw mismatch([String: Any].self, "a dictionary", node) }
         try checkLevel()
         if let unknown = root.unknown {
-            unknown.note(Set(entries.keys.filter { Key(stringValue: $0) == nil }), at: codingPath)
+            unknown.note(Set(names.filter { Key(stringValue: $0) == nil }), at: codingPath)
         }
-        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries))
+        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .array(let elements) = node else { throw mismatch([Any].self, "an array", node) }
+        guard let container = UnkeyedContainer(decoder: self) else { throw mismatch([Any].self, "an array", node) }
         try checkLevel()
-        return UnkeyedContainer(decoder: self, elements: elements)
+        return container
     }
 
     private func checkLevel() throws {
@@ -181,13 +200,13 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     private func mismatch(
-        _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil,
+        _ type: Any.Type, _ expected: String, _ node: Node, at key: (any CodingKey)? = nil,
         isNil: Bool? = nil
     ) -> DecodingError {
         if isNil ?? node.isNilMarker {
             return .valueNotFound(type, context("\(expected) is expected, nil is stored", at: key))
         }
-        return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is stored", at: key))
+        return .typeMismatch(type, context("\(expected) is expected, \(tree(of: node).kindName) is stored", at: key))
     }
 
     fileprivate func absent(_ key: any CodingKey) -> DecodingError {
@@ -203,25 +222,26 @@ final class PropertyListTreeDecoder: Decoder {
     ///   - decoder: The decoder for a type without a native form.
     @inline(__always)
     fileprivate func value<Value: Decodable>(
-        _ type: Value.Type, from node: PropertyList, key: @autoclosure () -> (any CodingKey)?,
+        _ type: Value.Type, from node: Node, key: @autoclosure () -> (any CodingKey)?,
         isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> PropertyListTreeDecoder
     ) throws -> Value {
         // As in `nativeForm(of:)`, compares the most common types first. Safe: each bit cast is
         // from the requested type.
         switch node {
-        case .string(let value) where Value.self == String.self: return unsafeBitCast(value, to: Value.self)
-        case .bool(let value) where Value.self == Bool.self: return unsafeBitCast(value, to: Value.self)
-        case .double(let value) where Value.self == Double.self: return unsafeBitCast(value, to: Value.self)
-        case .integer(let value) where Value.self == Int.self:
+        case .value(.string(let value)) where Value.self == String.self: return unsafeBitCast(value, to: Value.self)
+        case .value(.bool(let value)) where Value.self == Bool.self: return unsafeBitCast(value, to: Value.self)
+        case .value(.double(let value)) where Value.self == Double.self: return unsafeBitCast(value, to: Value.self)
+        case .value(.integer(let value)) where Value.self == Int.self:
             if let value = Int(exactly: value) { return unsafeBitCast(value, to: Value.self) }
         default: break
         }
-        guard let type = Value.self as? any NativeValue.Type else {
+        guard let type = NativeTypes[Value.self] else {
             return try nested(type, from: decoder())
         }
         if root.readsFoundation {
-            if node.isFoundationForm(of: type) || !isStrict(at: key()),
-                let value = type.init(node) ?? type.init(foundation: node)
+            let tree = tree(of: node)
+            if tree.isFoundationForm(of: type) || !isStrict(at: key()),
+                let value = type.init(tree) ?? type.init(foundation: tree)
             {
                 return value as! Value  // Safe: `type` is `Value`.
             }
@@ -250,17 +270,18 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     private func converted(
-        _ type: any NativeValue.Type, from node: PropertyList, key: (any CodingKey)?, isNil: Bool
+        _ type: any NativeValue.Type, from node: Node, key: (any CodingKey)?, isNil: Bool
     ) throws -> Any {
-        if node.isOwnForm(of: type) || !isStrict(at: key), let value = type.init(node) {
+        let tree = tree(of: node)
+        if tree.isOwnForm(of: type) || !isStrict(at: key), let value = type.init(tree) {
             // `isData` is only used if the root is data.
-            if case .data = node { root.isData = true }
+            if case .data = tree { root.isData = true }
             return value
         }
-        if root.readsArguments, case .string(let argument) = node, let value = type.init(argument: argument) {
+        if root.readsArguments, case .string(let argument) = tree, let value = type.init(argument: argument) {
             return value
         }
-        if case .integer = node, type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type {
+        if case .integer = tree, type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type {
             throw corrupted("a number is stored that does not fit \(type)", at: key)
         }
         throw mismatch(type, "\(type)", node, at: key, isNil: isNil)
@@ -268,9 +289,9 @@ final class PropertyListTreeDecoder: Decoder {
 
     /// Decodes an entry or element: the counterpart of the encoder's `node(for:key:)`.
     @inline(__always)
-    fileprivate func decode<Value: Decodable>(_ type: Value.Type, from node: PropertyList, key: some CodingKey) throws
-        -> Value
-    {
+    fileprivate func decode<Value: Decodable>(
+        _ type: Value.Type, from node: Node, key: some CodingKey
+    ) throws -> Value {
         if node.isNilMarker { try checkIsNotNil(type, node, at: key) }
         let value = try value(
             type, from: node.unescapedFromNil, key: key, isNil: node.isNilMarker,
@@ -281,7 +302,7 @@ final class PropertyListTreeDecoder: Decoder {
 
     /// Decodes a single value: the counterpart of the encoder's `singleNode(for:)`.
     fileprivate func decodeSingle<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        func decode(_ node: PropertyList) throws -> Value {
+        func decode(_ node: Node) throws -> Value {
             try value(
                 type, from: node, key: nil, isNil: !isOptionalRoot && self.node.isNilMarker,
                 elseFrom: PropertyListTreeDecoder(
@@ -289,15 +310,15 @@ final class PropertyListTreeDecoder: Decoder {
         }
         if isOptionalRoot { return try decode(node) }
         if node.isNilMarker { try checkIsNotNil(type, node, at: nil) }
-        guard case .string = node,
-            Value.self == String.self || Value.self is any NativeValue.Type || valueType is any AnyOptional.Type
+        guard case .value(.string) = node,
+            Value.self == String.self || NativeTypes[Value.self] != nil || valueType is any AnyOptional.Type
         else { return try decode(node) }
         return try decode(node.unescapedFromNil)
     }
 
     /// Throws if nil is stored and the type would read it as the string `$null`.
-    private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
-        if root.readsFoundation || isStrict(at: key), type is any NativeValue.Type {
+    private func checkIsNotNil(_ type: (some Decodable).Type, _ node: Node, at key: (any CodingKey)?) throws {
+        if root.readsFoundation || isStrict(at: key), NativeTypes[type] != nil {
             throw mismatch(type, "\(type)", node, at: key)
         }
     }
@@ -314,14 +335,18 @@ final class PropertyListTreeDecoder: Decoder {
 extension PropertyListTreeDecoder {
     private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let decoder: PropertyListTreeDecoder
-        let entries: [String: PropertyList]
         var codingPath: [any CodingKey] { decoder.codingPath }
-        var allKeys: [Key] { entries.keys.compactMap(Key.init(stringValue:)) }
+        var allKeys: [Key] { decoder.names.compactMap(Key.init(stringValue:)) }
 
-        func contains(_ key: Key) -> Bool { entries[key.stringValue] != nil }
+        func contains(_ key: Key) -> Bool {
+            // What follows is the search for the value.
+            let cursor = decoder.cursor
+            defer { decoder.cursor = cursor }
+            return decoder.find(key.stringValue) != nil
+        }
 
-        func node(_ key: some CodingKey) throws -> PropertyList {
-            guard let node = entries[key.stringValue] else { throw decoder.absent(key) }
+        func node(_ key: some CodingKey) throws -> Node {
+            guard let node = decoder.find(key.stringValue) else { throw decoder.absent(key) }
             return node
         }
 
@@ -331,7 +356,7 @@ extension PropertyListTreeDecoder {
 
         func decodeNil(forKey key: Key) throws -> Bool { try node(key).isNilMarker }
         func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-            guard let node = entries[key.stringValue], !node.isNilMarker else { return nil }
+            guard let node = decoder.find(key.stringValue), !node.isNilMarker else { return nil }
             if type is any AnyOptional.Type { return try decoder.decode(Value?.self, from: node, key: key) }
             return try decoder.decode(type, from: node, key: key)
         }
@@ -339,7 +364,24 @@ extension PropertyListTreeDecoder {
 
         @inline(__always)
         private func entry<Value: Decodable>(_ key: Key) throws -> Value {
-            try decoder.decode(Value.self, from: node(key), key: key)
+            var offset: Int?
+            if decoder.root.reads == nil, case .bytes(let count, let first) = decoder.entries {
+                offset = decoder.offset(of: key.stringValue, count, first)
+            }
+            // Safe: each bit cast is from the type that its line has compared.
+            if Value.self == Bool.self, let offset, let value = decoder.plainBool(at: offset) {
+                return unsafeBitCast(value, to: Value.self)
+            }
+            if Value.self == String.self, let offset, let value = decoder.plainString(at: offset) {
+                return unsafeBitCast(value, to: Value.self)
+            }
+            if Value.self == Int.self, let offset, let value = decoder.plainInt(at: offset) {
+                return unsafeBitCast(value, to: Value.self)
+            }
+            if Value.self == Double.self, let offset, let word = decoder.word(at: offset, .double) {
+                return unsafeBitCast(Double(bitPattern: word), to: Value.self)
+            }
+            return try decoder.decode(Value.self, from: offset.map(decoder.bytes.node) ?? node(key), key: key)
         }
 
         // The protocol's own implementation for these two types throws.
@@ -360,18 +402,33 @@ extension PropertyListTreeDecoder {
 
     private struct UnkeyedContainer: UnkeyedDecodingContainer {
         let decoder: PropertyListTreeDecoder
-        let elements: [PropertyList]
-        var currentIndex = 0
+        /// `nil` if the elements are read from the bytes.
+        let elements: [PropertyList]?
+        let count: Int?
+        /// Where the current element begins in the bytes.
+        private var position = 0
+        private(set) var currentIndex = 0
         var codingPath: [any CodingKey] { decoder.codingPath }
-        var count: Int? { elements.count }
-        var isAtEnd: Bool { currentIndex == elements.count }
+        var isAtEnd: Bool { currentIndex == count }
 
-        func node(_ type: Any.Type) throws -> PropertyList {
+        /// Returns `nil` if the decoder does not read an array.
+        init?(decoder: PropertyListTreeDecoder) {
+            self.decoder = decoder
+            switch decoder.node {
+            case .value(.array(let elements)): (self.elements, count) = (elements, elements.count)
+            case .bytes(let offset) where decoder.bytes[offset] == ValueTag.array.rawValue:
+                elements = nil
+                (count, position) = decoder.bytes.header(at: offset)
+            default: return nil
+            }
+        }
+
+        func node(_ type: Any.Type) throws -> Node {
             guard !isAtEnd else {
                 throw DecodingError.valueNotFound(
                     type, decoder.context("the array ends here", at: IndexKey(currentIndex)))
             }
-            return elements[currentIndex]
+            return elements.map { .value($0[currentIndex]) } ?? decoder.bytes.node(at: position)
         }
 
         /// Returns a container for the next element and moves past the element.
@@ -380,20 +437,29 @@ extension PropertyListTreeDecoder {
         ) throws -> Container {
             let next = try open(
                 PropertyListTreeDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex)))
-            currentIndex += 1
+            advance()
             return next
+        }
+
+        private mutating func advance() {
+            currentIndex += 1
+            guard elements == nil else { return }
+            position = decoder.bytes.read(at: position) { reader in
+                _ = reader.skipValue()
+                return reader.position
+            }
         }
 
         mutating func decodeNil() throws -> Bool {
             guard try node(Any.self).isNilMarker else { return false }
-            currentIndex += 1
+            advance()
             return true
         }
 
         @inline(__always)
         private mutating func element<Value: Decodable>() throws -> Value {
             let value = try decoder.decode(Value.self, from: node(Value.self), key: IndexKey(currentIndex))
-            currentIndex += 1
+            advance()
             return value
         }
 
@@ -422,6 +488,139 @@ extension PropertyListTreeDecoder {
         func decode(_ type: Int128.Type) throws -> Int128 { try decoder.decodeSingle(type) }
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.decodeSingle(type) }
+    }
+}
+
+// Reading the stored bytes. They are known to be valid.
+extension PropertyListTreeDecoder {
+    private func tree(of node: Node) -> PropertyList {
+        switch node {
+        case .value(let value): value
+        case .bytes(let offset): bytes.read(at: offset) { $0.value()! }
+        }
+    }
+
+    private func word(at offset: Int, _ tag: ValueTag) -> UInt64? {
+        bytes[offset] == tag.rawValue ? bytes.read(at: offset + 1) { $0.word() } : nil
+    }
+
+    private func plainBool(at offset: Int) -> Bool? { bytes[offset] <= 1 ? bytes[offset] == 1 : nil }
+
+    private func plainInt(at offset: Int) -> Int? {
+        word(at: offset, .integer).flatMap { Int(exactly: Int64(bitPattern: $0)) }
+    }
+
+    /// Returns a string that is not escaped.
+    private func plainString(at offset: Int) -> String? {
+        guard bytes[offset] == ValueTag.string.rawValue else { return nil }
+        return bytes.read(at: offset + 1) { reader in
+            let text = UnsafeRawBufferPointer(rebasing: reader.bytes[reader.counted()!])
+            return text.first == UInt8(ascii: "$") ? nil : String(decoding: text, as: UTF8.self)
+        }
+    }
+}
+
+/// The entries of a dictionary.
+private enum Entries {
+    case tree([String: PropertyList])
+    /// The entries are searched one after the other.
+    case bytes(count: Int, first: Int)
+}
+
+extension PropertyListTreeDecoder {
+    /// Finds the entries of the node. Returns false if it is no dictionary.
+    private func openEntries() -> Bool {
+        switch node {
+        case .value(.dictionary(let tree)): entries = .tree(tree)
+        case .bytes(let offset) where bytes[offset] == ValueTag.dictionary.rawValue:
+            let (count, first) = bytes.header(at: offset)
+            if count > ByteReader.searchLimit, case .dictionary(let tree) = tree(of: node) {
+                entries = .tree(tree)
+            } else {
+                entries = .bytes(count: count, first: first)
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private var names: [String] {
+        switch entries {
+        case .tree(let entries): Array(entries.keys)
+        case .bytes(let count, let first):
+            bytes.read(at: first) { reader in
+                (0..<count).map { _ in
+                    defer { _ = reader.skipValue() }
+                    return reader.string()!
+                }
+            }
+        }
+    }
+
+    private func find(_ name: String) -> Node? {
+        switch entries {
+        case .tree(let entries): return entries[name].map(Node.value)
+        case .bytes(let count, let first):
+            if let offset = offset(of: name, count, first) { return bytes.node(at: offset) }
+            // Two texts beyond ASCII can be the same in different Unicode forms.
+            guard !(names + [name]).allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }),
+                case .dictionary(let tree) = tree(of: node)
+            else { return nil }
+            return tree[name].map(Node.value)
+        }
+    }
+
+    /// Returns the offset of the value of a key, and moves the cursor there.
+    private func offset(of name: String, _ count: Int, _ first: Int) -> Int? {
+        var name = name
+        return name.withUTF8 { name in
+            bytes.withUnsafeBytes { bytes in
+                let name = UnsafeRawBufferPointer(name)
+                var (reader, left) = (ByteReader(bytes, at: cursor.position), cursor.left)
+                if left > 0 {
+                    _ = reader.skipValue()
+                    left -= 1
+                }
+                var ahead = left
+                if reader.skip(to: name, within: &ahead) {
+                    cursor = (ahead, reader.position)
+                    return reader.position
+                }
+                reader = ByteReader(bytes, at: first)
+                var behind = count - left
+                guard reader.skip(to: name, within: &behind) else { return nil }
+                cursor = (behind + left, reader.position)
+                return reader.position
+            }
+        }
+    }
+}
+
+extension PropertyListTreeDecoder.Node {
+    fileprivate var isNilMarker: Bool { if case .value(let value) = self { value.isNilMarker } else { false } }
+
+    fileprivate var unescapedFromNil: Self {
+        if case .value(let value) = self { .value(value.unescapedFromNil) } else { self }
+    }
+
+}
+
+extension [UInt8] {
+    @inline(__always)
+    fileprivate func read<Result>(at offset: Int, _ body: (inout ByteReader) -> Result) -> Result {
+        withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes, at: offset)
+            return body(&reader)
+        }
+    }
+
+    /// Returns the number of values in an array or a dictionary, and the offset of the first one.
+    fileprivate func header(at offset: Int) -> (count: Int, first: Int) {
+        read(at: offset + 1) { ($0.count()!, $0.position) }
+    }
+
+    fileprivate func node(at offset: Int) -> PropertyListTreeDecoder.Node {
+        self[offset] >= ValueTag.array.rawValue ? .bytes(at: offset) : .value(read(at: offset) { $0.value()! })
     }
 }
 

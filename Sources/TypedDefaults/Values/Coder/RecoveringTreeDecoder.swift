@@ -44,7 +44,7 @@ private struct RecoveringTreeDecoder<Value: Decodable> {
             let root = PropertyListTreeDecoder.Root(
                 lenientPaths: lenientPaths, unknown: unknown, failures: failures, readsFoundation: isFoundation)
             do {
-                return try root.decode(Value.self, from: tree)
+                return try root.decode(Value.self, from: .tree(tree))
             } catch {
                 let (path, isMissing) = failures.path(of: error)
                 if recoverCollection(around: path, failures) { continue }

@@ -2,8 +2,8 @@ import SettingsFile
 
 /// A value in its stored form: the bytes that the encoder wrote, or a tree.
 ///
-/// The bytes are in the format of a settings file. Comparing and storing them needs no tree, and a
-/// tree is made from them only where one is needed.
+/// The bytes are in the format of a settings file. Comparing, storing and decoding them needs no
+/// tree, and a tree is made from them only where one is needed.
 package enum StoredValue: Sendable {
     /// The bytes of one value, nested no deeper than ``PropertyList/depthLimit``.
     case bytes([UInt8])
@@ -12,7 +12,7 @@ package enum StoredValue: Sendable {
     package var tree: PropertyList {
         switch self {
         case .tree(let tree): tree
-        // Safe: the encoder wrote the bytes.
+        // Safe: the encoder wrote the bytes, or the backend has checked them.
         case .bytes(let bytes): bytes.withUnsafeBytes(ByteReader.wholeValue)!
         }
     }

@@ -323,12 +323,7 @@ extension StoredValueEncoder {
     /// Returns whether an entry before the last one has that key.
     private func isRepeated(_ key: UnsafeRawBufferPointer) -> Bool {
         writer.pointee.withBytes { bytes in
-            var reader = ByteReader(bytes, at: start + Self.headerLength)
-            for _ in 0..<count {
-                guard let name = reader.counted(), reader.skipValue() else { return true }
-                if areEqual(UnsafeRawBufferPointer(rebasing: bytes[name]), key) { return true }
-            }
-            return false
+            ByteReader(bytes, at: start + Self.headerLength).hasKey(key, within: count)
         }
     }
 
@@ -561,7 +556,7 @@ extension StoredValueEncoder {
 extension UnsafeRawBufferPointer {
     /// Two bits that depend on the text of a key, and whether the text is ASCII.
     @inline(__always)
-    fileprivate var keyBits: (bits: UInt64, isASCII: Bool) {
+    var keyBits: (bits: UInt64, isASCII: Bool) {
         var (hash, all) = (UInt64(count), UInt64(0))
         func add(_ word: UInt64) {
             hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15

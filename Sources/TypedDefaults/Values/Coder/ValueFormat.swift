@@ -100,6 +100,66 @@ extension ByteReader {
         return reader.isAtEnd ? value : nil
     }
 
+    /// Up to this number of entries, a dictionary is searched one entry after the other.
+    static let searchLimit = 32
+
+    /// Returns whether the bytes are an array or a dictionary that can be decoded as it is: valid,
+    /// nested no deeper than the limit, and without a large dictionary or one in which two keys
+    /// might be the same text.
+    static func isSearchable(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var reader = ByteReader(bytes)
+        return bytes.first ?? 0 >= ValueTag.array.rawValue && reader.skipSearchable() && reader.isAtEnd
+    }
+
+    private mutating func skipSearchable(depth: Int = 1) -> Bool {
+        let start = self
+        guard let tag = byte() else { return false }
+        switch tag {
+        case 6:
+            guard let text = counted().map({ UnsafeRawBufferPointer(rebasing: bytes[$0]) }) else { return false }
+            return text.keyBits.isASCII || String(utf8: text) != nil
+        case 8:
+            guard depth <= PropertyList.depthLimit, let count = count() else { return false }
+            for _ in 0..<count { guard skipSearchable(depth: depth + 1) else { return false } }
+            return true
+        case 9:
+            guard depth <= PropertyList.depthLimit, let count = count(), count <= Self.searchLimit else { return false }
+            var known: UInt64 = 0
+            let first = self
+            for index in 0..<count {
+                guard let key = counted().map({ UnsafeRawBufferPointer(rebasing: bytes[$0]) }) else { return false }
+                let (bits, isASCII) = key.keyBits
+                guard isASCII, known & bits != bits || !first.hasKey(key, within: index),
+                    skipSearchable(depth: depth + 1)
+                else { return false }
+                known |= bits
+            }
+            return true
+        default:
+            self = start
+            return skipValue()
+        }
+    }
+
+    /// Moves to the value of a key. Returns false if none of the next entries has it.
+    ///
+    /// - Parameter count: The number of entries; then, the number from the found one on.
+    mutating func skip(to key: UnsafeRawBufferPointer, within count: inout Int) -> Bool {
+        while count > 0 {
+            guard let name = counted() else { return false }
+            if areEqual(UnsafeRawBufferPointer(rebasing: bytes[name]), key) { return true }
+            guard skipValue() else { return false }
+            count -= 1
+        }
+        return false
+    }
+
+    /// Returns whether one of the next entries has a key.
+    func hasKey(_ key: UnsafeRawBufferPointer, within count: Int) -> Bool {
+        var (reader, left) = (self, count)
+        return reader.skip(to: key, within: &left)
+    }
+
     /// Skips a value. Returns false if there is none.
     mutating func skipValue() -> Bool {
         guard let tag = byte() else { return false }

@@ -55,7 +55,7 @@ extension Conversion where Value: Codable {
         let reads = ReadPlaces()
         try RoundTrip(
             value: value, written: node,
-            read: { stored in try decodingByCodable(stored, fallback: nil, noting: stored == node ? reads : nil)
+            read: { stored in try decodingByCodable(.tree(stored), fallback: nil, noting: stored == node ? reads : nil)
             },
             write: { try StoredValue.encoding($0, RootTraits(Value.self)).value?.tree },
             trace: { try tracedByCodable($0) },
@@ -73,16 +73,16 @@ extension Conversion where Value: Codable {
     ///   - fallback: The value that supplies parts; `nil` if there is none.
     ///   - isTolerant: Whether the value is replaced, and not only missing properties filled in.
     static func boxedByCodable(
-        _ stored: PropertyList, _ mode: DecodingMode, fallback: @autoclosure () -> Value?, isTolerant: Bool = true
+        _ stored: StoredValue, _ mode: DecodingMode, fallback: @autoclosure () -> Value?, isTolerant: Bool = true
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
         let unknown = mode == .recording ? UnknownEntries() : nil
         do throws(DefaultsError) {
             let value = try decodingByCodable(stored, mode, fallback: fallback(), unknown: unknown)
             guard let unknown else { return .success(Box(value)) }
-            return .success(Box.make(value, recovery(of: stored, value, unknown)))
+            return .success(Box.make(value, recovery(of: stored.tree, value, unknown)))
         } catch {
             guard mode != .argument,
-                let box = try? recoveredByCodable(stored, unknown, fallback: fallback(), isTolerant: isTolerant)
+                let box = try? recoveredByCodable(stored.tree, unknown, fallback: fallback(), isTolerant: isTolerant)
             else {
                 return .failure(error)
             }
@@ -108,7 +108,7 @@ extension Conversion where Value: Codable {
             tree = embedded
             unknown.removeAll()
             let root = PropertyListTreeDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
-            guard (try? root.decode(Value.self, from: tree)) != nil else { return recovery }
+            guard (try? root.decode(Value.self, from: .tree(tree))) != nil else { return recovery }
         }
         recovery.entries = unknown.entries(in: tree)
         let arrays = unknown.arrays(in: tree)
@@ -144,36 +144,46 @@ extension Conversion where Value: Codable {
 
     /// - Parameter reads: Collects the places that the value is made from.
     static func decodingByCodable(
-        _ stored: PropertyList, _ mode: DecodingMode = .stored, fallback: @autoclosure () -> Value?,
+        _ stored: StoredValue, _ mode: DecodingMode = .stored, fallback: @autoclosure () -> Value?,
         noting reads: ReadPlaces? = nil, unknown: UnknownEntries? = nil
     ) throws(DefaultsError) -> Value {
-        let readsArguments = mode == .argument
-        /// Takes properties that are missing from the default, one in each round.
-        func decode(_ root: PropertyListTreeDecoder.Root) throws -> Value {
-            var stored = stored
-            while true {
-                do {
-                    unknown?.removeAll()
-                    return try root.decode(Value.self, from: stored)
-                } catch DecodingError.keyNotFound(let key, let context) {
-                    let path = (context.codingPath.map(\.stringValue) + [key.stringValue])[...]
-                    guard let value = fallback(), let entry = try? encodingByCodable(value)?[path],
-                        stored.put(entry, at: path, insteadOf: nil)
-                    else { throw DecodingError.keyNotFound(key, context) }
-                }
-            }
-        }
-        let strict = PropertyListTreeDecoder.Root(readsArguments: readsArguments, reads: reads, unknown: unknown)
+        let strict = PropertyListTreeDecoder.Root(readsArguments: mode == .argument, reads: reads, unknown: unknown)
         do {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
             return try strict.decode(Value.self, from: stored)
         } catch {
-            if case DecodingError.keyNotFound = error, let value = try? decode(strict) { return value }
+            return try decodingAgain(
+                stored.tree, strict, mode, fallback: fallback(), noting: reads, unknown: unknown, after: error)
         }
+    }
+
+    /// Decodes a value that could not be decoded strictly. Not inlined, because the types of its
+    /// variables would be looked up before the first attempt.
+    @inline(never)
+    private static func decodingAgain(
+        _ stored: PropertyList, _ strict: PropertyListTreeDecoder.Root, _ mode: DecodingMode,
+        fallback: @autoclosure () -> Value?, noting reads: ReadPlaces?, unknown: UnknownEntries?, after error: any Error
+    ) throws(DefaultsError) -> Value {
+        /// Takes properties that are missing from the default, one in each round.
+        func decode(_ root: PropertyListTreeDecoder.Root) throws -> Value {
+            var tree = stored
+            while true {
+                do {
+                    unknown?.removeAll()
+                    return try root.decode(Value.self, from: .tree(tree))
+                } catch DecodingError.keyNotFound(let key, let context) {
+                    let path = (context.codingPath.map(\.stringValue) + [key.stringValue])[...]
+                    guard let value = fallback(), let entry = try? encodingByCodable(value)?[path],
+                        tree.put(entry, at: path, insteadOf: nil)
+                    else { throw DecodingError.keyNotFound(key, context) }
+                }
+            }
+        }
+        if case DecodingError.keyNotFound = error, let value = try? decode(strict) { return value }
         // Other accepted forms count only if the type's own form is not found; see `Root.isStrict`.
         let root = PropertyListTreeDecoder.Root(
-            readsArguments: readsArguments, isStrict: false, reads: reads, unknown: unknown)
+            readsArguments: mode == .argument, isStrict: false, reads: reads, unknown: unknown)
         do {
             do {
                 return try decode(root)

@@ -21,16 +21,16 @@ extension Conversion where Value: Codable {
                     readDirectly: {
                         // Checks the type itself.
                         guard let node = try encodingByCodable(value) else { return nil }
-                        return try decodingByCodable(node, fallback: nil)
+                        return try decodingByCodable(.tree(node), fallback: nil)
                     },
                     ignores: { _, _ in false }, reason: "the value changed in a round trip through JSON"
                 ).check()
                 return written
             },
             decodeBox: { stored, mode in
-                if case .data(let data) = stored, let value = try? EmbeddedData(data).decode(Value.self) {
+                if case .data(let data) = stored.tree, let value = try? EmbeddedData(data).decode(Value.self) {
                     guard mode == .recording else { return .success(Box(value)) }
-                    let recovery = recovery(of: stored, value, UnknownEntries(), encodingInData: treeOfJSON)
+                    let recovery = recovery(of: stored.tree, value, UnknownEntries(), encodingInData: treeOfJSON)
                     return .success(Box.make(value, recovery))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)

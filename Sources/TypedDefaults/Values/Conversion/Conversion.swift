@@ -10,7 +10,7 @@ struct Conversion<Value: Sendable>: Sendable {
     ///
     /// With a `Result` of the value itself, generic code would look up its type at each call.
     let decodeBox: DecodeBox
-    typealias DecodeBox = @Sendable (PropertyList, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
+    typealias DecodeBox = @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
 
     init(
         kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
@@ -43,17 +43,17 @@ struct Conversion<Value: Sendable>: Sendable {
 
     /// Returns the value of a stored property list.
     func decode(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Value {
-        try box(stored, mode).value
+        try box(.tree(stored), mode).value
     }
 
     /// Returns what the decoder did about entries that the type does not read; `nil` if there are
     /// none or the value cannot be decoded.
     func recovery(of stored: PropertyList) -> DecodingRecovery? {
-        let box = try? box(stored, .recording)
+        let box = try? box(.tree(stored), .recording)
         return box?.recovery
     }
 
-    func box(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
+    func box(_ stored: StoredValue, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
         // Safe: all initializers create boxes of exactly this type.
         unsafeDowncast(try decodeBox(stored, mode).get(), to: Box<Value>.self)
     }
@@ -106,7 +106,7 @@ class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
     ) -> Conversion<Value>.DecodeBox {
         { stored, mode in
             do throws(DefaultsError) {
-                return .success(Box(try decode(stored, mode)))
+                return .success(Box(try decode(stored.tree, mode)))
             } catch {
                 return .failure(error)
             }
