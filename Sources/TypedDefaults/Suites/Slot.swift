@@ -152,11 +152,11 @@ final class Slot: ForkLock {
     /// Returns the form in which the value of a launch argument would be stored.
     let storedForm: @Sendable (_ argument: PropertyList) -> Result<PropertyList?, DefaultsError>
     /// Returns a `Box` of the change from one stored value to another, and the error if the new one
-    /// cannot be read.
+    /// cannot be read. The last change is one to the old value, if there is one.
     let makeChange:
-        @Sendable (StoredValue?, StoredValue?, ChangeOrigin, _ isInitial: Bool) -> (
-            any AnyObject & Sendable, DefaultsError?
-        )
+        @Sendable (
+            _ last: (any AnyObject & Sendable)?, StoredValue?, StoredValue?, ChangeOrigin, _ isInitial: Bool
+        ) -> (any AnyObject & Sendable, DefaultsError?)
     /// Returns the slot of the same key and type in another suite.
     let makeSlot: @Sendable (DefaultsSuite) -> Slot
     private let cache = Locked(Cache())
@@ -203,17 +203,28 @@ final class Slot: ForkLock {
             suite.core.slot(
                 forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix))
         }
-        makeChange = { old, new, origin, isInitial in
-            func value(_ stored: StoredValue?) -> Result<Value?, DefaultsError> {
-                Result { () throws(DefaultsError) in if let stored { try conversion.box(stored).value } else { nil } }
-            }
-            let (old, read) = (try? value(old).get(), value(new))
+        makeChange = { [decodeBox = conversion.decodeBox] last, old, new, origin, isInitial in
             var failure: DefaultsError?
-            if case .failure(let error) = read { failure = error }
+            func value(_ stored: StoredValue?) -> Value? {
+                guard let stored else { return nil }
+                switch decodeBox(stored, .stored) {
+                // Safe, here and below: the boxes of a slot are of its type.
+                case .success(let box): return unsafeDowncast(box, to: Box<Value>.self).value
+                case .failure(let error):
+                    failure = error
+                    return nil
+                }
+            }
+            let oldValue =
+                if let last { unsafeDowncast(last, to: Box<DefaultChange<Value>>.self).value.newValue } else {
+                    value(old)
+                }
+            failure = nil
+            let newValue = value(new)
             return (
                 Box(
                     DefaultChange(
-                        oldValue: old ?? nil, newValue: (try? read.get()) ?? nil,
+                        oldValue: oldValue, newValue: newValue,
                         kind: isInitial ? .initial : new == nil ? .removed : .set, origin: origin, name: name)), failure
             )
         }

@@ -4,6 +4,9 @@ final class Observer<Change: Sendable>: Sendable {
     // Safe: accessed only with the lock of the observers held. With thousands of observers, a lock
     // in each of them would cost too many memory accesses.
     nonisolated(unsafe) var isCancelled = false
+    /// The last change that was made for this observer and others, and the value that it is to.
+    // Safe: as above.
+    nonisolated(unsafe) var last: (new: StoredValue, change: Change)?
 
     init(_ handle: @escaping @Sendable (Change) -> Void) { self.handle = handle }
 }

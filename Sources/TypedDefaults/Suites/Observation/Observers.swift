@@ -235,10 +235,10 @@ struct Observers {
     /// - Returns: Whether the value differs from the one that the observers knew.
     @discardableResult
     mutating func enqueue(_ slot: Slot, _ stored: StoredValue?, isForeign: Bool, depth: Int) -> Bool {
-        let id = ObjectIdentifier(slot)
-        guard let entry = observed[id] else { return false }
+        guard let index = observed.index(forKey: ObjectIdentifier(slot)) else { return false }
+        let entry = observed.values[index]
         guard entry.known != stored else { return false }
-        observed[id]?.known = stored
+        observed.values[index].known = stored
         // Reading returns the value of a layer, whatever is stored. The Observation framework is
         // notified all the same, because `isSet` is about what is stored.
         guard !entry.observers.isEmpty, slot.layeredValue == nil else { return true }

@@ -176,21 +176,31 @@ extension SuiteCore {
     }
 
     private func notify(_ event: Observers.Change) {
+        guard let first = event.audience.first else { return }
+        let last = withObservers { _ in first.last }
+        // Released without a lock: the values may hold objects of the program.
+        defer { withExtendedLifetime(last) {} }
         var change: (any AnyObject & Sendable)?
         for observer in event.audience {
             if change == nil || !event.slot.keepsValues {
                 // Class instances are made for each observer, because an observer could change
                 // them.
-                change = makeChange(event)
+                let new = makeChange(event, after: last)
+                if event.slot.keepsValues { withObservers { _ in first.last = event.new.map { ($0, new) } } }
+                change = new
             }
             // Checked immediately before the call; see `ObservationToken.cancel()`.
             if !withObservers({ _ in observer.isCancelled }) { observer.handle(change!) }
         }
     }
 
-    private func makeChange(_ event: Observers.Change) -> any AnyObject & Sendable {
+    private func makeChange(
+        _ event: Observers.Change, after last: (new: StoredValue, change: any AnyObject & Sendable)?
+    ) -> any AnyObject & Sendable {
+        // Usually the old value was decoded for the last change.
+        let isNext = if let last, let old = event.old { last.new.isIdentical(to: old) } else { false }
         let (change, failure) = event.slot.makeChange(
-            event.old, event.new, event.isForeign ? .external : .local, event.isInitial)
+            isNext ? last?.change : nil, event.old, event.new, event.isForeign ? .external : .local, event.isInitial)
         if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot, stored: event.new) }
         return change
     }
