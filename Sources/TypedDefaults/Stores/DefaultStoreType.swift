@@ -74,10 +74,11 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///
     /// Reports changes from any source: this store, other stores for the same key and, within
     /// milliseconds, other processes. Each committed change is reported once, in the order of the
-    /// commits. A write that fails or that stores an equal value is not reported. The handler runs
-    /// under no lock, on the thread of a writer or on one that processes external changes. It may
-    /// read, write, observe and cancel. Observers that trigger each other are stopped with an error
-    /// after 100 rounds; a task that a handler starts begins a new count.
+    /// commits; of several by other processes in quick succession, perhaps only the last. A write
+    /// that fails or that stores an equal value is not reported. The handler runs under no lock, on
+    /// the thread of a writer or on one that processes external changes. It may read, write,
+    /// observe and cancel. Observers that trigger each other are stopped with an error after 100
+    /// rounds; a task that a handler starts begins a new count.
     ///
     /// The default implementation only makes the initial call. An ``AnyStore`` around the store
     /// also reports the changes that are made through the `AnyStore`.

@@ -201,7 +201,7 @@ extension Setting {
         var replacement = try put(new, keepsUnreadable: keepsUnreadable, recordsFirst: true, &isDeliveryDue)
         if case .mustRecord(let read) = replacement {
             if isDeliveryDue { core.deliver() }
-            core.record(slot, read)
+            core.record(slot, read, for: new)
             replacement = try put(new, keepsUnreadable: keepsUnreadable, recordsFirst: false, &isDeliveryDue)
         }
         try flushIfImmediate()

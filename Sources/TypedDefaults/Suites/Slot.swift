@@ -83,6 +83,14 @@ final class Slot: ForkLock {
             content = stored == nil ? .missing : .notDecoded
         }
 
+        /// Whether the type is known to read all of `stored`.
+        var isReadable: Bool { if case .none = unread { true } else { false } }
+
+        /// Whether nothing is known of `stored`, so that a write must decode it.
+        var isUnread: Bool {
+            if stored != nil, case .notDecoded = content, case .unknown = unread { true } else { false }
+        }
+
         /// Returns whether a write must first find out which parts of `stored` to keep.
         func needsRecording(for new: StoredValue?, _ form: ConversionForm) -> Bool {
             guard case .unknown = unread, let stored, let new else { return false }
@@ -99,7 +107,7 @@ final class Slot: ForkLock {
             if case .kept = unread { return false }
             return switch content {
             case .missing: true
-            case .notDecoded: isRoundTripChecked
+            case .notDecoded: isReadable
             case .value(let box): Slot.recovery(in: box) == nil && !needsRecording(for: new, form)
             case .failure: false
             }

@@ -127,7 +127,9 @@ extension SuiteCore {
                 return .done(try replaceUnknown(slot, with: new, keepsUnreadable: keepsUnreadable, error))
             }
         }
-        if recordsFirst, old.stored != new, old.needsRecording(for: new, slot.form) { return .mustRecord(old) }
+        if recordsFirst, keepsUnreadable, old.isUnread || old.needsRecording(for: new, slot.form), old.stored != new {
+            return .mustRecord(old)
+        }
         return .done(try replace(slot, old, with: new, keepsUnreadable: keepsUnreadable))
     }
 
@@ -173,17 +175,20 @@ extension SuiteCore {
         /// The value is replaced. The error is reported when write access has ended: no handler is
         /// called while other writers wait.
         case done(DefaultsError?)
-        /// Nothing was done. Call ``record(_:_:)`` without write access, and try again.
+        /// Nothing was done. Call ``record(_:_:for:)`` without write access, and try again.
         case mustRecord(Slot.Cache)
     }
 
-    /// Finds out what a write must keep of the stored value.
-    func record(_ slot: Slot, _ read: Slot.Cache) {
-        guard let stored = read.stored,
-            case .success(let recovery) = Result(catching: { () throws(DefaultsError) in try slot.recovery(of: stored) }
-            )
-        else { return }
-        slot.keep(recovery, of: read)
+    /// Finds out what a write of a new value must keep of the stored one.
+    func record(_ slot: Slot, _ read: Slot.Cache, for new: StoredValue?) {
+        guard let stored = read.stored else { return }
+        guard read.needsRecording(for: new, slot.form) else {
+            var read = read
+            read.content = slot.decode(stored)
+            return slot.keep(read)
+        }
+        let recovery = Result { () throws(DefaultsError) in try slot.recovery(of: stored) }
+        if case .success(let recovery) = recovery { slot.keep(recovery, of: read) }
     }
 
     /// Puts entries of the stored value that the slot's type does not know, or could not read, into
@@ -253,7 +258,7 @@ extension SuiteCore {
 
     /// What would be lost. One's own value is taken for readable until a read has failed.
     private func content(of slot: Slot, _ read: Slot.Cache) -> Slot.Content {
-        guard case .notDecoded = read.content, !read.isRoundTripChecked else { return read.content }
+        guard case .notDecoded = read.content, !read.isReadable else { return read.content }
         return slot.decode(read.stored)
     }
 
