@@ -20,7 +20,8 @@
 /// Structs and enums of `Sendable` values are `Sendable`, and so are final classes with `let`
 /// properties. A mutable class needs a lock and `@unchecked Sendable`, and should be final. A store
 /// never keeps a class instance that is the whole setting: each `get()` creates a new one.
-/// Instances inside an array or a struct are shared between reads until the setting changes.
+/// Instances inside an array or a struct are shared: between reads until the setting changes, and
+/// between the changes that observers receive, where the old value is that of the last change.
 ///
 /// Name the protocol in the type's own declaration. In a module isolated to the main actor by
 /// default, a conformance in an extension needs `nonisolated` on both the type and the extension.

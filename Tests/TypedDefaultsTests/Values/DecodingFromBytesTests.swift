@@ -204,6 +204,7 @@ struct DecodingFromBytesTests {
         #expect(try !isBytes("text"))
         #expect(try !isBytes(.dictionary(Dictionary(uniqueKeysWithValues: (0..<40).map { ("\($0)", 1) }))))
         #expect(try !isBytes([.dictionary([Samples.composed: 1])]))
+        #expect(try !isBytes(.array(Array(repeating: true, count: 1_025))))
     }
 
     /// Bytes that are no value, or in which a key occurs twice, are never searched.

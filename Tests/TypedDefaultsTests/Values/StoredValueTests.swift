@@ -105,7 +105,6 @@ struct StoredValueTests {
             Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
             UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, Date.self, URL.self, Decimal.self,
             Int128.self, UInt128.self, Int?.self, [Int].self, [String: Int].self, Set<Int>.self, UUID.self,
-            DateInterval.self,
         ]
         for type in types {
             #expect((NativeTypes[type] != nil) == (type is any NativeValue.Type), "\(type)")

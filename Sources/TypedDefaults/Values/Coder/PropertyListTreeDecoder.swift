@@ -124,7 +124,9 @@ final class PropertyListTreeDecoder: Decoder {
         self.root = root
         switch stored {
         case .tree(let tree): (bytes, node) = ([], .value(tree))
-        case .bytes(let stored): (bytes, node) = (stored, stored.node(at: 0))
+        case .bytes(let stored) where stored.count <= ByteReader.searchableLength:
+            (bytes, node) = (stored, stored.node(at: 0))
+        case .bytes: (bytes, node) = ([], .value(stored.tree))
         }
         parent = nil
         key = nil
@@ -602,7 +604,6 @@ extension PropertyListTreeDecoder.Node {
     fileprivate var unescapedFromNil: Self {
         if case .value(let value) = self { .value(value.unescapedFromNil) } else { self }
     }
-
 }
 
 extension [UInt8] {

@@ -103,12 +103,17 @@ extension ByteReader {
     /// Up to this number of entries, a dictionary is searched one entry after the other.
     static let searchLimit = 32
 
-    /// Returns whether the bytes are an array or a dictionary that can be decoded as it is: valid,
-    /// nested no deeper than the limit, and without a large dictionary or one in which two keys
-    /// might be the same text.
+    /// A longer value is decoded from a tree. A search skips what is before an entry, at each level
+    /// and for each key, so it may read the bytes thousands of times.
+    static let searchableLength = 1_024
+
+    /// Returns whether the bytes are an array or a dictionary that can be decoded as it is: short,
+    /// valid, nested no deeper than the limit, and without a large dictionary or one in which two
+    /// keys might be the same text.
     static func isSearchable(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= searchableLength, bytes.first ?? 0 >= ValueTag.array.rawValue else { return false }
         var reader = ByteReader(bytes)
-        return bytes.first ?? 0 >= ValueTag.array.rawValue && reader.skipSearchable() && reader.isAtEnd
+        return reader.skipSearchable() && reader.isAtEnd
     }
 
     private mutating func skipSearchable(depth: Int = 1) -> Bool {
