@@ -31,7 +31,7 @@ struct CoreID: Sendable {
     // searches all conformances of the program.
     fileprivate let bytes: ByteString
 
-    /// - Parameter path: An absolute path, or another text that contains a space.
+    /// - Parameter path: An absolute path, or a text that differs from those of the other two.
     init(path: String) { bytes = ByteString(path) }
     init(domain: String) { bytes = ByteString("domain \(domain)") }
     init(_ object: AnyObject) { bytes = ByteString("object \(UInt(bitPattern: ObjectIdentifier(object)))") }

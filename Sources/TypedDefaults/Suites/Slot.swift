@@ -58,9 +58,6 @@ final class Slot: ForkLock {
         private(set) var isUnderFormerKey = false
         var content = Content.missing
         var knowledge = Knowledge.none
-        /// Whether `stored` was written through this slot, with a type whose round trip was
-        /// checked.
-        private(set) var isRoundTripChecked = false
         fileprivate(set) var unread = UnreadEntries.unknown
         /// The failure that was reported last; `nil` once another value was read or written.
         fileprivate(set) var reported: Report?
@@ -72,6 +69,8 @@ final class Slot: ForkLock {
 
         var isCurrent: Bool { if case .current = knowledge { true } else { false } }
 
+        /// - Parameter isRoundTripChecked: Whether the value was written through this slot, with a
+        ///   type whose round trip was checked.
         mutating func learn(
             _ stored: StoredValue?, isUnderFormerKey: Bool = false, isRoundTripChecked: Bool = false,
             kept: Kept? = nil
@@ -79,7 +78,6 @@ final class Slot: ForkLock {
             self.stored = stored
             unread = kept.map(UnreadEntries.kept) ?? (isRoundTripChecked ? .none : .unknown)
             self.isUnderFormerKey = isUnderFormerKey
-            self.isRoundTripChecked = isRoundTripChecked
             content = stored == nil ? .missing : .notDecoded
         }
 

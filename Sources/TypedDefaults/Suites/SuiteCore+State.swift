@@ -95,13 +95,13 @@ extension SuiteCore {
                 entries[place] = entry
                 return []
             }
-            guard entries[place + 1] != nil else {
+            guard let second = entries[place + 1] else {
                 entries[place + 1] = entry
                 return []
             }
             guard entries.count < 4 * slotCount else {
                 (entries[place], entries[place + 1]) = (entry, first)
-                return [first]
+                return [second]
             }
             let old = entries
             shift -= 1

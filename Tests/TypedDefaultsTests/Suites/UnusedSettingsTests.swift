@@ -1,7 +1,8 @@
 import Foundation
 import Observation
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 /// Tests settings that are used once, with keys that are created at run time, and without a store.
 struct UnusedSettingsTests {
@@ -38,6 +39,28 @@ struct UnusedSettingsTests {
             for (number, key) in keys.enumerated() { suite[key] = number + round }
             #expect(keys.indices.allSatisfy { suite[keys[$0]] == $0 + round })
         }
+    }
+
+    /// What the table no longer holds is released by the caller, after unlocking: a default may be
+    /// an object of the program.
+    @Test func aReplacedEntryIsReturned() {
+        final class Default: Sendable {
+            let ended: Guarded<Int>
+            init(_ ended: Guarded<Int>) { self.ended = ended }
+            deinit { ended.withLock { $0 += 1 } }
+        }
+        let (ended, slot) = (Guarded(0), Slot("key", Conversion<Int>.codable, formerKeys: [], location: nil))
+        let conversion = Conversion<Default>(
+            kind: .convertible, encode: { _ throws(DefaultsError) in nil },
+            decode: { _, _ throws(DefaultsError) in Default(ended) })
+        var (recent, returned) = (SuiteCore.RecentSlots(), [SuiteCore.RecentSlots.Entry?]())
+        for _ in 0..<200 {
+            let declaration = Declaration("key", conversion, default: Box(Default(ended)))
+            returned += recent.insert((declaration, slot), slotCount: 1)
+        }
+        #expect(returned.count >= 200 - 64)
+        #expect(ended.withLock { $0 } == 0)
+        withExtendedLifetime((recent, returned)) {}
     }
 
     @Test func settingsInUseAreKept() throws {

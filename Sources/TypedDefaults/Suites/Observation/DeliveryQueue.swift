@@ -4,7 +4,8 @@ final class Observer<Change: Sendable>: Sendable {
     // Safe: accessed only with the lock of the observers held. With thousands of observers, a lock
     // in each of them would cost too many memory accesses.
     nonisolated(unsafe) var isCancelled = false
-    /// The last change that was made for this observer and others, and the value that it is to.
+    /// The last change that was made with this observer as the first of its audience, and the
+    /// stored form of its new value.
     // Safe: as above.
     nonisolated(unsafe) var last: (new: StoredValue, change: Change)?
 
