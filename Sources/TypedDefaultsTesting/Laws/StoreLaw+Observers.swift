@@ -133,21 +133,48 @@ extension StoreLaw {
         5, "circlesEnd", "observers that trigger themselves end after 100 rounds, and the store works"
     ) { trial in
         let box = trial.box
-        let rounds = Awaited(0)
+        let circle = Awaited(Circle())
         let token = box.observe { change in
-            rounds.change { $0 += 1 }
-            // Enough to know; more could overflow the stack.
-            guard rounds.value <= 110 else { return }
+            var writes = false
+            circle.change { writes = $0.begin() }
+            guard writes else { return }
             try? box.save(change.newValue == trial.first ? trial.second : trial.first)
+            circle.change { $0.writers -= 1 }
         }
         try box.save(trial.first)
-        try trial.wait(for: rounds) { $0 > 1 }
+        try trial.wait(for: circle) { $0.rounds > 1 }
+        // The observer may run on another thread, so a circle has ended when no round follows.
+        var seen = 0
+        while circle.value.rounds > seen {
+            seen = circle.value.rounds
+            _ = circle.wait(before: .now() + .milliseconds(100)) { $0.rounds > seen }
+        }
         token.cancel()
-        try expect(rounds.value <= 110, "they did not end")
+        circle.change { $0.isOver = true }
+        try trial.wait(for: circle) { $0.writers == 0 }
+        try expect(circle.value.rounds <= Circle.limit, "they did not end")
         for value in [trial.first, trial.second] {
             try box.save(value)
             try trial.expectStored(value, "after a circle")
         }
+    }
+}
+
+/// The calls of an observer that writes.
+private struct Circle: Sendable {
+    /// More rounds are not needed, and they could overflow the stack.
+    static let limit = 110
+    var rounds = 0
+    /// The number of calls that are writing.
+    var writers = 0
+    var isOver = false
+
+    /// Counts a call. Returns whether the observer may write.
+    mutating func begin() -> Bool {
+        rounds += 1
+        guard !isOver, rounds <= Self.limit else { return false }
+        writers += 1
+        return true
     }
 }
 

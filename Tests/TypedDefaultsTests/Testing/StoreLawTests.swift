@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import TypedDefaults
 import TypedDefaultsTesting
+
+@testable import TypedDefaults
 
 /// Tests the laws themselves: each of them finds a store that breaks it, and only that law does.
 struct StoreLawTests {
@@ -77,6 +78,40 @@ struct StoreLawTests {
         for law in StoreLaw.persistent where !StoreLaw.all.contains(law) {
             await #expect(throws: LawViolation.self) { try await law.verify { InMemoryStore() } }
         }
+    }
+
+    /// Notifies on another thread, as the watch of a file does. Observers write slowly, and others
+    /// read slowly.
+    private struct LateStore: DefaultStoreType {
+        let base = InMemoryStore<LawSample>()
+        let queue = DispatchQueue(label: "LateStore")
+
+        func get() -> LawSample? { base.get() }
+        func load() throws -> LawSample? {
+            usleep(2_000)
+            return try base.load()
+        }
+        func set(_ value: LawSample) { base.set(value) }
+        func save(_ value: LawSample) throws {
+            if NotificationDepth.current > 0 { usleep(3_000) }
+            try base.save(value)
+        }
+        func remove() { base.remove() }
+        func updateStored<Result>(_ body: (inout LawSample?) throws -> Result) throws -> Result {
+            try base.updateStored(body)
+        }
+        func observe(
+            initial: Bool, _ handler: @escaping @Sendable (DefaultChange<LawSample>) -> Void
+        ) -> ObservationToken {
+            base.observe(initial: initial) { change in
+                let depth = NotificationDepth.current
+                queue.async { NotificationDepth.calling(at: depth) { handler(change) } }
+            }
+        }
+    }
+
+    @Test(arguments: StoreLaw.all) func aStoreThatNotifiesOnAnotherThreadBreaksNone(law: StoreLaw) async throws {
+        try await law.verify { LateStore() }
     }
 
     struct Stop: Error {}
