@@ -3,15 +3,18 @@ import TypedDefaults
 
 /// What observers add to a `set`.
 @MainActor func compareObservers() throws {
-    for isFile in [false, true] {
-        try compare("set with one observer, \(isFile ? "on a file" : "in memory")") { comparison in
+    for (isFile, asks) in [(false, false), (true, false), (false, true), (true, true)] {
+        let name =
+            "set with one observer\(asks ? " that asks for the value" : ""), \(isFile ? "on a file" : "in memory")"
+        try compare(name) { comparison in
             @MainActor func makeStore() throws -> PersistentStore<CameraConfig> {
                 PersistentStore(in: isFile ? try Files.makeSettings([]) : .inMemory())
             }
             let unobserved = try makeStore()
             comparison.add(.limit, "no observer") { for index in 0..<$0 { unobserved.set(CameraConfig(shots: index)) } }
             let store = try makeStore()
-            let token = store.observe { blackHole($0.newValue) }
+            let token =
+                if asks { store.observe { blackHole($0.newValue) } } else { store.observe { blackHole($0.kind) } }
             comparison.add(.ours, "PersistentStore") { times in
                 for index in 0..<times { store.set(CameraConfig(shots: index)) }
                 withExtendedLifetime(token) {}

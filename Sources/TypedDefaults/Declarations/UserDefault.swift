@@ -141,12 +141,3 @@ extension UserDefault {
         return DefaultUpdates { element in setting.observe(initial: true) { element($0.newValue ?? key.defaultValue) } }
     }
 }
-
-extension DefaultChange {
-    /// Returns the change with the default in place of missing values.
-    fileprivate func filled(with defaultValue: Value) -> DefaultChange {
-        DefaultChange(
-            oldValue: oldValue ?? defaultValue, newValue: newValue ?? defaultValue, kind: kind, origin: origin,
-            name: name)
-    }
-}

@@ -135,10 +135,7 @@ extension Setting {
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken {
         if let replacement { return replacement.observe(initial: initial, handler) }
-        let observer = Observers.SlotObserver { change in
-            // Safe: the slot, which has this type, created the box.
-            handler(unsafeDowncast(change, to: Box<DefaultChange<Value>>.self).value)
-        }
+        let observer = Observers.SlotObserver { [name] change in handler(DefaultChange(change, name: name)) }
         return core.observe(slot, observer, initial: initial)
     }
 

@@ -157,12 +157,6 @@ final class Slot: ForkLock {
     private let makeBox: @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
     /// Returns the form in which the value of a launch argument would be stored.
     let storedForm: @Sendable (_ argument: PropertyList) -> Result<PropertyList?, DefaultsError>
-    /// Returns a `Box` of the change from one stored value to another, and the error if the new one
-    /// cannot be read. The last change is one to the old value, if there is one.
-    let makeChange:
-        @Sendable (
-            _ last: (any AnyObject & Sendable)?, StoredValue?, StoredValue?, ChangeOrigin, _ isInitial: Bool
-        ) -> (any AnyObject & Sendable, DefaultsError?)
     /// Returns the slot of the same key and type in another suite.
     let makeSlot: @Sendable (DefaultsSuite) -> Slot
     private let cache = Locked(Cache())
@@ -181,10 +175,9 @@ final class Slot: ForkLock {
     private let isAlwaysTracked: Bool
 
     init<Value>(
-        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String], location: String?,
+        _ key: String, _ conversion: Conversion<Value>, formerKeys: [String],
         frameworkKeepsKeyPaths: Bool = Slot.frameworkKeepsKeyPaths
     ) {
-        let name = SettingName(key: key, location: location)
         self.key = key
         self.formerKeys = formerKeys
         isAlwaysTracked = !frameworkKeepsKeyPaths
@@ -208,31 +201,6 @@ final class Slot: ForkLock {
         makeSlot = { suite in
             suite.core.slot(
                 forKey: suite.withPrefix(key), conversion, formerKeys: formerKeys.map(suite.withPrefix))
-        }
-        makeChange = { [decodeBox = conversion.decodeBox] last, old, new, origin, isInitial in
-            var failure: DefaultsError?
-            func value(_ stored: StoredValue?) -> Value? {
-                guard let stored else { return nil }
-                switch decodeBox(stored, .stored) {
-                // Safe, here and below: the boxes of a slot are of its type.
-                case .success(let box): return unsafeDowncast(box, to: Box<Value>.self).value
-                case .failure(let error):
-                    failure = error
-                    return nil
-                }
-            }
-            let oldValue =
-                if let last { unsafeDowncast(last, to: Box<DefaultChange<Value>>.self).value.newValue } else {
-                    value(old)
-                }
-            failure = nil
-            let newValue = value(new)
-            return (
-                Box(
-                    DefaultChange(
-                        oldValue: oldValue, newValue: newValue,
-                        kind: isInitial ? .initial : new == nil ? .removed : .set, origin: origin, name: name)), failure
-            )
         }
     }
 

@@ -79,7 +79,7 @@ extension SuiteCore {
     private func makeSlot<Value>(
         forKey key: String, _ conversion: Conversion<Value>, _ formerKeys: [String]
     ) -> Slot {
-        let made = Slot(key, conversion, formerKeys: formerKeys, location: backend.location)
+        let made = Slot(key, conversion, formerKeys: formerKeys)
         let layers = state.withLock { $0.layers }
         let (layered, refusal) = layers.value(of: made)
         let result = state.withLock {

@@ -82,6 +82,9 @@ struct DeadlockTests {
                         Issue.record("called after the end")
                     }
                     let holder = settings.holder
+                    // Values are decoded only for those who ask.
+                    let asking = holder.observe { _ = $0.newValue }
+                    defer { asking.cancel() }
                     Item.whenItEnds.withLock { $0 = nil }
                     for number in 1...3 { holder.set(Holder(number: number)) }
                     // Writes to the observed setting, so that another change becomes pending.

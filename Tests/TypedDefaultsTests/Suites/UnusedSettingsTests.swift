@@ -49,7 +49,7 @@ struct UnusedSettingsTests {
             init(_ ended: Guarded<Int>) { self.ended = ended }
             deinit { ended.withLock { $0 += 1 } }
         }
-        let (ended, slot) = (Guarded(0), Slot("key", Conversion<Int>.codable, formerKeys: [], location: nil))
+        let (ended, slot) = (Guarded(0), Slot("key", Conversion<Int>.codable, formerKeys: []))
         let conversion = Conversion<Default>(
             kind: .convertible, encode: { _ throws(DefaultsError) in nil },
             decode: { _, _ throws(DefaultsError) in Default(ended) })

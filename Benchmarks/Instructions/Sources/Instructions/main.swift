@@ -36,6 +36,10 @@ settings.$number.value = 3
 account.userName = "a"
 suite[.count] = 2
 
+// Not in `run()`, because a function inside it would not be counted.
+@Sendable func note(_ change: DefaultChange<Config>) { precondition(change.kind == .set) }
+@Sendable func noteValue(_ change: DefaultChange<Config>) { precondition(change.newValue!.count > 0) }
+
 /// The instructions of this function and the functions that it calls are counted.
 @MainActor @inline(never) func run() throws -> Int {
     var sum = 0
@@ -47,6 +51,10 @@ suite[.count] = 2
     case "in-place": for _ in 0..<rounds { sum += suite[DefaultKey("count", default: 1)] }
     case "set": for round in 0..<rounds { store.set(Config(count: round + 1)) }
     case "equal-set": for _ in 0..<rounds { store.set(Config()) }
+    case "observed-set", "observed-value":
+        let token = store.observe(arguments[1] == "observed-set" ? note : noteValue)
+        for round in 0..<rounds { store.set(Config(count: round + 1)) }
+        token.cancel()
     case "update": for _ in 0..<rounds { try settings.$number.update { $0 += 1 } }
     default: fatalError("no such call: \(arguments[1])")
     }

@@ -18,17 +18,32 @@ public enum ChangeOrigin: Hashable, Sendable {
 }
 
 /// A change of one value.
+///
+/// The values of a change in a suite are decoded when you first ask for them. If the new value
+/// cannot be read, the failure handler of the suite receives an error at that moment.
 public struct DefaultChange<Value: Sendable>: Sendable {
-    /// The value before; `nil` if none was stored, if it could not be read, or in the initial call.
-    public let oldValue: Value?
-    /// The value after; `nil` if it was removed, or if it cannot be read.
-    public let newValue: Value?
+    // The types of the content are not generic, because generic code that is not specialized is
+    // slow.
+    private let old: ChangeContent
+    private let new: ChangeContent
+    /// A box of what takes the place of missing values.
+    private var other: AnyBox?
     /// What happened.
     public let kind: ChangeKind
     /// Who changed the value.
     public let origin: ChangeOrigin
     /// For descriptions; `nil` if the store has no key.
     let name: SettingName?
+
+    /// The value before; `nil` if none was stored, if it could not be read, or in the initial call.
+    public var oldValue: Value? { value(of: old) }
+    /// The value after; `nil` if it was removed, or if it cannot be read.
+    public var newValue: Value? { value(of: new) }
+
+    private func value(of content: ChangeContent) -> Value? {
+        // Safe: all boxes of a change are of its type.
+        (content.box ?? other).map { unsafeDowncast($0, to: Box<Value>.self).value }
+    }
 
     /// Creates a change, for a store of your own that implements
     /// ``DefaultStoreType/observe(initial:_:)``.
@@ -37,15 +52,30 @@ public struct DefaultChange<Value: Sendable>: Sendable {
     }
 
     init(oldValue: Value?, newValue: Value?, kind: ChangeKind, origin: ChangeOrigin, name: SettingName?) {
-        (self.oldValue, self.newValue, self.kind, self.origin) = (oldValue, newValue, kind, origin)
+        func content(_ value: Value?) -> ChangeContent { value.map { .box(Box($0)) } ?? .none }
+        (old, new) = (content(oldValue), content(newValue))
+        (self.kind, self.origin, self.name) = (kind, origin, name)
+    }
+
+    /// - Parameter change: A change of a slot with this type of values.
+    init(_ change: SlotChange, name: SettingName) {
+        (old, new, kind, origin) = (change.old, change.new, change.kind, change.origin)
         self.name = name
     }
 
+    private init(_ earlier: DefaultChange, mergedWith later: DefaultChange) {
+        (old, new, kind, name, other) = (earlier.old, later.new, later.kind, later.name, later.other)
+        origin = earlier.origin == .external ? .external : later.origin
+    }
+
     /// Returns both changes combined, for a consumer that missed the first one.
-    func merged(with later: DefaultChange) -> DefaultChange {
-        DefaultChange(
-            oldValue: oldValue, newValue: later.newValue, kind: later.kind,
-            origin: origin == .external ? .external : later.origin, name: later.name)
+    func merged(with later: DefaultChange) -> DefaultChange { DefaultChange(self, mergedWith: later) }
+
+    /// Returns the change with another value in place of missing ones.
+    func filled(with other: Value) -> DefaultChange {
+        var change = self
+        change.other = Box(other)
+        return change
     }
 }
 

@@ -4,10 +4,9 @@ final class Observer<Change: Sendable>: Sendable {
     // Safe: accessed only with the lock of the observers held. With thousands of observers, a lock
     // in each of them would cost too many memory accesses.
     nonisolated(unsafe) var isCancelled = false
-    /// The last change that was made with this observer as the first of its audience, and the
-    /// stored form of its new value.
+    /// The new value of the last change that had this observer as the first of its audience.
     // Safe: as above.
-    nonisolated(unsafe) var last: (new: StoredValue, change: Change)?
+    nonisolated(unsafe) var last: ChangedValue?
 
     init(_ handle: @escaping @Sendable (Change) -> Void) { self.handle = handle }
 }

@@ -25,6 +25,9 @@ import SettingsFile
 // thread, so a handler can run on a thread other than the writer's. A thread that is inside a write
 // of any suite delivers after it has ended that write, because a handler may write the suite.
 //
+// Values. Each value of a change is a `ChangedValue`, decoded when an observer asks for it.
+// The observers of a change share it. The new value of one change is the old value of the next.
+//
 // What can happen in between
 // --------------------------
 // - The token is cancelled. Delivery asks for each observer immediately before the call, so no call
@@ -87,8 +90,7 @@ enum NotificationDepth {
 
 /// The observers of a suite and its slots, and the events that wait for them.
 struct Observers {
-    /// Takes a `Box` of a ``DefaultChange`` of the slot's type.
-    typealias SlotObserver = Observer<any AnyObject & Sendable>
+    typealias SlotObserver = Observer<SlotChange>
 
     /// A change of a slot.
     struct Change {

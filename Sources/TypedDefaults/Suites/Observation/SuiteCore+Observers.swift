@@ -180,13 +180,13 @@ extension SuiteCore {
         let last = withObservers { _ in first.last }
         // Released without a lock: the values may hold objects of the program.
         defer { withExtendedLifetime(last) {} }
-        var change: (any AnyObject & Sendable)?
+        var change: SlotChange?
         for observer in event.audience {
             if change == nil || !event.slot.keepsValues {
                 // Class instances are made for each observer, because an observer could change
                 // them.
-                let new = makeChange(event, after: last)
-                if event.slot.keepsValues { withObservers { _ in first.last = event.new.map { ($0, new) } } }
+                let (new, value) = makeChange(event, after: last)
+                if event.slot.keepsValues { withObservers { _ in first.last = value } }
                 change = new
             }
             // Checked immediately before the call; see `ObservationToken.cancel()`.
@@ -195,13 +195,18 @@ extension SuiteCore {
     }
 
     private func makeChange(
-        _ event: Observers.Change, after last: (new: StoredValue, change: any AnyObject & Sendable)?
-    ) -> any AnyObject & Sendable {
-        // Usually the old value was decoded for the last change.
-        let isNext = if let last, let old = event.old { last.new.isIdentical(to: old) } else { false }
-        let (change, failure) = event.slot.makeChange(
-            isNext ? last?.change : nil, event.old, event.new, event.isForeign ? .external : .local, event.isInitial)
-        if let failure { reportOnce(failure.about(key: event.slot.key), of: event.slot, stored: event.new) }
-        return change
+        _ event: Observers.Change, after last: ChangedValue?
+    ) -> (SlotChange, new: ChangedValue?) {
+        let new = event.new.map { ChangedValue($0, of: event.slot, in: self, isReported: true) }
+        let old = event.old.map { old in
+            // Usually the old value is the new one of the last change, and may be decoded.
+            if let last, last.stored.isIdentical(to: old) { return last }
+            return ChangedValue(old, of: event.slot, in: self, isReported: false)
+        }
+        let change = SlotChange(
+            old: old.map(ChangeContent.stored) ?? .none, new: new.map(ChangeContent.stored) ?? .none,
+            kind: event.isInitial ? .initial : event.new == nil ? .removed : .set,
+            origin: event.isForeign ? .external : .local)
+        return (change, new)
     }
 }

@@ -155,7 +155,7 @@ struct TrackingTests {
     @Test func theFrameworkRetainsTheKeyPathOfATrackedSlot() {
         #expect(Slot.frameworkKeepsKeyPaths)
         let slot = Slot(
-            "number", Conversion<Int>.codable, formerKeys: [], location: nil)
+            "number", Conversion<Int>.codable, formerKeys: [])
         #expect(!slot.noteAccess())
         let fired = Guarded(0)
         for count in 1...3 {
@@ -173,7 +173,7 @@ struct TrackingTests {
 
     @Test func withoutKeyPathsEverySlotCountsAsTracked() {
         let slot = Slot(
-            "number", Conversion<Int>.codable, formerKeys: [], location: nil, frameworkKeepsKeyPaths: false)
+            "number", Conversion<Int>.codable, formerKeys: [], frameworkKeepsKeyPaths: false)
         #expect(slot.noteAccess())
         slot.noteChange()
         #expect(slot.isTracked)
