@@ -38,6 +38,28 @@ struct FormerKeysTests {
         }
     }
 
+    /// Other processes move the value to the new name and back while this one looks for it.
+    @Test func aValueThatMovesBetweenTwoReadsIsFound() {
+        let backend = SpyBackend(["old": 5])
+        let suite = DefaultsSuite(backend: backend)
+        let reads = Guarded(0)
+        backend.interrupt { [unowned backend] call in
+            guard call == .value else { return }
+            let count = reads.withLock { reads in
+                reads += 1
+                return reads
+            }
+            if count == 1 {
+                backend.write(5, forKey: "new")
+                backend.write(nil, forKey: "old")
+            } else if count == 2 {
+                backend.write(5, forKey: "old")
+                backend.write(nil, forKey: "new")
+            }
+        }
+        #expect(suite[DefaultKey("new", formerly: "old", default: 0)] == 5)
+    }
+
     @Test func keyVerbsRemoveTheFormerValueToo() throws {
         let suite = DefaultsSuite.inMemory(["old": 5, "other": 6])
         let (key, other) = (

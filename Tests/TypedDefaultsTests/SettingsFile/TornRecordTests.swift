@@ -37,4 +37,16 @@ struct TornRecordTests {
             #expect(!isTorn(bytes), "bit \(bit)")
         }
     }
+
+    /// Behind a missing block the rest of its record may follow, or whole records.
+    @Test func aWholeRecordBehindAMissingBlockIsNotTorn() {
+        var record = RecordWriter()
+        record.append("key", raw: [UInt8](repeating: 1, count: 100)[...])
+        // A checksum that continues from bytes which are lost.
+        _ = record.finish(after: 99)
+        let (missing, found) = ([UInt8](repeating: 0, count: 512), record.withBytes { Array($0) })
+        #expect(!isTorn(missing + found))
+        #expect(isTorn(missing + found[..<64]), "its length goes beyond the end")
+        #expect(isTorn(missing + [UInt8](repeating: 1, count: 200)), "it is no record")
+    }
 }
