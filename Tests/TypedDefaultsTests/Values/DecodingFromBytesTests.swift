@@ -169,7 +169,7 @@ struct DecodingFromBytesTests {
             func read(_ stored: StoredValue) -> [String] {
                 let reading = Reading(seed: seed)
                 let unknown = UnknownEntries()
-                let root = PropertyListTreeDecoder.Root(
+                let root = StoredValueDecoder.Root(
                     userInfo: [Reading.key: reading], isOptional: seed % 3 == 0, isStrict: seed % 2 == 0,
                     unknown: unknown)
                 if seed % 3 == 0 {

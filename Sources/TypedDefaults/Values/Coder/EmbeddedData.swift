@@ -28,7 +28,7 @@ struct EmbeddedData {
     /// - Throws: The error of Foundation's decoder, or of the type's own `init(from:)`.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value? { try format?.decode(type, from: data) }
 
-    /// The tree in the data, for a decoder with ``PropertyListTreeDecoder/Root/readsFoundation``;
+    /// The tree in the data, for a decoder with ``StoredValueDecoder/Root/readsFoundation``;
     /// `nil` if the data holds neither JSON nor a property list.
     var tree: PropertyList? {
         get throws { try format?.decode(FoundationTree.self, from: data).propertyList }

@@ -21,7 +21,7 @@ private struct RecoveringTreeDecoder<Value: Decodable> {
     /// Whether something at fault is not in `recovered`, such as an element of an array.
     private(set) var hasOtherFaults = false
     /// The parts that are not stored in the form of their type. All others are read strictly, so
-    /// that a fault changes nothing else: see ``PropertyListTreeDecoder/Root/isStrict``.
+    /// that a fault changes nothing else: see ``StoredValueDecoder/Root/isStrict``.
     private(set) var lenientPaths: Set<[String]> = []
     /// The lists and dictionaries whose parts were decoded one by one.
     private var recoveredCollections: Set<[String]> = []
@@ -41,7 +41,7 @@ private struct RecoveringTreeDecoder<Value: Decodable> {
         while true {
             let failures = DecodingFailures()
             unknown?.removeAll()
-            let root = PropertyListTreeDecoder.Root(
+            let root = StoredValueDecoder.Root(
                 lenientPaths: lenientPaths, unknown: unknown, failures: failures, readsFoundation: isFoundation)
             do {
                 return try root.decode(Value.self, from: .tree(tree))

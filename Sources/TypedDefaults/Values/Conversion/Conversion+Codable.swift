@@ -107,7 +107,7 @@ extension Conversion where Value: Codable {
             guard let embedded = try? EmbeddedData(data).tree else { return recovery }
             tree = embedded
             unknown.removeAll()
-            let root = PropertyListTreeDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
+            let root = StoredValueDecoder.Root(isStrict: false, unknown: unknown, readsFoundation: true)
             guard (try? root.decode(Value.self, from: .tree(tree))) != nil else { return recovery }
         }
         recovery.entries = unknown.entries(in: tree)
@@ -147,7 +147,7 @@ extension Conversion where Value: Codable {
         _ stored: StoredValue, _ mode: DecodingMode = .stored, fallback: @autoclosure () -> Value?,
         noting reads: ReadPlaces? = nil, unknown: UnknownEntries? = nil
     ) throws(DefaultsError) -> Value {
-        let strict = PropertyListTreeDecoder.Root(readsArguments: mode == .argument, reads: reads, unknown: unknown)
+        let strict = StoredValueDecoder.Root(readsArguments: mode == .argument, reads: reads, unknown: unknown)
         do {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
@@ -162,11 +162,11 @@ extension Conversion where Value: Codable {
     /// variables would be looked up before the first attempt.
     @inline(never)
     private static func decodingAgain(
-        _ stored: PropertyList, _ strict: PropertyListTreeDecoder.Root, _ mode: DecodingMode,
+        _ stored: PropertyList, _ strict: StoredValueDecoder.Root, _ mode: DecodingMode,
         fallback: @autoclosure () -> Value?, noting reads: ReadPlaces?, unknown: UnknownEntries?, after error: any Error
     ) throws(DefaultsError) -> Value {
         /// Takes properties that are missing from the default, one in each round.
-        func decode(_ root: PropertyListTreeDecoder.Root) throws -> Value {
+        func decode(_ root: StoredValueDecoder.Root) throws -> Value {
             var tree = stored
             while true {
                 do {
@@ -182,7 +182,7 @@ extension Conversion where Value: Codable {
         }
         if case DecodingError.keyNotFound = error, let value = try? decode(strict) { return value }
         // Other accepted forms count only if the type's own form is not found; see `Root.isStrict`.
-        let root = PropertyListTreeDecoder.Root(
+        let root = StoredValueDecoder.Root(
             readsArguments: mode == .argument, isStrict: false, reads: reads, unknown: unknown)
         do {
             do {

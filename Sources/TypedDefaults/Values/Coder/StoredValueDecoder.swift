@@ -20,17 +20,17 @@ extension PropertyList {
         _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> Value {
         do {
-            return try PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false)
+            return try StoredValueDecoder.Root(userInfo: userInfo, isOptional: false)
                 .decode(type, from: .tree(self))
         } catch {
-            let lenient = PropertyListTreeDecoder.Root(userInfo: userInfo, isOptional: false, isStrict: false)
+            let lenient = StoredValueDecoder.Root(userInfo: userInfo, isOptional: false, isStrict: false)
             return try lenient.decode(type, from: .tree(self))
         }
     }
 }
 
 /// Decodes a value from one node of a tree, or from the stored bytes of an array or a dictionary.
-final class PropertyListTreeDecoder: Decoder {
+final class StoredValueDecoder: Decoder {
     enum Node {
         case value(PropertyList)
         /// The offset of an array or a dictionary in the stored bytes.
@@ -87,7 +87,7 @@ final class PropertyListTreeDecoder: Decoder {
         }
 
         func decode<Value: Decodable>(_ type: Value.Type, from stored: StoredValue) throws -> Value {
-            let decoder = PropertyListTreeDecoder(root: self, stored, valueType: type)
+            let decoder = StoredValueDecoder(root: self, stored, valueType: type)
             let node = decoder.node
             return try decoder.value(type, from: node, key: nil, isNil: node.isNilMarker, elseFrom: decoder)
         }
@@ -95,16 +95,16 @@ final class PropertyListTreeDecoder: Decoder {
 
     fileprivate let root: Root
     /// The stored value; empty if it is a tree.
-    private let bytes: [UInt8]
-    private let node: Node
+    let bytes: [UInt8]
+    let node: Node
     /// The entries of the node, once a keyed container was made.
     @exclusivity(unchecked)
-    private var entries = Entries.bytes(count: 0, first: 0)
+    var entries = Entries.bytes(count: 0, first: 0)
     /// The value in the bytes that was found last, and the number of entries from there on. The
     /// next search begins behind it, because types usually read their properties in the order in
     /// which they are stored.
     @exclusivity(unchecked)
-    private var cursor = (left: 0, position: 0)
+    var cursor = (left: 0, position: 0)
     /// Whether the node is the content of a whole setting of optional type.
     private lazy var isOptionalRoot = parent == nil && root.isOptional && valueType is any AnyOptional.Type
     /// The type that decodes itself here; `nil` in a nested container.
@@ -112,7 +112,7 @@ final class PropertyListTreeDecoder: Decoder {
     /// Whether a read has failed here. If the type is decoded anyway, it tries several types.
     @exclusivity(unchecked)
     private var hasFailed = false
-    private let parent: PropertyListTreeDecoder?
+    private let parent: StoredValueDecoder?
     private let key: (any CodingKey)?
     /// The number of decoders down to this one.
     private let depth: Int
@@ -135,7 +135,7 @@ final class PropertyListTreeDecoder: Decoder {
     }
 
     fileprivate init(
-        parent: PropertyListTreeDecoder, node: Node, key: (any CodingKey)?, valueType: Any.Type? = nil,
+        parent: StoredValueDecoder, node: Node, key: (any CodingKey)?, valueType: Any.Type? = nil,
         isSingle: Bool = false
     ) throws {
         self.valueType = valueType
@@ -154,7 +154,7 @@ final class PropertyListTreeDecoder: Decoder {
 
     var codingPath: [any CodingKey] {
         var path: [any CodingKey] = []
-        var decoder: PropertyListTreeDecoder? = self
+        var decoder: StoredValueDecoder? = self
         while let current = decoder {
             if let key = current.key { path.append(key) }
             decoder = current.parent
@@ -225,7 +225,7 @@ final class PropertyListTreeDecoder: Decoder {
     @inline(__always)
     fileprivate func value<Value: Decodable>(
         _ type: Value.Type, from node: Node, key: @autoclosure () -> (any CodingKey)?,
-        isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> PropertyListTreeDecoder
+        isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> StoredValueDecoder
     ) throws -> Value {
         // As in `nativeForm(of:)`, compares the most common types first. Safe: each bit cast is
         // from the requested type.
@@ -259,7 +259,7 @@ final class PropertyListTreeDecoder: Decoder {
         return try converted(type, from: node, key: key(), isNil: isNil()) as! Value
     }
 
-    private func nested<Value: Decodable>(_ type: Value.Type, from decoder: PropertyListTreeDecoder) throws -> Value {
+    private func nested<Value: Decodable>(_ type: Value.Type, from decoder: StoredValueDecoder) throws -> Value {
         do {
             let value = try Value(from: decoder)
             if decoder.hasFailed { CheckedTypes.noteAmbiguity(of: type) }
@@ -297,7 +297,7 @@ final class PropertyListTreeDecoder: Decoder {
         if node.isNilMarker { try checkIsNotNil(type, node, at: key) }
         let value = try value(
             type, from: node.unescapedFromNil, key: key, isNil: node.isNilMarker,
-            elseFrom: PropertyListTreeDecoder(parent: self, node: node, key: key, valueType: type))
+            elseFrom: StoredValueDecoder(parent: self, node: node, key: key, valueType: type))
         root.reads?.insert(codingPath + [key])
         return value
     }
@@ -307,7 +307,7 @@ final class PropertyListTreeDecoder: Decoder {
         func decode(_ node: Node) throws -> Value {
             try value(
                 type, from: node, key: nil, isNil: !isOptionalRoot && self.node.isNilMarker,
-                elseFrom: PropertyListTreeDecoder(
+                elseFrom: StoredValueDecoder(
                     parent: self, node: node, key: nil, valueType: type, isSingle: true))
         }
         if isOptionalRoot { return try decode(node) }
@@ -334,9 +334,9 @@ final class PropertyListTreeDecoder: Decoder {
 }
 
 // One generic `decode` also meets the requirements for the standard types.
-extension PropertyListTreeDecoder {
+extension StoredValueDecoder {
     private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-        let decoder: PropertyListTreeDecoder
+        let decoder: StoredValueDecoder
         var codingPath: [any CodingKey] { decoder.codingPath }
         var allKeys: [Key] { decoder.names.compactMap(Key.init(stringValue:)) }
 
@@ -352,8 +352,8 @@ extension PropertyListTreeDecoder {
             return node
         }
 
-        func nested(_ key: some CodingKey) throws -> PropertyListTreeDecoder {
-            try PropertyListTreeDecoder(parent: decoder, node: node(key), key: key)
+        func nested(_ key: some CodingKey) throws -> StoredValueDecoder {
+            try StoredValueDecoder(parent: decoder, node: node(key), key: key)
         }
 
         func decodeNil(forKey key: Key) throws -> Bool { try node(key).isNilMarker }
@@ -403,7 +403,7 @@ extension PropertyListTreeDecoder {
     }
 
     private struct UnkeyedContainer: UnkeyedDecodingContainer {
-        let decoder: PropertyListTreeDecoder
+        let decoder: StoredValueDecoder
         /// `nil` if the elements are read from the bytes.
         let elements: [PropertyList]?
         let count: Int?
@@ -414,7 +414,7 @@ extension PropertyListTreeDecoder {
         var isAtEnd: Bool { currentIndex == count }
 
         /// Returns `nil` if the decoder does not read an array.
-        init?(decoder: PropertyListTreeDecoder) {
+        init?(decoder: StoredValueDecoder) {
             self.decoder = decoder
             switch decoder.node {
             case .value(.array(let elements)): (self.elements, count) = (elements, elements.count)
@@ -435,10 +435,10 @@ extension PropertyListTreeDecoder {
 
         /// Returns a container for the next element and moves past the element.
         mutating func next<Container>(
-            _ type: Any.Type, _ open: (PropertyListTreeDecoder) throws -> Container
+            _ type: Any.Type, _ open: (StoredValueDecoder) throws -> Container
         ) throws -> Container {
             let next = try open(
-                PropertyListTreeDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex)))
+                StoredValueDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex)))
             advance()
             return next
         }
@@ -481,7 +481,7 @@ extension PropertyListTreeDecoder {
     }
 
     private struct SingleValueContainer: SingleValueDecodingContainer {
-        let decoder: PropertyListTreeDecoder
+        let decoder: StoredValueDecoder
         var codingPath: [any CodingKey] { decoder.codingPath }
 
         func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
@@ -493,135 +493,11 @@ extension PropertyListTreeDecoder {
     }
 }
 
-// Reading the stored bytes. They are known to be valid.
-extension PropertyListTreeDecoder {
-    private func tree(of node: Node) -> PropertyList {
-        switch node {
-        case .value(let value): value
-        case .bytes(let offset): bytes.read(at: offset) { $0.value()! }
-        }
-    }
-
-    private func word(at offset: Int, _ tag: ValueTag) -> UInt64? {
-        bytes[offset] == tag.rawValue ? bytes.read(at: offset + 1) { $0.word() } : nil
-    }
-
-    private func plainBool(at offset: Int) -> Bool? { bytes[offset] <= 1 ? bytes[offset] == 1 : nil }
-
-    private func plainInt(at offset: Int) -> Int? {
-        word(at: offset, .integer).flatMap { Int(exactly: Int64(bitPattern: $0)) }
-    }
-
-    /// Returns a string that is not escaped.
-    private func plainString(at offset: Int) -> String? {
-        guard bytes[offset] == ValueTag.string.rawValue else { return nil }
-        return bytes.read(at: offset + 1) { reader in
-            let text = UnsafeRawBufferPointer(rebasing: reader.bytes[reader.counted()!])
-            return text.first == UInt8(ascii: "$") ? nil : String(decoding: text, as: UTF8.self)
-        }
-    }
-}
-
-/// The entries of a dictionary.
-private enum Entries {
-    case tree([String: PropertyList])
-    /// The entries are searched one after the other.
-    case bytes(count: Int, first: Int)
-}
-
-extension PropertyListTreeDecoder {
-    /// Finds the entries of the node. Returns false if it is no dictionary.
-    private func openEntries() -> Bool {
-        switch node {
-        case .value(.dictionary(let tree)): entries = .tree(tree)
-        case .bytes(let offset) where bytes[offset] == ValueTag.dictionary.rawValue:
-            let (count, first) = bytes.header(at: offset)
-            if count > ByteReader.searchLimit, case .dictionary(let tree) = tree(of: node) {
-                entries = .tree(tree)
-            } else {
-                entries = .bytes(count: count, first: first)
-            }
-        default: return false
-        }
-        return true
-    }
-
-    private var names: [String] {
-        switch entries {
-        case .tree(let entries): Array(entries.keys)
-        case .bytes(let count, let first):
-            bytes.read(at: first) { reader in
-                (0..<count).map { _ in
-                    defer { _ = reader.skipValue() }
-                    return reader.string()!
-                }
-            }
-        }
-    }
-
-    private func find(_ name: String) -> Node? {
-        switch entries {
-        case .tree(let entries): return entries[name].map(Node.value)
-        case .bytes(let count, let first):
-            if let offset = offset(of: name, count, first) { return bytes.node(at: offset) }
-            // Two texts beyond ASCII can be the same in different Unicode forms.
-            guard !(names + [name]).allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }),
-                case .dictionary(let tree) = tree(of: node)
-            else { return nil }
-            return tree[name].map(Node.value)
-        }
-    }
-
-    /// Returns the offset of the value of a key, and moves the cursor there.
-    private func offset(of name: String, _ count: Int, _ first: Int) -> Int? {
-        var name = name
-        return name.withUTF8 { name in
-            bytes.withUnsafeBytes { bytes in
-                let name = UnsafeRawBufferPointer(name)
-                var (reader, left) = (ByteReader(bytes, at: cursor.position), cursor.left)
-                if left > 0 {
-                    _ = reader.skipValue()
-                    left -= 1
-                }
-                var ahead = left
-                if reader.skip(to: name, within: &ahead) {
-                    cursor = (ahead, reader.position)
-                    return reader.position
-                }
-                reader = ByteReader(bytes, at: first)
-                var behind = count - left
-                guard reader.skip(to: name, within: &behind) else { return nil }
-                cursor = (behind + left, reader.position)
-                return reader.position
-            }
-        }
-    }
-}
-
-extension PropertyListTreeDecoder.Node {
+extension StoredValueDecoder.Node {
     fileprivate var isNilMarker: Bool { if case .value(let value) = self { value.isNilMarker } else { false } }
 
     fileprivate var unescapedFromNil: Self {
         if case .value(let value) = self { .value(value.unescapedFromNil) } else { self }
-    }
-}
-
-extension [UInt8] {
-    @inline(__always)
-    fileprivate func read<Result>(at offset: Int, _ body: (inout ByteReader) -> Result) -> Result {
-        withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes, at: offset)
-            return body(&reader)
-        }
-    }
-
-    /// Returns the number of values in an array or a dictionary, and the offset of the first one.
-    fileprivate func header(at offset: Int) -> (count: Int, first: Int) {
-        read(at: offset + 1) { ($0.count()!, $0.position) }
-    }
-
-    fileprivate func node(at offset: Int) -> PropertyListTreeDecoder.Node {
-        self[offset] >= ValueTag.array.rawValue ? .bytes(at: offset) : .value(read(at: offset) { $0.value()! })
     }
 }
 
