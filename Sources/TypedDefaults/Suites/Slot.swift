@@ -402,6 +402,8 @@ extension Slot {
         cache.withLock { $0.endCommit() }
     }
 
+    func withLock<Result>(_ body: () -> Result) -> Result { cache.withLock { _ in body() } }
+
     /// Held during a fork, so that the cache is consistent in the child.
     func lock() { cache.lock() }
     func unlock() { cache.unlock() }

@@ -19,13 +19,14 @@ public enum ChangeOrigin: Hashable, Sendable {
 
 /// A change of one value.
 ///
-/// The values of a change in a suite are decoded when you first ask for them. If the new value
-/// cannot be read, the failure handler of the suite receives an error at that moment.
+/// The values of a change in a suite are decoded when you first ask for them. Ask for the new value
+/// in the handler: if it cannot be read, the failure handler of the suite receives the error after
+/// the observers have returned. Later, `newValue` is `nil` and no handler is called.
 public struct DefaultChange<Value: Sendable>: Sendable {
     // The types of the content are not generic, because generic code that is not specialized is
     // slow.
-    private let old: ChangeContent
-    private let new: ChangeContent
+    private var old: ChangeContent
+    private var new: ChangeContent
     /// A box of what takes the place of missing values.
     private var other: AnyBox?
     /// What happened.
@@ -41,8 +42,9 @@ public struct DefaultChange<Value: Sendable>: Sendable {
     public var newValue: Value? { value(of: new) }
 
     private func value(of content: ChangeContent) -> Value? {
+        guard let box = content.box ?? other else { return nil }
         // Safe: all boxes of a change are of its type.
-        (content.box ?? other).map { unsafeDowncast($0, to: Box<Value>.self).value }
+        return unsafeDowncast(box, to: Box<Value>.self).value
     }
 
     /// Creates a change, for a store of your own that implements
@@ -66,6 +68,14 @@ public struct DefaultChange<Value: Sendable>: Sendable {
     private init(_ earlier: DefaultChange, mergedWith later: DefaultChange) {
         (old, new, kind, name, other) = (earlier.old, later.new, later.kind, later.name, later.other)
         origin = earlier.origin == .external ? .external : later.origin
+    }
+
+    /// Returns the change with decoded values, for a consumer that takes it after the delivery, so
+    /// that a failure is reported and the consumer does not have to decode.
+    func decoded() -> DefaultChange {
+        var change = self
+        (change.old, change.new) = (old.decoded, new.decoded)
+        return change
     }
 
     /// Returns both changes combined, for a consumer that missed the first one.

@@ -4,9 +4,10 @@ final class Observer<Change: Sendable>: Sendable {
     // Safe: accessed only with the lock of the observers held. With thousands of observers, a lock
     // in each of them would cost too many memory accesses.
     nonisolated(unsafe) var isCancelled = false
-    /// The new value of the last change that had this observer as the first of its audience.
+    /// The new value of the last change that had this observer as the first of its audience, and
+    /// how it was stored.
     // Safe: as above.
-    nonisolated(unsafe) var last: ChangedValue?
+    nonisolated(unsafe) var last: (stored: StoredValue, value: ChangedValue)?
 
     init(_ handle: @escaping @Sendable (Change) -> Void) { self.handle = handle }
 }

@@ -27,6 +27,9 @@ import SettingsFile
 //
 // Values. Each value of a change is a `ChangedValue`, decoded when an observer asks for it.
 // The observers of a change share it. The new value of one change is the old value of the next.
+// After the last observer has returned, a failure to decode the new value is reported. A program
+// may keep a change: it holds nothing of the suite, and asking it later reports nothing. Consumers
+// that take changes later, such as those on the main actor, get them decoded.
 //
 // What can happen in between
 // --------------------------

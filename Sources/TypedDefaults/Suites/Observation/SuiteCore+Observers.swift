@@ -177,36 +177,44 @@ extension SuiteCore {
 
     private func notify(_ event: Observers.Change) {
         guard let first = event.audience.first else { return }
-        let last = withObservers { _ in first.last }
+        let (slot, last) = (event.slot, withObservers { _ in first.last })
         // Released without a lock: the values may hold objects of the program.
         defer { withExtendedLifetime(last) {} }
-        var change: SlotChange?
-        for observer in event.audience {
-            if change == nil || !event.slot.keepsValues {
-                // Class instances are made for each observer, because an observer could change
-                // them.
-                let (new, value) = makeChange(event, after: last)
-                if event.slot.keepsValues { withObservers { _ in first.last = value } }
-                change = new
+        var failure: DefaultsError?
+        func call(_ observers: some Sequence<Observers.SlotObserver>) {
+            let new = event.new.map { ChangedValue($0, of: slot) }
+            var change = makeChange(event, new, after: last)
+            if slot.keepsValues {
+                withObservers { _ in first.last = if let stored = event.new, let new { (stored, new) } else { nil } }
             }
-            // Checked immediately before the call; see `ObservationToken.cancel()`.
-            if !withObservers({ _ in observer.isCancelled }) { observer.handle(change!) }
+            for observer in observers {
+                // Checked immediately before the call; see `ObservationToken.cancel()`.
+                if !withObservers({ _ in observer.isCancelled }) { observer.handle(change) }
+                // Usually either all observers ask for the values or none.
+                if observer === first { change = change.settled }
+            }
+            if case .failure(let error)? = new?.known { failure = error }
         }
+        if slot.keepsValues {
+            call(event.audience)
+        } else {
+            // Class instances are made for each observer, because an observer could change them.
+            for observer in event.audience { call(CollectionOfOne(observer)) }
+        }
+        if let failure { reportOnce(failure, of: slot, stored: event.new) }
     }
 
     private func makeChange(
-        _ event: Observers.Change, after last: ChangedValue?
-    ) -> (SlotChange, new: ChangedValue?) {
-        let new = event.new.map { ChangedValue($0, of: event.slot, in: self, isReported: true) }
+        _ event: Observers.Change, _ new: ChangedValue?, after last: (stored: StoredValue, value: ChangedValue)?
+    ) -> SlotChange {
         let old = event.old.map { old in
             // Usually the old value is the new one of the last change, and may be decoded.
-            if let last, last.stored.isIdentical(to: old) { return last }
-            return ChangedValue(old, of: event.slot, in: self, isReported: false)
+            if let last, last.stored.isIdentical(to: old) { return last.value }
+            return ChangedValue(old, of: event.slot)
         }
-        let change = SlotChange(
+        return SlotChange(
             old: old.map(ChangeContent.stored) ?? .none, new: new.map(ChangeContent.stored) ?? .none,
             kind: event.isInitial ? .initial : event.new == nil ? .removed : .set,
             origin: event.isForeign ? .external : .local)
-        return (change, new)
     }
 }

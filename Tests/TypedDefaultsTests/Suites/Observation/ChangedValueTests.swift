@@ -58,19 +58,62 @@ struct ChangedValueTests {
         token.cancel()
     }
 
-    @Test func anUnreadableValueIsReportedWhenItIsAskedFor() throws {
+    private static let number = DefaultKey("number", default: 0)
+
+    /// Once, after the observers have returned, if one of them has asked for it.
+    @Test func anUnreadableValueThatAnObserverAsksForIsReported() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let events = Guarded<[String]>([])
+        suite.onFailure = { error in events.withLock { $0.append("\(error.kind)") } }
+        let store = UserDefault(Self.number, in: suite).store
+        var tokens = [store.observe { change in events.withLock { $0.append("first \(change.kind)") } }]
+        backend.write("text", forKey: "number")
+        #expect(events.withLock { $0 } == ["first set"])
+        for name in ["second", "third"] {
+            tokens.append(store.observe { change in events.withLock { $0.append("\(name) \(change.newValue ?? -1)") } })
+        }
+        backend.write("another text", forKey: "number")
+        for _ in 1...2 { #expect(store.get() == nil) }
+        #expect(events.withLock { $0 } == ["first set", "first set", "second -1", "third -1", "unreadable"])
+        for token in tokens { token.cancel() }
+    }
+
+    /// A consumer that takes its changes later gets them decoded, and the failure is reported.
+    @Test @MainActor func laterConsumersGetDecodedChanges() async {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
-        let changes = Guarded<[DefaultChange<Int>]>([])
-        let token = UserDefault(DefaultKey("number", default: 0), in: suite).store.observe { change in
-            changes.withLock { $0.append(change) }
-        }
+        let store = UserDefault(Self.number, in: suite).store
+        let values = Guarded<[Int?]>([])
+        let token = store.observeOnMainActor { change in values.withLock { $0.append(change.newValue) } }
+        var changes = store.changes.makeAsyncIterator()
         backend.write("text", forKey: "number")
-        let change = try #require(changes.withLock { $0.first })
-        #expect(change.kind == .set && failures.all == [])
-        for _ in 1...2 { #expect(change.newValue == nil) }
-        #expect(failures.all.map(\.key) == ["number"])
+        #expect(failures.kinds == [.unreadable])
+        store.set(2)
+        while values.withLock({ $0.count }) < 2 { await Task.yield() }
+        #expect(values.withLock { $0 } == [nil, 2])
+        #expect(await changes.next()?.newValue == 2)
+        token.cancel()
+    }
+
+    /// A program may keep a change under a lock that its failure handler acquires as well.
+    @Test func askingLaterCallsNoFailureHandlerAndKeepsNoReport() throws {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = UserDefault(Self.number, in: suite).store
+        let changes = Guarded<[DefaultChange<Int>]>([])
+        let token = store.observe { change in changes.withLock { $0.append(change) } }
+        backend.write("text", forKey: "number")
+        store.remove()
+        let before = failures.all.count
+        for change in changes.withLock({ $0 }) { #expect(change.oldValue == nil && change.newValue == nil) }
+        #expect(failures.all.count == before)
+        // The same bad value is a new one for readers.
+        backend.write("text", forKey: "number")
+        #expect(store.get() == nil)
+        #expect(failures.all.count == before + 1)
         token.cancel()
     }
 
@@ -98,8 +141,8 @@ struct ChangedValueTests {
         #expect(items.withLock { $0 }.allSatisfy { $0.count == 4 && Set($0.map(ObjectIdentifier.init)).count == 1 })
     }
 
-    /// A change that is kept longer than its suite can still be read.
-    @Test func aChangeOutlivesItsObservation() throws {
+    /// A change that is kept can still be read, and does not keep its suite.
+    @Test func aChangeOutlivesItsSuite() throws {
         let changes = Guarded<[DefaultChange<Counted>]>([])
         weak var core: SuiteCore?
         do {
@@ -111,8 +154,7 @@ struct ChangedValueTests {
             store.set(Counted(number: 4))
             token.cancel()
         }
-        #expect(changes.withLock { $0 }.map(\.newValue?.number) == [3, 4])
-        changes.withLock { $0 = [] }
         #expect(core == nil)
+        #expect(changes.withLock { $0 }.map(\.newValue?.number) == [3, 4])
     }
 }
