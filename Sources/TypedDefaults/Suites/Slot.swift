@@ -402,6 +402,7 @@ extension Slot {
         cache.withLock { $0.endCommit() }
     }
 
+    /// Runs a function while the lock of the cache is held, which also protects a ``ChangedValue``.
     func withLock<Result>(_ body: () -> Result) -> Result { cache.withLock { _ in body() } }
 
     /// Held during a fork, so that the cache is consistent in the child.

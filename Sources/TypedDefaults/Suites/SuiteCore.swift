@@ -64,7 +64,7 @@ import SettingsFile
 // | file lock (`flock`)     | the settings file among processes    | everything below            |
 // | `coresInUse`            | the suites in use                    | none                        |
 // | `SuiteCore.state`       | keys, declarations, observers        | `Slot.cache`                |
-// | `Slot.cache`            | the cache of one key as one type     | none                        |
+// | `Slot.cache`            | the cache of a key, `ChangedValue`   | none                        |
 // | `SettingsFile.flushing` | callers that wait for a flush        | none                        |
 // | `SettingsFile.state`    | the log and what changed             | `snapshot`, `Descriptors.*` |
 // | `SettingsFile.snapshot` | what `generation` reads              | none                        |

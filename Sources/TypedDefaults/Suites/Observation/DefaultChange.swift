@@ -21,7 +21,8 @@ public enum ChangeOrigin: Hashable, Sendable {
 ///
 /// The values of a change in a suite are decoded when you first ask for them. Ask for the new value
 /// in the handler: if it cannot be read, the failure handler of the suite receives the error after
-/// the observers have returned. Later, `newValue` is `nil` and no handler is called.
+/// the observers have returned. If you ask for such a value later, it is `nil` and no handler is
+/// called.
 public struct DefaultChange<Value: Sendable>: Sendable {
     // The types of the content are not generic, because generic code that is not specialized is
     // slow.
