@@ -16,7 +16,7 @@ package struct ByteWriter: ~Copyable {
 
     package mutating func append(byte: UInt8) { memory.append(1)[0] = byte }
 
-    mutating func append(_ other: UnsafeRawBufferPointer) { memory.append(other.count).copyMemory(from: other) }
+    package mutating func append(_ other: UnsafeRawBufferPointer) { memory.append(other.count).copyMemory(from: other) }
 
     package mutating func append(word: UInt64) {
         memory.append(8).storeBytes(of: word.littleEndian, as: UInt64.self)

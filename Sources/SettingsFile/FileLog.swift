@@ -54,6 +54,10 @@ final class FileLog {
     /// The end of the records that were flushed before the file got its name.
     private let base: Int
     private var sizeAtFailedCompaction = 0
+    /// Until when readers do not try again to repair the file.
+    private var repairIsFutileUntil: MonotonicTime?
+    var isRepairFutile: Bool { repairIsFutileUntil.map { .lastTick < $0 } ?? false }
+    func noteFailedRepair() { repairIsFutileUntil = .lastTick + .seconds(1) }
 
     private init(
         _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool,
@@ -153,6 +157,10 @@ extension FileLog {
             file, in: directory, identity, isWritable: isWritable, fields, size: status.size, sizeLimit: sizeLimit,
             try FileWindow(unlocked, length: sizeLimit + RecordFormat.step))
         return (log, try log.readNewRecords(isOpening: true))
+    }
+
+    private static func isZero(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        RecordFormat.countBeforeZeros(UnsafeRawBufferPointer(rebasing: bytes)) == 0
     }
 
     private static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -272,14 +280,14 @@ extension FileLog {
 extension FileLog {
     /// Appends a commit.
     func append(_ record: inout RecordWriter) throws(FileFailure) {
-        let crc = try write(&record)
+        let crc = try write(&record, mayExceedLimit: index.shrinks(by: record))
         index.append(record, crc: crc)
     }
 
     /// Tells every process that has this file open that another file replaces it.
     func seal() throws(FileFailure) {
         var record = withUnsafeBytes(of: RecordFormat.seal) { RecordWriter(payload: $0) }
-        _ = try write(&record, isSeal: true)
+        _ = try write(&record, mayExceedLimit: true)
         index.noteSeal(true)
     }
 
@@ -339,14 +347,23 @@ extension FileLog {
     var isCutShort: Bool { get throws(FileFailure) { try file.status().size < end + 8 } }
 
     /// Appends a record, completely or not at all, and returns its checksum.
-    private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
+    private func write(_ record: inout RecordWriter, mayExceedLimit: Bool = false) throws(FileFailure) -> UInt32 {
         let crc = record.finish(after: index.crc)
         // The word after the record must exist and be zero before the record is written.
-        if end + record.length + 8 > size { try extend(forRecordOf: record.length, isSeal: isSeal) }
+        if end + record.length + 8 > size { try extend(forRecordOf: record.length, mayExceedLimit: mayExceedLimit) }
+        // A failed write of a large record may have left a hole at the next page, and tmpfs needs a
+        // free page to read a hole through a mapping: SIGBUS if it is full.
+        if (end + record.length) % File.pageSize == 0 {
+            try file.write([UInt8](repeating: 0, count: 8), at: end + record.length)
+        }
         var written = 0
         do throws(FileFailure) {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
         } catch {
+            // If the rest consists of zeros, the file holds them already. The record is whole, and
+            // another process may have read it.
+            let start = written
+            if start > 0, record.withBytes({ Self.isZero($0[start...]) }) { return crc }
             // A partial record would block all further ones. If it cannot be erased either, the
             // next writer repairs the file.
             if written > 0 { try? file.write([UInt8](repeating: 0, count: written), at: end) }
@@ -355,9 +372,9 @@ extension FileLog {
         return crc
     }
 
-    private func extend(forRecordOf length: Int, isSeal: Bool) throws(FileFailure) {
+    private func extend(forRecordOf length: Int, mayExceedLimit: Bool) throws(FileFailure) {
         // Allow the seal of a full file, so that it can still be compacted.
-        guard hasRoom(for: length, beyondLimit: isSeal ? RecordFormat.step : 0) else { throw sizeFailure }
+        guard hasRoom(for: length, beyondLimit: mayExceedLimit ? RecordFormat.step : 0) else { throw sizeFailure }
         // Another process may have extended the file.
         size = max(size, try file.status().size)
         let newSize = RecordFormat.size(forRecordOf: length, endingAt: end + length)
@@ -386,10 +403,21 @@ extension FileLog {
     }
 
     /// Throws if `count` more bytes would not fit even into a compacted file.
-    func checkRoom(for count: Int) throws(FileFailure) {
-        guard !hasRoom(for: count) else { return }
+    ///
+    /// - Parameter record: The record to append. One that makes the settings smaller may use the
+    ///   step beyond the limit, so that a full file can be emptied. The next write compacts it.
+    /// - Returns: Whether the record must be appended without a compaction.
+    func checkRoom(for record: borrowing RecordWriter) throws(FileFailure) -> Bool {
+        let count = record.length
+        guard !hasRoom(for: count) else { return false }
+        if index.shrinks(by: record), RecordFormat.size(for: RecordFormat.length(ofFileHolding: index) + count + 8) > sizeLimit {
+            // Leave room for a seal.
+            guard hasRoom(for: count + 32, beyondLimit: RecordFormat.step) else { throw sizeFailure }
+            return true
+        }
         let smallest = RecordFormat.length(ofFileHolding: index)
         guard RecordFormat.size(for: smallest + count + 8) <= sizeLimit else { throw sizeFailure }
+        return false
     }
 
     private var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }

@@ -297,7 +297,7 @@ extension SettingsFile {
     /// Reads what other processes have written, in this file and in a file that replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
         if let log = state.log, log.hasPendingRecord {
-            try compact(&state) { state, log throws(FileFailure) in
+            try compact(&state, isRepair: true) { state, log throws(FileFailure) in
                 try readNewRecords(log, &state, hasPendingRecord: true)
             }
         }
@@ -321,15 +321,19 @@ extension SettingsFile {
     /// Does nothing if another process holds the lock, because that process is writing the
     /// incomplete record, or will compact the file itself.
     func compact(
-        _ state: inout State, if isDue: (inout State, FileLog) throws(FileFailure) -> Bool
+        _ state: inout State, isRepair: Bool = false,
+        if isDue: (inout State, FileLog) throws(FileFailure) -> Bool
     ) throws(FileFailure) {
         guard let log = state.log, try isDue(&state, log) else { return }
         if state.isLocked {
             // The valid records can still be read, so only a writer must fail.
             if try canCompact(log, &state, isDue) { try compact(&state) }
-        } else if try log.file.tryLock() {
+        } else if !isRepair || !log.isRepairFutile {
+            guard try log.file.tryLock() else { return }
             defer { unlock(&state, log.file) }
-            if try canCompact(log, &state, isDue) { try? compact(&state) }
+            if try canCompact(log, &state, isDue) {
+                do throws(FileFailure) { try compact(&state) } catch { if isRepair { log.noteFailedRepair() } }
+            }
         }
     }
 

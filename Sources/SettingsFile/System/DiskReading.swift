@@ -13,6 +13,7 @@
         /// - Returns: `nil` if the system cannot bypass its cache.
         func bytesOnDisk(in range: Range<Int>) throws(FileFailure) -> [UInt8]? {
             do throws(FileFailure) {
+                if try ignoresDirectAccess { return nil }
                 // Do not open the file by its name, which may refer to another file by now.
                 return try File("open") { open("/proc/self/fd/\(descriptor)", O_RDONLY | directAccess | O_CLOEXEC) }
                     .directBytes(in: range)

@@ -198,9 +198,12 @@ extension File {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
         while written < bytes.count {
             let start = written
-            written += try Self.checking("write") {
+            let count = try Self.checking("write") {
                 pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
             }
+            // Trying again would never end.
+            guard count > 0 else { throw FileFailure(call: "write", code: ENOSPC) }
+            written += count
         }
     }
 

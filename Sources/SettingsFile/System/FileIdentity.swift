@@ -28,6 +28,20 @@
             }
         }
 
+        /// Whether the file system reads the cache in spite of `O_DIRECT`, as ext4 does for
+        /// encrypted files and with `data=journal`. Linux tells since 6.1.
+        var ignoresDirectAccess: Bool {
+            get throws(FileFailure) {
+                guard let statx else { return false }
+                return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
+                    // STATX_DIOALIGN, AT_EMPTY_PATH
+                    try Self.checking("statx") { statx(descriptor, "", 0x1000, 0x2000, buffer.baseAddress!) }
+                    return buffer.load(as: UInt32.self) & 0x2000 != 0
+                        && buffer.load(fromByteOffset: 156, as: UInt32.self) == 0
+                }
+            }
+        }
+
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty.
         ///
@@ -52,6 +66,7 @@
 #else
     extension File {
         var linkCount: Int? { get throws(FileFailure) { nil } }
+        var ignoresDirectAccess: Bool { get throws(FileFailure) { false } }
 
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty. This also requests times, because `statx` is only found on Linux with the GNU C

@@ -27,7 +27,7 @@ public struct AnyDefaultKey: Hashable, Sendable {
     var formerNames: [String] { declaration.formerNames }
 
     /// The default in its stored form; `nil` if the default is `nil` or cannot be stored.
-    public var defaultValue: PropertyList? { declaration.content.defaultValue ?? nil }
+    public var defaultValue: PropertyList? { declaration.encodedDefault }
 
     /// Returns whether both keys have the same name, by its UTF-8 bytes, and the same type.
     public static func == (lhs: AnyDefaultKey, rhs: AnyDefaultKey) -> Bool {

@@ -71,16 +71,16 @@ extension DefaultsSuite {
     /// Removes the values of the keys in one commit.
     public func remove(_ keys: some Sequence<AnyDefaultKey>) { remove(keys.map(\.name)) }
 
+    @inline(__always)
     private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
         if scope == nil, let slot = core.recentSlot(of: key.declaration) { return Setting(core, slot) }
-        // A key for a raw property list, such as one that dumps all values, declares nothing.
-        return Setting(self, key, isDeclaring: key.declaration.conversion.kind != .propertyList)
+        return Setting(self, firstUseOf: key)
     }
 }
 
 extension Setting {
-    init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>, isDeclaring: Bool = true) {
-        self.init(suite, key: key.name, declaredBy: key.declaration, isDeclaring: isDeclaring)
+    init(_ suite: DefaultsSuite, _ key: DefaultKey<Value>) {
+        self.init(suite, key: key.name, declaredBy: key.declaration)
     }
 }
 

@@ -30,9 +30,7 @@
 ///
 /// Do not declare one name with two types: each declaration finds the values of the other
 /// *unreadable*, and copies them to another key before it overwrites them. If a process uses both
-/// in one suite, the failure handler receives one error. The same applies to two declarations with
-/// different defaults. A computed property that returns a key with a different default each time,
-/// such as `UUID()`, is a single declaration.
+/// in one suite, the failure handler receives one error.
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// How a value is stored.
     public enum Form: Sendable {
@@ -57,16 +55,14 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     let declaration: Declaration<Value>
 
     private init(
-        _ name: String, _ formerNames: [String], _ defaultValue: Value, _ conversion: Conversion<Value>,
-        _ site: DeclarationSite?
+        _ name: String, _ formerNames: [String], _ defaultValue: Value, _ conversion: Conversion<Value>
     ) {
-        declaration = Declaration(
-            name, conversion, default: Box(defaultValue), formerNames: formerNames, site: site)
+        declaration = Declaration(name, conversion, default: Box(defaultValue), formerNames: formerNames)
     }
 
     /// Returns the same key with these former names, newest first.
     func formerly(_ names: [String]) -> DefaultKey {
-        names.isEmpty ? self : DefaultKey(name, names, defaultValue, declaration.conversion, declaration.site)
+        names.isEmpty ? self : DefaultKey(name, names, defaultValue, declaration.conversion)
     }
 }
 
@@ -75,77 +71,73 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 extension DefaultKey {
     /// Creates a key for a `Codable` value.
     public init(
-        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value
     )
     where Value: Codable {
-        self.init(name, formerly, value, .codable(fallback: value), DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .codable(fallback: value))
     }
 
     /// Creates a key for a ``DefaultConvertible`` value.
     @_disfavoredOverload
     public init(
-        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value
     )
     where Value: DefaultConvertible {
-        self.init(name, formerly, value, .convertible, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .convertible)
     }
 
     /// Creates a key for an optional ``DefaultConvertible`` value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
-        _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
-        line: UInt = #line
+        _ name: String, formerly: String..., default value: Value = nil
     ) where Value == Wrapped? {
         self.init(
-            name, formerly, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line)
+            name, formerly, value, Conversion<Wrapped>.convertible.optional
         )
     }
 
     /// Creates a key for a value that is stored as its raw value.
     @_disfavoredOverload
     public init(
-        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value
     )
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, formerly, value, .rawValue, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .rawValue)
     }
 
     /// Creates a key for an optional value that is stored as its raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
-        line: UInt = #line
+        _ name: String, formerly: String..., default value: Value = nil
     )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(
-            name, formerly, value, Conversion<Wrapped>.rawValue.optional, DeclarationSite(fileID: fileID, line: line))
+            name, formerly, value, Conversion<Wrapped>.rawValue.optional)
     }
 
     /// Creates a key for a ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
     public init(
-        _ name: String, formerly: String..., default value: Value, fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String..., default value: Value
     )
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, formerly, value, .convertible, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, .convertible)
     }
 
     /// Creates a key for an optional ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: String, formerly: String..., default value: Value = nil, fileID: StaticString = #fileID,
-        line: UInt = #line
+        _ name: String, formerly: String..., default value: Value = nil
     )
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(
-            name, formerly, value, Conversion<Wrapped>.convertible.optional, DeclarationSite(fileID: fileID, line: line)
+            name, formerly, value, Conversion<Wrapped>.convertible.optional
         )
     }
 
     /// Creates a key for a value that is stored in the given form.
     public init(
-        _ name: String, formerly: String..., default value: Value, form: Form, fileID: StaticString = #fileID,
-        line: UInt = #line
+        _ name: String, formerly: String..., default value: Value, form: Form
     )
     where Value: Codable {
         let conversion: Conversion<Value> =
@@ -153,22 +145,21 @@ extension DefaultKey {
             case .propertyList: .codable(fallback: value)
             case .jsonData: .jsonData(fallback: value)
             }
-        self.init(name, formerly, value, conversion, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, value, conversion)
     }
 
     /// Creates a key for an optional value with the default `nil`.
     public init<Wrapped: Codable>(
-        _ name: String, formerly: String..., fileID: StaticString = #fileID, line: UInt = #line
+        _ name: String, formerly: String...
     )
     where Value == Wrapped? {
-        self.init(name, formerly, nil, .codable, DeclarationSite(fileID: fileID, line: line))
+        self.init(name, formerly, nil, .codable)
     }
 
     /// Creates the key of a ``DefaultConfig``, whose default is a new instance.
-    public init(_ type: Value.Type, fileID: StaticString = #fileID, line: UInt = #line) where Value: DefaultConfig {
+    public init(_ type: Value.Type) where Value: DefaultConfig {
         self.init(
-            Value.key, Value.formerKeys, Value.defaultInstance, .convertible,
-            DeclarationSite(fileID: fileID, line: line))
+            Value.key, Value.formerKeys, Value.defaultInstance, .convertible)
     }
 
     @_disfavoredOverload
@@ -183,12 +174,10 @@ extension DefaultKey {
 
     /// Creates a key for a stored value of any type, as a raw property list.
     public init(
-        _ name: String, formerly: String..., default value: PropertyList? = nil, fileID: StaticString = #fileID,
-        line: UInt = #line
+        _ name: String, formerly: String..., default value: PropertyList? = nil
     )
     where Value == PropertyList? {
         self.init(
-            name, formerly, value, Conversion<PropertyList>.propertyList.optional,
-            DeclarationSite(fileID: fileID, line: line))
+            name, formerly, value, Conversion<PropertyList>.propertyList.optional)
     }
 }

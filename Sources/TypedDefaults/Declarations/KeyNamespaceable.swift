@@ -37,7 +37,7 @@ extension KeyNamespaceable {
     /// name is reported.
     fileprivate static func suite<Key>(_ source: DefaultsSuite?, keys: Key.Type) -> DefaultsSuite {
         let suite = source ?? Self.source
-        suite.core.note(ClassDeclaration(type: Self.self), of: suite.withPrefix("\(Self.self)_\(Key.self)"))
+        suite.core.declare(suite.withPrefix("\(Self.self)_\(Key.self)"), .inForm(DeclaredForm(Self.self, .codable)))
         return suite
     }
 }

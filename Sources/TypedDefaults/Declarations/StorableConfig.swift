@@ -60,7 +60,8 @@ open class StorableConfigBase {
         let identifier = identifier ?? DefaultsSuite.programIdentifier
         let name = stableName(of: type)
         let prefix = "\(identifier).\(name)"
-        suite.core.note(ClassDeclaration(type: type), of: suite.withPrefix(keyWithoutDots(prefix)))
+        suite.core.declare(
+            suite.withPrefix(keyWithoutDots(prefix)), .inForm(DeclaredForm(type, .codable)))
         settings = storedProperties(of: self).map { label, property in
             let derived = "\(prefix).\(label)"
             let key = property.pinnedKey ?? keyWithoutDots(derived)

@@ -144,7 +144,7 @@ extension DefaultStoreType {
         initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let queue = MainActorQueue(handler)
-        let token = observe(initial: initial) { change in queue.append(change.decoded()) }
+        let token = observe(initial: initial) { change in queue.append(change) }
         return ObservationToken {
             queue.cancel()
             token.cancel()

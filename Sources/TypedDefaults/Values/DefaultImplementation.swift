@@ -102,7 +102,7 @@ extension DefaultConvertible where Self: Codable {
             return PropertyList.nilMarker.object
         }
         return PropertyList.objectOrError { () throws(DefaultsError) in
-            try Conversion<Self>.encodingByCodable(self, traits)
+            try Conversion<Self>.encodingByCodable(self)
         }
     }
 }

@@ -33,7 +33,6 @@ private struct ArgumentReader: TextReader {
     let bytes: [UInt8]
     var position = 0
     private var depth = 0
-    private var stack = StackWatch()
 
     /// Why the text is not a property list does not matter: it is a string.
     private struct SyntaxError: Error {}
@@ -69,7 +68,7 @@ private struct ArgumentReader: TextReader {
 
     private mutating func checkDepth() throws {
         // `plist` and `key` add a level that does not count in the end.
-        guard depth < PropertyList.depthLimit + 2, !stack.isEndNear() else { throw SyntaxError() }
+        guard depth < PropertyList.depthLimit + 2 else { throw SyntaxError() }
         depth += 1
     }
 }
@@ -159,7 +158,9 @@ extension ArgumentReader {
         case "string": return .string(text)
         case "true": return true
         case "false": return false
-        case "integer": return PropertyList.Integer(text).map(PropertyList.integer)
+        case "integer":
+            let integer = Int64(text).flatMap(PropertyList.Integer.init(exactly:))
+            return (integer ?? UInt64(text).flatMap(PropertyList.Integer.init(exactly:))).map(PropertyList.integer)
         case "real":
             guard let double = tag.double ?? Double(text) else { return nil }
             return .double(double)

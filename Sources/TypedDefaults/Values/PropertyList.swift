@@ -37,7 +37,7 @@ public enum PropertyList: Sendable {
     /// or stored.
     ///
     /// All of these recurse. The limit turns a stack overflow into an error.
-    public static let depthLimit = 128
+    public static let depthLimit = 64
 
     /// The maximum number of values inside one another that the coder follows.
     ///
@@ -46,7 +46,6 @@ public enum PropertyList: Sendable {
     static let recursionLimit = 3 * depthLimit
     static let tooDeep = "nested deeper than \(depthLimit) levels"
     static let tooRecursive = "more than \(recursionLimit) values, one inside another"
-    static let tooDeepForStack = "nested too deep for the stack of the thread"
 }
 
 extension PropertyList: Hashable {
@@ -131,48 +130,28 @@ extension PropertyList: CustomStringConvertible, CustomReflectable {
 extension PropertyList {
     /// A whole number from `Int64.min` to `UInt64.max`. A stored 5 has no width and no signedness.
     public struct Integer: Hashable, Sendable {
-        private let bits: UInt64
-        private let isNegative: Bool
+        private enum Number: Hashable { case signed(Int64), aboveSigned(UInt64) }
+        private let number: Number
 
         /// Creates the integer of that value.
-        public init(_ value: Int) {
-            bits = UInt64(bitPattern: Int64(value))
-            isNegative = value < 0
-        }
+        public init(_ value: Int) { number = .signed(Int64(value)) }
 
         /// Creates the integer of that value; `nil` below `Int64.min` and above `UInt64.max`.
         public init?(exactly value: some BinaryInteger) {
             if let value = Int64(exactly: value) {
-                bits = UInt64(bitPattern: value)
-                isNegative = value < 0
+                number = .signed(value)
             } else if let value = UInt64(exactly: value) {
-                bits = value
-                isNegative = false
-            } else {
-                return nil
-            }
-        }
-
-        /// Returns whether this integer is less than the other one.
-        func isBefore(_ other: Integer) -> Bool {
-            // The bits of two integers of the same sign have the order of the integers.
-            isNegative == other.isNegative ? bits < other.bits : isNegative
-        }
-
-        /// Creates the integer with these decimal digits; `nil` for any other text and beyond 64
-        /// bits.
-        init?(_ digits: String) {
-            if let value = Int64(digits) {
-                self.init(exactly: value)
-            } else if let value = UInt64(digits) {
-                self.init(exactly: value)
+                number = .aboveSigned(value)
             } else {
                 return nil
             }
         }
 
         fileprivate func value<Number>(_ signed: (Int64) -> Number, _ unsigned: (UInt64) -> Number) -> Number {
-            isNegative ? signed(Int64(bitPattern: bits)) : unsigned(bits)
+            switch number {
+            case .signed(let value): signed(value)
+            case .aboveSigned(let value): unsigned(value)
+            }
         }
     }
 }
@@ -204,10 +183,9 @@ extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvert
             "an integer in a property list is at least Int64.min and at most UInt64.max")
         var bits: UInt64 = 0
         for word in 0..<(64 / UInt.bitWidth) { bits |= UInt64(value[word]) << (word * UInt.bitWidth) }
-        self.bits = bits
-        isNegative = value.signum() < 0
+        number = value.bitWidth > 64 ? .aboveSigned(bits) : .signed(Int64(bitPattern: bits))
     }
 
     /// The decimal digits.
-    public var description: String { isNegative ? Int64(bitPattern: bits).description : bits.description }
+    public var description: String { value(\.description, \.description) }
 }

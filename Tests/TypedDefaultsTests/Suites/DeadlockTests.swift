@@ -72,28 +72,6 @@ struct DeadlockTests {
                 #expect(settings.failures.all == [])
             }
         }
-
-        @Test func aDeinitInsideAPendingChangeMayUseTheSuite() async {
-            await #expect(processExitsWith: .success) {
-                alarm(60)
-                await MainActor.run {
-                    let settings = Settings()
-                    let token = settings.holder.observeOnMainActor { _ in
-                        Issue.record("called after the end")
-                    }
-                    let holder = settings.holder
-                    // Values are decoded only for those who ask.
-                    let asking = holder.observe { _ = $0.newValue }
-                    defer { asking.cancel() }
-                    Item.whenItEnds.withLock { $0 = nil }
-                    for number in 1...3 { holder.set(Holder(number: number)) }
-                    // Writes to the observed setting, so that another change becomes pending.
-                    Item.whenItEnds.withLock { $0 = { holder.set(Holder(number: -1)) } }
-                    token.cancel()
-                    #expect(holder.get()?.number == -1)
-                }
-            }
-        }
     #endif
 
     /// A backend that uses a suite of its own, which it creates on first use.

@@ -23,32 +23,6 @@ struct DeclarationConflictTests {
         #expect(all.first?.description.contains("S3CR3T") == false)
     }
 
-    @Test func twoDefaultsUnderOneNameAreReportedOnce() {
-        let all = failures { suite in
-            for _ in 0..<3 {
-                _ = UserDefault("name", default: 1, in: suite)
-                _ = UserDefault("name", default: 2, in: suite)
-            }
-        }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
-    @Test func defaultsThatDifferInTheOrderOfAnArrayConflict() {
-        let all = failures { suite in
-            _ = UserDefault("name", default: [1, 2], in: suite)
-            _ = UserDefault("name", default: [2, 1], in: suite)
-        }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
-    @Test func anOptionalAndADefaultConflict() {
-        let all = failures { suite in
-            _ = UserDefault<String?>("name", default: nil, in: suite)
-            _ = UserDefault("name", default: "", in: suite)
-        }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
     private static var computed: DefaultKey<UUID> { DefaultKey("id", default: UUID()) }
 
     @Test func aComputedDefaultIsNotAConflict() {
@@ -61,13 +35,6 @@ struct DeclarationConflictTests {
         #expect(all == [])
     }
 
-    @Test func twoKeysWithOneNameAndTwoDefaultsAreReported() {
-        let first = DefaultKey("name", default: 1)
-        let second = DefaultKey("name", default: 2)
-        let all = failures { suite in _ = suite[first] + suite[second] }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
     @Test func twoTypesFromOneLineAreReported() {
         func read<Value: Codable & Sendable>(_ value: Value, _ suite: DefaultsSuite) {
             _ = suite[DefaultKey("name", default: value)]
@@ -75,14 +42,6 @@ struct DeclarationConflictTests {
         let all = failures { suite in
             for _ in 0..<2 { read(1, suite) }
             read("", suite)
-        }
-        #expect(all.map(\.kind) == [.conflict])
-    }
-
-    @Test func aKeyMadeInPlaceIsComparedWithTheKeysOfOtherLines() {
-        let all = failures { suite in
-            for _ in 0..<2 { _ = suite[DefaultKey("name", default: 1)] }
-            for _ in 0..<2 { _ = suite[DefaultKey("name", default: 2)] }
         }
         #expect(all.map(\.kind) == [.conflict])
     }

@@ -86,7 +86,7 @@ struct DefaultsSuiteTests {
             if index == 0 {
                 for number in 1...20_000 {
                     do {
-                        try suite.core.withWriteAccess { () throws(DefaultsError) in
+                        try suite.core.write { () throws(DefaultsError) in
                             let value = PropertyList.integer(.init(number))
                             try suite.core.commit([("first", value), ("second", value)])
                         }

@@ -41,28 +41,6 @@ struct UnusedSettingsTests {
         }
     }
 
-    /// What the table no longer holds is released by the caller, after unlocking: a default may be
-    /// an object of the program.
-    @Test func aReplacedEntryIsReturned() {
-        final class Default: Sendable {
-            let ended: Guarded<Int>
-            init(_ ended: Guarded<Int>) { self.ended = ended }
-            deinit { ended.withLock { $0 += 1 } }
-        }
-        let (ended, slot) = (Guarded(0), Slot("key", Conversion<Int>.codable, formerKeys: []))
-        let conversion = Conversion<Default>(
-            kind: .convertible, encode: { _ throws(DefaultsError) in nil },
-            decode: { _, _ throws(DefaultsError) in Default(ended) })
-        var (recent, returned) = (SuiteCore.RecentSlots(), [SuiteCore.RecentSlots.Entry?]())
-        for _ in 0..<200 {
-            let declaration = Declaration("key", conversion, default: Box(Default(ended)))
-            returned += recent.insert((declaration, slot), slotCount: 1)
-        }
-        #expect(returned.count >= 200 - 64)
-        #expect(ended.withLock { $0 } == 0)
-        withExtendedLifetime((recent, returned)) {}
-    }
-
     @Test func settingsInUseAreKept() throws {
         let backend = SpyBackend(["unreadable": "no number"], arguments: ["bad": "seven"])
         let suite = DefaultsSuite(backend: backend)
@@ -98,10 +76,6 @@ struct UnusedSettingsTests {
         #expect(declared.withLock { $0 } == [["held"], ["observed"], ["tracked"], ["other-7"], ["other-7"]])
         // Each failure is reported once.
         #expect(failures.kinds == [.unreadable, .unreadable])
-        // The declaration is still known: another default conflicts even after the setting was
-        // released.
-        _ = UserDefault("other-8", default: 1, in: suite)
-        #expect(failures.kinds.last == .conflict)
         for token in tokens { token.cancel() }
     }
 }

@@ -71,7 +71,7 @@ struct TimeMachineTests {
                 "mode": "photo", "zoom": "1", "beeps": "true", "effects": #"["sepia"]"#, "author": "Grace", "name": "",
                 "launches": "0", "quality": "0.8", "resolution": "3840x2160", "grid": "true",
             ],
-            back: ["zoom": "5.0", "author": "one"], setAside: ["Camera.unreadable"]),
+            back: ["zoom": "5.0", "author": "one", "license": "none"], setAside: ["Camera.unreadable"]),
         Pair(
             writer: V2.self, reader: V2.self, read: fixtures[1],
             back: ["zoom": "5.5", "author": "two", "launches": "10", "quality": "0.2"]),
@@ -92,7 +92,7 @@ struct TimeMachineTests {
                 "mode": "photo", "zoom": "1", "beeps": "true", "effects": #"["noir"]"#, "author": "Edsger", "name": "",
                 "launches": "0", "quality": "0.8", "resolution": "1280x720", "grid": "true",
             ],
-            back: ["zoom": "5.0", "author": "one"], setAside: ["Camera.unreadable"]),
+            back: ["zoom": "5.0", "author": "one", "license": "none", "year": "nil"], setAside: ["Camera.unreadable"]),
         Pair(
             writer: V3.self, reader: V2.self,
             read: [
@@ -100,7 +100,7 @@ struct TimeMachineTests {
                 "license": "MIT", "name": "edsger", "launches": "11", "quality": "0.9", "resolution": "1280x720",
                 "grid": "true",
             ],
-            back: ["zoom": "5.5", "author": "two", "launches": "12", "quality": "0.2"]),
+            back: ["zoom": "5.5", "author": "two", "launches": "12", "quality": "0.2", "year": "nil"]),
         Pair(
             writer: V3.self, reader: V3.self, read: fixtures[2],
             back: ["zoom": "6.5", "author": "three", "launches": "12", "quality": "0.3"]),

@@ -184,7 +184,7 @@
                         "{\"a\": \(String(repeating: "[", count: levels))\(String(repeating: "]", count: levels))}"
                     #expect(try tool("import", "camera", "-", input: Data(text.utf8)).code == 3)
                 }
-                let deepest: PropertyList = .nested(128, around: nil)
+                let deepest: PropertyList = .nested(64, around: nil)
                 try fill(tool.file("deep"), [("a", deepest)])
                 #expect(try tool("import", "camera", "-", input: tool("export", "deep").output).code == 0)
                 try expect(tool.file("camera"), holds: [("a", deepest)])

@@ -168,16 +168,16 @@ struct DecodingFromBytesTests {
             let tree = tree(using: &generator)
             func read(_ stored: StoredValue) -> [String] {
                 let reading = Reading(seed: seed)
-                let unknown = UnknownEntries()
-                let root = StoredValueDecoder.Root(
-                    userInfo: [Reading.key: reading], isOptional: seed % 3 == 0, isStrict: seed % 2 == 0,
-                    unknown: unknown)
+                let log = DecodingLog()
+                let rules = DecodingRules(
+                    leniency: seed % 2 == 0 ? .none : .all, isWholeSetting: seed % 3 == 0,
+                    userInfo: [Reading.key: reading])
                 if seed % 3 == 0 {
-                    reading.note { try root.decode(Reader?.self, from: stored) }
+                    reading.note { try StoredValueDecoder.decode(Reader?.self, from: stored, rules, log) }
                 } else {
-                    reading.note { try root.decode(Reader.self, from: stored) }
+                    reading.note { try StoredValueDecoder.decode(Reader.self, from: stored, rules, log) }
                 }
-                reading.note { unknown.names.map { "\($0.key) \($0.value.sorted())" }.sorted() }
+                reading.note { log.unknown.map { "\($0.key) \($0.value.sorted())" }.sorted() }
                 return reading.notes
             }
             let (notes, expected) = (read(.bytes(bytes(tree))), read(.tree(tree)))

@@ -410,48 +410,6 @@ extension DefaultConvertibleTests {
         return refusal
     }
 
-    @Test func aTypeThatDoesNotReadWhatItWritesIsRefused() throws {
-        let forgetful = try refusal(of: Forgetful())
-        #expect(forgetful?.kind == .refused)
-        #expect(forgetful?.type == "Forgetful")
-        #expect(forgetful?.key == "forgetful")
-
-        let lossy = try refusal(of: Lossy())
-        #expect(lossy?.kind == .refused)
-        #expect(lossy?.type == "Lossy")
-        #expect(lossy?.path == ["outer", "share"])
-
-        let unstorable = try refusal(of: Unstorable())
-        #expect(unstorable?.kind == .refused)
-        #expect(unstorable?.type == "URL")
-        #expect(unstorable?.path == ["links", "0"])
-        #expect(unstorable?.description.contains("secret") == false)
-    }
-
-    @Test func aTypeThatComesBackInAnotherKindIsRefused() throws {
-        #expect(try refusal(of: KindChanging())?.kind == .refused)
-    }
-
-    @Test func aTypeThatComesBackUnderAnotherNameIsRefused() throws {
-        #expect(try refusal(of: Renaming())?.kind == .refused)
-    }
-
-    @Test func aTypeThatComesBackInOtherBytesIsRefused() throws {
-        #expect(try refusal(of: Normalizing())?.path == ["name"])
-    }
-
-    @Test func aTypeThatComesBackInOtherGroupsIsRefused() throws {
-        #expect(try refusal(of: Regrouping())?.kind == .refused)
-    }
-
-    @Test func aRefusalReachesTheFailureHandler() {
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        PersistentStore<Forgetful>(in: suite).set(Forgetful())
-        #expect(failures.kinds == [.refused])
-        #expect(failures.all.map(\.key) == ["forgetful"])
-    }
-
     @Test func aValueThatIsTooDeepIsRefused() throws {
         let deep = (0..<200).reduce(Deep(children: [])) { deep, _ in Deep(children: [deep]) }
         #expect(try refusal(of: deep)?.kind == .refused)

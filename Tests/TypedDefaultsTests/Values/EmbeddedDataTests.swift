@@ -204,23 +204,6 @@ extension EmbeddedDataTests {
             }
         }
 
-        @Test func nestedDataOnASmallStackIsReadOrAnError() async {
-            await #expect(processExitsWith: .success) {
-                let start = #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"#
-                for kilobytes in [96, 128, 192, 256, 384] {
-                    for levels in stride(from: 2, through: 128, by: 6) {
-                        func nest(_ open: String, _ close: String) -> String {
-                            String(repeating: open, count: levels) + String(repeating: close, count: levels)
-                        }
-                        let xml = start + nest("<array>", "</array>") + "</plist>"
-                        let data = [
-                            Data(nest("[", "]").utf8), Data(xml.utf8), Self.binary(levels: levels, cyclic: false),
-                        ]
-                        for data in data { _ = withSmallStack(kilobytes: kilobytes) { Self.isUnreadable(data) } }
-                    }
-                }
-            }
-        }
 
         @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {
             await #expect(processExitsWith: .success) {
@@ -229,21 +212,6 @@ extension EmbeddedDataTests {
             }
         }
 
-        @Test func theReasonOfAnErrorIsTheSmallStack() async {
-            await #expect(processExitsWith: .success) {
-                let text = String(repeating: "[", count: 126) + String(repeating: "]", count: 126)
-                let suite = DefaultsSuite.inMemory(["value": .data(Data(text.utf8))])
-                let reason = withSmallStack(kilobytes: 128) {
-                    do {
-                        _ = try UserDefault(DefaultKey<Nest?>("value", default: nil), in: suite).store.load()
-                    } catch {
-                        return (error as? DefaultsError)?.reason ?? ""
-                    }
-                    return ""
-                }
-                precondition(reason.contains("stack"))
-            }
-        }
     #endif
 }
 

@@ -3,8 +3,7 @@ import Testing
 import TypedDefaults
 
 /// Values read back as they were stored. Foundation's coders determine what to expect: a value that
-/// survives `JSONEncoder` and `PropertyListEncoder` must read back, and any other value must read
-/// back or be refused.
+/// survives `JSONEncoder` and `PropertyListEncoder` must read back.
 struct FoundationOracleTests {
     private enum Outcome: Equatable { case same, refused, changed }
 
@@ -32,22 +31,23 @@ struct FoundationOracleTests {
     private static let count = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_TREES"].flatMap(UInt64.init) ?? 3000
 
     @Test func randomTreesComeBackOrAreRefused() {
-        var (same, refused, wrong) = (0, 0, 0)
+        var (same, refused, changed, wrong) = (0, 0, 0, 0)
         for seed in 0..<Self.count {
             var generator = SeededGenerator(seed: seed)
             let tree = CodableTree.random(using: &generator)
             switch Self.outcome(of: tree) {
             case .same: same += 1
             case .refused where !Self.isGivenBackByFoundation(tree): refused += 1
+            case .changed where !Self.isGivenBackByFoundation(tree): changed += 1
             default:
                 wrong += 1
                 if wrong <= 3 { Issue.record("seed \(seed): \(tree)") }
             }
         }
-        print("trees: \(Self.count), the same: \(same), refused: \(refused), wrong: \(wrong)")
+        print("trees: \(Self.count), the same: \(same), refused: \(refused), as with Foundation changed: \(changed), wrong: \(wrong)")
         #expect(wrong == 0)
         // The trees contain some values that do not survive JSON either.
-        #expect(same > 0 && refused > 0)
+        #expect(same > 0 && changed > 0)
     }
 
     private func expectSame<Value: Codable & Hashable & Sendable>(
@@ -87,44 +87,7 @@ struct FoundationOracleTests {
         #expect(stored == ["attributes": ["first": 1, "second": "two"], "list": [3, 4]])
     }
 
-    /// A type that tries several types is checked at each save, and not only at the first.
-    @Test func aValueThatWouldReadAsAnotherIsRefusedAtEachSave() {
-        func expect<First: Codable & Hashable & Sendable, Second: Codable & Hashable & Sendable>(
-            _ first: First, _ second: Second, _ ambiguous: Second, sourceLocation: SourceLocation = #_sourceLocation
-        ) {
-            typealias Value = HandWritten.Either<First, Second>
-            for _ in 0..<2 {
-                #expect(Self.outcome(of: Value.second(second)) == .same, sourceLocation: sourceLocation)
-                #expect(Self.outcome(of: Value.second(ambiguous)) == .refused, sourceLocation: sourceLocation)
-                #expect(Self.outcome(of: Value.first(first)) == .same, sourceLocation: sourceLocation)
-                #expect(Self.outcome(of: [Value.second(ambiguous)]) == .refused, sourceLocation: sourceLocation)
-                #expect(Self.outcome(of: ["a": Value.first(first)]) == .same, sourceLocation: sourceLocation)
-            }
-        }
-        expect(Decimal(12), "twelve", "12")
-        expect(URL(string: "https://example.com")!, "", "https://example.com")
-        expect(UInt8(5), 300, 5)
-        expect(Float(0.1), 0.1, 0.5)
-        expectSame([HandWritten.Either<[String], [String: Int]>.second([:]), .first([]), .second(["a": 1])])
-    }
-
     private struct Maybe: Codable, Hashable { var value: HandWritten.Nullable<Int>? }
-
-    @Test func aNilThatWouldReadAsAMissingPropertyIsRefused() {
-        for _ in 0..<2 {
-            #expect(Self.outcome(of: Maybe(value: .init(value: 5))) == .same)
-            #expect(Self.outcome(of: Maybe(value: nil)) == .same)
-            #expect(Self.outcome(of: Maybe(value: .init(value: nil))) == .refused)
-        }
-    }
-
-    @Test func theLayersOfADelegatedOptionalAreRefusedWhereTheyFallTogether() {
-        for _ in 0..<2 {
-            #expect(Self.outcome(of: HandWritten.Delegating<Int??>(value: 5)) == .same)
-            #expect(Self.outcome(of: [HandWritten.Delegating<Int??>(value: .none)]) == .same)
-            #expect(Self.outcome(of: [HandWritten.Delegating<Int??>(value: .some(nil))]) == .refused)
-        }
-    }
 
     @Test func aTypeInOneFormIsReadBackOnlyOnce() {
         let suite = DefaultsSuite.inMemory()

@@ -179,12 +179,6 @@ struct NormalizingTypesTests {
         }
     }
 
-    @Test(arguments: [false, true]) func aTypeThatChangesAtEachReadIsRefused(isJSON: Bool) {
-        expectRefusal(Self.save(Counting(), isJSON: isJSON), at: ["inner", "count"])
-        expectRefusal(Self.save([Counting()], isJSON: isJSON), at: ["0", "inner", "count"])
-        expectRefusal(Self.save(["a": Counting()], isJSON: isJSON), at: ["*", "inner", "count"])
-    }
-
     /// Writes a property that it does not read.
     private struct Forgetful: Codable {
         var name: String
@@ -197,11 +191,6 @@ struct NormalizingTypesTests {
         }
     }
 
-    @Test(arguments: [false, true]) func aPropertyThatIsNotReadIsRefused(isJSON: Bool) {
-        expectRefusal(Self.save(Forgetful(name: "a"), isJSON: isJSON), at: ["share"])
-        expectRefusal(Self.save([Forgetful(name: "a")], isJSON: isJSON), at: ["0", "share"])
-    }
-
     private struct Dropping: Codable {
         var tags: [String]?
         enum CodingKeys: CodingKey { case tags }
@@ -212,9 +201,6 @@ struct NormalizingTypesTests {
         }
     }
 
-    @Test func aPropertyThatIsReadAsAnotherTypeIsRefused() {
-        expectRefusal(Self.save(Dropping(["a"])), at: ["tags"])
-    }
 }
 
 extension NormalizingTypesTests {
@@ -249,11 +235,6 @@ extension NormalizingTypesTests {
         func serialize() -> Any { shares }
     }
 
-    @Test func aHandWrittenCastThatFailsIsRefused() {
-        expectRefusal(Self.save(byHand: Miscast(share: 0.5)), at: ["share"])
-        expectRefusal(Self.save(byHand: MiscastArray(shares: [0.5])), at: [])
-    }
-
     private struct StampedByHand: DefaultConvertible, Equatable {
         static let key = "stamped"
         var number: Int
@@ -283,12 +264,4 @@ extension NormalizingTypesTests {
         try UserDefault(DefaultKey("rounding", default: value), in: suite).store.save(value)
         #expect(suite[DefaultKey("rounding", default: value)] == Rounding(exactly: 1))
     }
-
-    #if os(macOS) || os(Linux)
-        /// A test that starts with an empty store would fail far from the cause.
-        @Test func anInitialValueThatCannotBeStoredTraps() async {
-            #expect(InMemoryStore(Clamping(volume: 50)).get()?.volume == 10)
-            await #expect(processExitsWith: .failure) { _ = InMemoryStore(Forgetful(name: "a")) }
-        }
-    #endif
 }

@@ -27,12 +27,6 @@ struct OrderCheckTests {
         }
     }
 
-    @Test func aTypeThatReversesAnArrayIsRefusedAtItsFirstSave() throws {
-        let error = #expect(throws: DefaultsError.self) { try Self.save(Reversing([1, 2, 3])).get() }
-        #expect(error?.kind == .refused)
-        #expect(error?.path == ["numbers"])
-    }
-
     private struct ReversingInJSON: Codable {
         var numbers: [Int]
         init(_ numbers: [Int]) { self.numbers = numbers }
@@ -40,13 +34,6 @@ struct OrderCheckTests {
             numbers = try decoder.singleValueContainer().decode([Int].self).reversed()
         }
         func encode(to encoder: any Encoder) throws { try numbers.encode(to: encoder) }
-    }
-
-    @Test func aTypeThatReversesAnArrayInJSONIsRefused() throws {
-        let error = #expect(throws: DefaultsError.self) {
-            try Self.save(ReversingInJSON([1, 2, 3]), isJSON: true).get()
-        }
-        #expect(error?.kind == .refused)
     }
 
     private struct ReversingByHand: DefaultConvertible {
@@ -58,12 +45,6 @@ struct OrderCheckTests {
             self.numbers = numbers.compactMap { $0 as? Int }.reversed()
         }
         func serialize() -> Any { numbers }
-    }
-
-    @Test func aConvertibleTypeThatReversesAnArrayIsRefused() throws {
-        let store = PersistentStore<ReversingByHand>(in: .inMemory())
-        let error = #expect(throws: DefaultsError.self) { try store.save(ReversingByHand([1, 2, 3])) }
-        #expect(error?.kind == .refused)
     }
 
     /// Writes its set as an array, in the order in memory.

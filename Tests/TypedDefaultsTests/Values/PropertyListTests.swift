@@ -221,7 +221,7 @@ extension PropertyListTests {
         return object
     }
 
-    @Test(arguments: [1, 127, 128])
+    @Test(arguments: [1, 63, 64])
     func theDepthLimitIsTaken(levels: Int) throws {
         #expect(try PropertyList(Self.nestedArrays(levels, around: nil)) == .nested(levels))
         #expect(try PropertyList(Self.nestedArrays(levels, around: 5)) == .nested(levels, around: 5))
@@ -230,7 +230,7 @@ extension PropertyListTests {
         #expect(try PropertyList(PropertyList.nested(levels, around: 5)) == .nested(levels, around: 5))
     }
 
-    @Test(arguments: [129, 130, 1000])
+    @Test(arguments: [65, 66, 1000])
     func deeperThanTheLimitIsRefused(levels: Int) {
         let objects = [
             Self.nestedArrays(levels, around: nil), Self.nestedArrays(levels, around: 5),
@@ -253,22 +253,22 @@ extension PropertyListTests {
         }
     }
 
-    @Test(arguments: [129, 1000])
+    @Test(arguments: [65, 1000])
     func nothingDeeperThanTheLimitIsStored(levels: Int) throws {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey<PropertyList?>("list"), in: suite).store
-        try store.save(.nested(128, around: 5))
+        try store.save(.nested(64, around: 5))
         #expect(throws: DefaultsError.self) { try store.save(.nested(levels)) }
         #expect(throws: DefaultsError.self) { try suite.update { $0["list"] = .nested(levels) } }
         #expect(throws: DefaultsError.self) { try suite.replaceContents(with: ["list": .nested(levels)]) }
-        let isUnchanged = try store.load() == .nested(128, around: 5)
+        let isUnchanged = try store.load() == .nested(64, around: 5)
         #expect(isUnchanged)
     }
 
     @Test func depthCountsThroughPropertyListsInObjects() {
-        let half = PropertyList.nested(64)
-        #expect(throws: Never.self) { try PropertyList(Self.nestedArrays(64, around: half)) }
-        #expect(Self.refusal(of: Self.nestedArrays(65, around: half))?.kind == .refused)
+        let half = PropertyList.nested(32)
+        #expect(throws: Never.self) { try PropertyList(Self.nestedArrays(32, around: half)) }
+        #expect(Self.refusal(of: Self.nestedArrays(33, around: half))?.kind == .refused)
     }
 
     @Test func aSmallStackHoldsTheDepthLimit() {

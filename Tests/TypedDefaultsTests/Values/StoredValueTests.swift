@@ -25,7 +25,7 @@ struct StoredValueTests {
     }
 
     private func stored(_ value: some Encodable) throws -> StoredValue {
-        try #require(try StoredValue.encoding(value, RootTraits(type(of: value))).value)
+        try #require(try StoredValue.encoding(value, RootTraits(type(of: value))))
     }
 
     private func keyed(
@@ -101,12 +101,11 @@ struct StoredValueTests {
     }
 
     @Test func theTableOfNativeTypesIsComplete() {
-        var types: [any Codable.Type] = [
+        let types: [any Codable.Type] = [
             Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
             UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, Date.self, URL.self, Decimal.self,
             Int?.self, [Int].self, [String: Int].self, Set<Int>.self, UUID.self,
         ]
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) { types += [Int128.self, UInt128.self] }
         for type in types {
             #expect((NativeTypes[type] != nil) == (type is any NativeValue.Type), "\(type)")
             if let native = NativeTypes[type] { #expect(ObjectIdentifier(native) == ObjectIdentifier(type)) }
@@ -120,7 +119,6 @@ struct StoredValueTests {
             try container.encode(3, forKey: Key("a"))
         }
         #expect(value == .tree(["a": 3, "b": 2]))
-        #expect(!isBytes(value))
     }
 
     @Test func manyKeysAreWrittenAsBytes() throws {

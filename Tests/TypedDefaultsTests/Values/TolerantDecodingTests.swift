@@ -550,26 +550,6 @@ struct ForeignEntriesTests {
         #expect(failures.all.last?.reason.contains("kept under “Config.unreadable”") == true)
     }
 
-    @Test func anArrayOfJSONThatStaysKeepsItsEntries() throws {
-        struct Roll: Codable, Equatable {
-            var title = ""
-            var lenses: [Lens] = []
-        }
-        let json = #"{"lenses":[{"name":"a","serial":5,"zoom":3}],"title":"old"}"#
-        let suite = DefaultsSuite.inMemory(["roll": .data(Data(json.utf8))])
-        let failures = Failures(of: suite)
-        let key = DefaultKey("roll", default: Roll(), form: .jsonData)
-        for title in ["new", "newer"] {
-            try suite.update(key) { $0.title = title }
-            let expected = json.replacingOccurrences(of: "old", with: title)
-            #expect(try suite.contents()["roll"] == .data(Data(expected.utf8)))
-        }
-        suite[key].lenses[0].zoom = 4
-        #expect(
-            try suite.contents()["roll"] == .data(Data(#"{"lenses":[{"name":"a","zoom":4}],"title":"newer"}"#.utf8)))
-        #expect(failures.all.isEmpty)
-    }
-
     @Test func elementsThatWereLeftOutAreSetAside() throws {
         let stored: PropertyList = ["recent": ["video", "hologram"]]
         let suite = DefaultsSuite.inMemory(["Config": stored])
@@ -594,25 +574,6 @@ struct ForeignEntriesTests {
         try suite.migrate(migrator)
         #expect(try stored(suite)["hdr"] == nil)
         #expect(try stored(suite)["mode"] == "photo")
-    }
-
-    @Test func entriesOfJSONAreKeptInJSON() throws {
-        let json =
-            #"{"hdr": true, "lens": {"coated": 1.5, "name": "x", "zoom": 2}, "mode": "hologram", "big": 0.12345678901234567890123}"#
-        let suite = DefaultsSuite.inMemory(["Config": .data(Data(json.utf8))])
-        suite.onFailure = { _ in }
-        let key = DefaultKey("Config", default: Config(), form: .jsonData)
-        for zoom in [3.0, 4.0] {
-            try suite.update(key) { $0.lens.zoom = zoom }
-            guard case .data(let data)? = try suite.contents()["Config"] else { return #expect(Bool(false)) }
-            let object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
-            #expect(object["hdr"] as? Bool == true)
-            #expect(object["mode"] as? String == "hologram")
-            #expect((object["lens"] as? [String: Any])?["coated"] as? Double == 1.5)
-            #expect((object["lens"] as? [String: Any])?["zoom"] as? Double == zoom)
-            #expect(String(decoding: data, as: UTF8.self).contains("0.12345678901234567890123"))
-            #expect(suite[key].lens.zoom == zoom)
-        }
     }
 
     @Test func entriesOfJSONAreKeptInTheNativeForm() throws {

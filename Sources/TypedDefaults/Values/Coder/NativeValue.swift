@@ -15,8 +15,8 @@ protocol NativeValue: Sendable {
     init?(argument: String)
 
     /// Reads the value from a form that only Foundation's coders write, and not by its `Codable`
-    /// conformance; `nil` for anything else.
-    init?(foundation stored: PropertyList)
+    /// conformance, such as the text of bytes in JSON; `nil` for anything else.
+    init?(foreign stored: PropertyList)
 
     /// The form that is written.
     var propertyList: PropertyList { get throws(DefaultsError) }
@@ -24,40 +24,20 @@ protocol NativeValue: Sendable {
 
 extension NativeValue {
     init?(argument: String) { return nil }
-    init?(foundation stored: PropertyList) { return nil }
+    init?(foreign stored: PropertyList) { return nil }
 }
 
-/// The types with a native form, found by their address. A cast to the protocol takes ten times as
-/// long, and the first one of a process searches everything that conforms to any protocol.
+/// The types with a native form. A cast to the protocol takes ten times as long as this search, and
+/// the first one of a process searches everything that conforms to any protocol.
 enum NativeTypes {
-    /// A hash table. Its size is a power of two.
-    private static let table: [(any NativeValue.Type)?] = {
-        var types: [any NativeValue.Type] = [
-            Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
-            UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, Date.self, URL.self, Decimal.self,
-        ]
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) { types += [Int128.self, UInt128.self] }
-        var table = [(any NativeValue.Type)?](repeating: nil, count: 64)
-        for type in types {
-            var place = place(of: type)
-            while table[place] != nil { place = (place + 1) & 63 }
-            table[place] = type
-        }
-        return table
-    }()
-
-    private static func place(of type: Any.Type) -> Int {
-        let address = UInt64(UInt(bitPattern: ObjectIdentifier(type)))
-        return Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 58)
-    }
+    private static let all: [any NativeValue.Type] = [
+        Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
+        UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self, Data.self, Date.self, URL.self, Decimal.self,
+    ]
+    private static let identities = all.map { ObjectIdentifier($0) }
 
     static subscript(type: Any.Type) -> (any NativeValue.Type)? {
-        var place = place(of: type)
-        while let native = table[place] {
-            if native == type { return native }
-            place = (place + 1) & 63
-        }
-        return nil
+        identities.firstIndex(of: ObjectIdentifier(type)).map { all[$0] }
     }
 }
 
@@ -67,26 +47,51 @@ func isPlain(_ type: Any.Type) -> Bool {
     type == String.self || type == Int.self || type == Double.self || type == Bool.self
 }
 
-/// Returns the form of the most common types. The comparison costs nothing where the type is known
-/// at compile time; a cast takes ten times as long.
+/// Returns the value as a type that its static type is found to be; `nil` for another type.
+///
+/// The comparison costs nothing where the type is known at compile time; a cast takes ten times as
+/// long.
 @inline(__always)
-func plainForm<Value>(of value: Value) -> PropertyList? {
-    // Safe: each bit cast is to the type that its line has compared.
-    if Value.self == String.self { return .string(unsafeBitCast(value, to: String.self)) }
-    if Value.self == Int.self { return .integer(PropertyList.Integer(unsafeBitCast(value, to: Int.self))) }
-    if Value.self == Double.self { return .double(unsafeBitCast(value, to: Double.self)) }
-    if Value.self == Bool.self { return .bool(unsafeBitCast(value, to: Bool.self)) }
-    return nil
+func cast<Value, Other>(_ value: Value, to type: Other.Type) -> Other? {
+    // Safe: both types are the same.
+    Value.self == Other.self ? unsafeBitCast(value, to: Other.self) : nil
 }
 
 /// Returns the native form of a value; `nil` if its type has none.
 @inline(__always)
 func nativeForm<Value>(of value: Value) throws(DefaultsError) -> PropertyList? {
-    if let plain = plainForm(of: value) { return plain }
-    guard let type = NativeTypes[Value.self] else { return nil }
-    func form<Native: NativeValue>(_ type: Native.Type) throws(DefaultsError) -> PropertyList {
-        // Safe: both types are the same.
-        try unsafeBitCast(value, to: Native.self).propertyList
+    if let value = cast(value, to: String.self) { return .string(value) }
+    if let value = cast(value, to: Int.self) { return .integer(PropertyList.Integer(value)) }
+    if let value = cast(value, to: Double.self) { return .double(value) }
+    if let value = cast(value, to: Bool.self) { return .bool(value) }
+    func form<Native: NativeValue>(_ type: Native.Type) throws(DefaultsError) -> PropertyList? {
+        try cast(value, to: type)?.propertyList
     }
+    guard let type = NativeTypes[Value.self] else { return nil }
     return try form(type)
+}
+
+extension PropertyList {
+    /// Returns whether values of the type are written in this form, and not only read from it.
+    func isOwnForm(of type: any NativeValue.Type) -> Bool {
+        switch self {
+        case .integer: type is any FixedWidthInteger.Type
+        // A double that does not fit a float exactly was written as a `Double`.
+        case .double(let value): type == Double.self || type == Float.self && value.isFloat
+        default: true
+        }
+    }
+
+    /// Returns whether Foundation's decoders read the type from this form.
+    func isForeignForm(of type: any NativeValue.Type) -> Bool {
+        if case .integer = self { type != Bool.self } else { true }
+    }
+}
+
+extension Double {
+    /// Whether a float holds exactly this value.
+    fileprivate var isFloat: Bool {
+        // The payload of a float's NaN is in the upper bits.
+        isNaN ? bitPattern & (1 << 29 - 1) == 0 : Double(Float(self)) == self
+    }
 }

@@ -9,31 +9,22 @@ extension PropertyList {
         // The root is never optional here. There is no key to remove, so nil and the string `$null`
         // must differ.
         let traits = RootTraits(type(of: value), canBeOptional: false)
-        self = try StoredValue.encoding(value, traits, userInfo: userInfo, isTree: true).value?.tree ?? .nilMarker
+        self = try StoredValue.encoding(value, traits, userInfo: userInfo)?.tree ?? .nilMarker
     }
 }
 
 extension StoredValue {
     /// Encodes a value as a whole setting.
     ///
-    /// - Parameters:
-    ///   - isTree: Whether the caller needs a tree.
-    ///   - trace: Encodes for a comparison, unless it is `nil`; see ``RoundTripTrace``.
-    /// - Returns: The stored form, which is `nil` for an optional without a value, and whether the
-    ///   value has to be read back and compared because one of its types may read something else.
+    /// - Returns: `nil` for an optional without a value.
     static func encoding<Value: Encodable>(
-        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        isTree: Bool = false, trace: RoundTripTrace? = nil
-    ) throws -> (value: StoredValue?, needsCheck: Bool) {
-        if traits.isNative, trace == nil, let native = try nativeForm(of: value) { return (.tree(native), false) }
-        let encoder = StoredValueEncoder(
-            Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional, isTree: isTree, trace: trace)
+        _ value: Value, _ traits: RootTraits, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws -> StoredValue? {
+        if traits.isNative, let native = try nativeForm(of: value) { return .tree(native) }
+        let encoder = StoredValueEncoder(Value.self, userInfo: userInfo, isOptionalRoot: traits.isOptional)
         defer { encoder.close() }
-        // A comparison distinguishes a `String` from a `URL` with the same text, also at the root.
-        if trace != nil, let native = try encoder.nativeNode(of: value, key: nil) { return (.tree(native), false) }
         try value.encode(to: encoder)
-        guard let stored = try encoder.storedValue(of: value) else { return (nil, encoder.needsCheck) }
-        return (stored, encoder.needsCheck || !encoder.isChecked(isNil: false))
+        return try encoder.finishedValue()
     }
 }
 

@@ -34,11 +34,6 @@ extension ByteWriter {
         withBytes { offset < $0.count && $0[offset] == ValueTag.string.rawValue }
     }
 
-    /// Returns whether the bytes from an offset on are ``PropertyList/nilMarker``.
-    func isNilMarker(at offset: Int) -> Bool {
-        count - offset == 7 && isString(at: offset) && value(from: offset).isNilMarker
-    }
-
     /// Returns the value that is written from an offset on.
     func value(from offset: Int) -> PropertyList {
         // Safe: this writer has written a whole value there.

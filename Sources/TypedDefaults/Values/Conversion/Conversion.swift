@@ -4,29 +4,13 @@ struct Conversion<Value: Sendable>: Sendable {
     let kind: ConversionKind
     // A stored closure with a typed `throws` needs the runtime of iOS 18. On older systems,
     // reflection over its type, which SwiftUI does for each view, crashes.
-    /// Encodes a value. Fails if reading it back would lose data; see ``RoundTrip``.
+    /// Returns what to store; `nil` to remove the key.
     let encoding: @Sendable (Value) -> Result<StoredValue?, DefaultsError>
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
     /// With a `Result` of the value itself, generic code would look up its type at each call.
     let decodeBox: DecodeBox
     typealias DecodeBox = @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
-
-    init(
-        kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decode: @escaping @Sendable (PropertyList, DecodingMode) throws(DefaultsError) -> Value
-    ) {
-        self.init(kind: kind, encode: encode, decodeBox: Box.decoding(decode))
-    }
-
-    init(
-        kind: ConversionKind, encode: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
-        decodeBox: @escaping DecodeBox
-    ) {
-        self.init(
-            kind: kind, store: { value throws(DefaultsError) in try encode(value).map(StoredValue.tree) },
-            decodeBox: decodeBox)
-    }
 
     init(
         kind: ConversionKind, store: @escaping @Sendable (Value) throws(DefaultsError) -> StoredValue?,
@@ -145,7 +129,7 @@ extension Conversion where Value == PropertyList {
     static var propertyList: Conversion {
         Conversion(
             kind: .propertyList,
-            encode: { value throws(DefaultsError) in try PropertyList(value) },
-            decode: { stored, _ throws(DefaultsError) in stored })
+            store: { value throws(DefaultsError) in .tree(try PropertyList(value)) },
+            decodeBox: { stored, _ in .success(Box(stored.tree)) })
     }
 }

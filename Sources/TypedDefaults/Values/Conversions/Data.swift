@@ -11,7 +11,7 @@ extension Data: NativeValue {
         self = value
     }
 
-    init?(foundation stored: PropertyList) {
+    init?(foreign stored: PropertyList) {
         guard case .string(let text) = stored else { return nil }
         self.init(base64Encoded: text)
     }

@@ -16,11 +16,6 @@ extension Decimal: NativeValue {
         }
     }
 
-    init?(foundation stored: PropertyList) {
-        guard let digits = stored.digits else { return nil }
-        self.init(argument: digits)
-    }
-
     init?(argument: String) {
         if argument == "NaN" {
             self = .nan
@@ -28,9 +23,7 @@ extension Decimal: NativeValue {
         }
         // `Decimal(string:)` ignores text after the digits. `Double`'s initializer reads the whole
         // string.
-        guard Double(argument) != nil, argument.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else {
-            return nil
-        }
+        guard Double(argument) != nil, argument.isDecimal else { return nil }
         self.init(string: argument)
     }
 

@@ -10,17 +10,6 @@ extension Double: NativeValue {
         }
     }
 
-    init?(foundation stored: PropertyList) {
-        if case .integer(let value) = stored {
-            self.init(value)
-            return
-        }
-        guard let digits = stored.digits else { return nil }
-        self.init(digits)
-    }
-
-    init?(argument: String) { self.init(argument) }
-
     var propertyList: PropertyList { .double(self) }
 }
 
@@ -44,20 +33,27 @@ extension Float: NativeValue {
         }
     }
 
-    init?(foundation stored: PropertyList) {
-        if case .integer(let value) = stored {
-            self.init(value)
-            return
-        }
-        guard let digits = stored.digits else { return nil }
-        self.init(digits)
-    }
-
-    init?(argument: String) { self.init(argument) }
-
     var propertyList: PropertyList {
         guard isNaN else { return .double(Double(self)) }
         let payload = UInt64(bitPattern & 0x007F_FFFF) << 29
         return .double(Double(bitPattern: (sign == .minus ? 0xFFF0_0000_0000_0000 : 0x7FF0_0000_0000_0000) | payload))
     }
+}
+
+extension NativeValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
+    /// Reads the nearest number, also of more digits than a double has; see ``ForeignData/tree``.
+    init?(foreign stored: PropertyList) {
+        switch stored {
+        case .integer(let value): self.init(value)
+        case .string(let digits) where digits.utf8.count > 17 && digits.isDecimal: self.init(digits)
+        default: return nil
+        }
+    }
+
+    init?(argument: String) { self.init(argument) }
+}
+
+extension String {
+    /// Whether the text has the characters of a decimal number only.
+    var isDecimal: Bool { utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) } }
 }

@@ -13,10 +13,7 @@ extension NativeValue where Self: FixedWidthInteger {
         }
     }
 
-    init?(argument: String) {
-        guard let number = PropertyList.Integer(argument) else { return nil }
-        self.init(exactly: number)
-    }
+    init?(argument: String) { self.init(argument, radix: 10) }
 
     var propertyList: PropertyList {
         get throws(DefaultsError) {

@@ -39,8 +39,10 @@ extension String {
 /// The optional types, with their wrapped type, for a cast at run time.
 protocol AnyOptional {
     static var wrappedType: Any.Type { get }
+    var isNil: Bool { get }
 }
 
 extension Optional: AnyOptional {
     static var wrappedType: Any.Type { Wrapped.self }
+    var isNil: Bool { self == nil }
 }

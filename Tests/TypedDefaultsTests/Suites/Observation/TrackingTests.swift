@@ -78,27 +78,6 @@ struct TrackingTests {
         #expect(!backend.isWatched)
     }
 
-    @Test func theWatchEndsWithTheTracking() {
-        let backend = SpyBackend(["number": 1, "other": 1])
-        let suite = DefaultsSuite(backend: backend)
-        let store = UserDefault(Self.number, in: suite).store
-        let other = UserDefault(DefaultKey("other", default: 0), in: suite).store
-        let fired = Guarded(0)
-        track(store) { fired.withLock { $0 += 1 } }
-        #expect(backend.isWatched)
-        backend.write(2, forKey: "other")
-        #expect(fired.withLock { $0 } == 0)
-        backend.write(2, forKey: "number")
-        #expect(fired.withLock { $0 } == 1)
-        #expect(!backend.isWatched)
-        track(store) { fired.withLock { $0 += 1 } }
-        other.set(5)
-        #expect(backend.isWatched)
-        store.set(5)
-        #expect(fired.withLock { $0 } == 2)
-        #expect(!backend.isWatched)
-    }
-
     @Test func changesOfABackendWithoutGenerationsFire() {
         let backend = SpyBackend(hasGenerations: false)
         let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
@@ -108,20 +87,6 @@ struct TrackingTests {
             backend.write(value, forKey: "number")
         }
         #expect(fired.withLock { $0 } == 3)
-    }
-
-    /// Tracking of several keys ends for all of them when the first one changes.
-    @Test func theWatchEndsForAllKeysOfATracker() {
-        let backend = SpyBackend()
-        let suite = DefaultsSuite(backend: backend)
-        let stores = (0..<5).map { UserDefault(DefaultKey("\($0)", default: 0), in: suite).store }
-        withObservationTracking {
-            for store in stores { _ = store.get() }
-        } onChange: {
-        }
-        stores[0].set(1)
-        for value in 2...5 { UserDefault(Self.number, in: suite).store.set(value) }
-        #expect(!backend.isWatched)
     }
 
     @Test func removingAMissingValueIsNotAChange() {
@@ -137,25 +102,10 @@ struct TrackingTests {
         #expect(backend.commits.isEmpty)
     }
 
-    @Test func observersAndTrackingEndIndependently() {
-        let backend = SpyBackend(["number": 1])
-        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
-        let fired = Guarded(0)
-        let token = store.observe { _ in }
-        track(store) { fired.withLock { $0 += 1 } }
-        token.cancel()
-        #expect(backend.isWatched)
-        backend.write(2, forKey: "number")
-        #expect(fired.withLock { $0 } == 1)
-        #expect(!backend.isWatched)
-    }
-
     /// Checks a detail of the Observation framework that has no API: it retains the key paths that
     /// it tracks.
     @Test func theFrameworkRetainsTheKeyPathOfATrackedSlot() {
-        #expect(Slot.frameworkKeepsKeyPaths)
-        let slot = Slot(
-            "number", Conversion<Int>.codable, formerKeys: [])
+        let slot = Slot("number", Conversion<Int>.codable, formerKeys: [])
         #expect(!slot.noteAccess())
         let fired = Guarded(0)
         for count in 1...3 {
@@ -164,18 +114,9 @@ struct TrackingTests {
             } onChange: {
                 fired.withLock { $0 += 1 }
             }
-            #expect(slot.isTracked)
             slot.noteChange()
             #expect(fired.withLock { $0 } == count)
-            #expect(!slot.isTracked)
+            #expect(!slot.noteAccess())
         }
-    }
-
-    @Test func withoutKeyPathsEverySlotCountsAsTracked() {
-        let slot = Slot(
-            "number", Conversion<Int>.codable, formerKeys: [], frameworkKeepsKeyPaths: false)
-        #expect(slot.noteAccess())
-        slot.noteChange()
-        #expect(slot.isTracked)
     }
 }

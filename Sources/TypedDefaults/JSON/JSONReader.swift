@@ -41,7 +41,6 @@ struct JSONReader: TextReader {
     let bytes: [UInt8]
     var position: Int
     private var depth = 0
-    private var stack = StackWatch()
 
     init(_ text: Data) {
         bytes = Array(text)
@@ -84,7 +83,6 @@ struct JSONReader: TextReader {
     fileprivate mutating func value() throws(DefaultsError) -> Parsed {
         // Tags may double the levels.
         guard depth < 2 * PropertyList.depthLimit + 2 else { throw syntaxError(PropertyList.tooDeep) }
-        if stack.isEndNear() { throw syntaxError(PropertyList.tooDeepForStack) }
         depth += 1
         defer { depth -= 1 }
         let (first, start) = (next, position)
@@ -224,7 +222,9 @@ extension JSONReader {
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isInteger {
-            guard let value = PropertyList.Integer(text) else { throw refusal("an integer beyond 64 bits", at: start) }
+            let signed = Int64(text).flatMap { PropertyList.Integer(exactly: $0) }
+            guard let value = signed ?? UInt64(text).flatMap({ PropertyList.Integer(exactly: $0) })
+            else { throw refusal("an integer beyond 64 bits", at: start) }
             return .integer(value)
         }
         guard let value = Double(text), value.isFinite else {

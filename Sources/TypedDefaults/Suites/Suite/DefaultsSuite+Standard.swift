@@ -36,7 +36,7 @@ extension DefaultsSuite {
 
     private static func prepared(_ suite: DefaultsSuite) -> DefaultsSuite {
         precondition(suite.core !== standard.core, "the standard suite cannot stand in for itself")
-        standard.core.bypassKeptValues()
+        standard.core.bypassSeenValues()
         return suite
     }
 
@@ -86,7 +86,7 @@ extension DefaultsSuite {
     /// Returns a standard suite in memory if that is the value of ``standardVariable``.
     static func standardInMemory(_ value: String?) -> DefaultsSuite? {
         guard value == "memory" else { return nil }
-        let core = SuiteCore(MemoryBackend(), timeout: .seconds(2), id: nil, isStandard: true)
+        let core = SuiteCore(MemoryBackend(), isStandard: true)
         core.setLayers([.arguments(), .stored])
         return DefaultsSuite(core: core)
     }

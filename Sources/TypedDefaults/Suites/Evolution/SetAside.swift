@@ -62,7 +62,7 @@ extension DefaultsSuite {
     ///   if the copy has changed since it was listed. Then nothing is written.
     public func restore(_ copy: SetAsideValue) throws {
         let suite = current
-        try suite.core.withWriteAccess { () throws(DefaultsError) in
+        try suite.core.write { () throws(DefaultsError) in
             try suite.check(copy)
             guard let value = copy.value else {
                 throw DefaultsError(
@@ -98,7 +98,7 @@ extension DefaultsSuite {
     ///   changed since it was listed. Then nothing is removed.
     public func discard(_ copy: SetAsideValue) throws {
         let suite = current
-        try suite.core.withWriteAccess { () throws(DefaultsError) in
+        try suite.core.write { () throws(DefaultsError) in
             try suite.check(copy)
             try suite.core.commit(suite.removals(of: copy))
         }

@@ -111,7 +111,7 @@ extension DefaultsSuite {
 extension SuiteCore {
     fileprivate func removing(_ keys: (SuiteCore) throws(DefaultsError) -> [String]) {
         do throws(DefaultsError) {
-            try withWriteAccess { () throws(DefaultsError) in
+            try write { () throws(DefaultsError) in
                 let edits = try keys(self).map { (key: $0, value: PropertyList?.none) }
                 if !edits.isEmpty { try commit(edits) }
             }

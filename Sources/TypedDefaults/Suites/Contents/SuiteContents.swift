@@ -308,9 +308,11 @@ extension SuiteContents {
         }
 
         /// Declares a key to the suite that is read or written as the type of the declaration.
-        func declare(_ name: String, _ declaration: any AnyDeclaration) {
+        func declare<Value>(_ name: String, _ declaration: Declaration<Value>) {
             guard case .suite(let suite) = state.withLock({ $0.source }) else { return }
-            suite.core.declare(declaration, of: suite.withPrefix(name))
+            // A key for a raw property list declares nothing.
+            guard declaration.conversion.kind != .propertyList else { return }
+            suite.core.declare(suite.withPrefix(name), declaration.declared)
         }
 
         /// Reads everything, so that copies of the contents stay as they are now.

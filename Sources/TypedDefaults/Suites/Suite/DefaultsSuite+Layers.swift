@@ -126,16 +126,14 @@ extension SuiteCore {
         // A slot that is created from now on gets its value from the new layers.
         let slots = state.withLock { state in
             state.layers = layers
-            return state.keys.values.flatMap(\.slots)
+            return state.allSlots
         }
         let values = slots.map { (slot: $0, value: layers.value(of: $0)) }
         let refusals = state.withLock { state -> [DefaultsError] in
             // Otherwise, the thread that has set other layers since then does the rest.
             guard state.layers === layers else { return [] }
             return values.compactMap { slot, value in
-                let isReportDue = state.observers.setLayered(
-                    value.value, of: slot, isBypassed: state.isBypassed, depth: NotificationDepth.current + 1)
-                return isReportDue ? value.refusal : nil
+                state.setLayer(value.value, of: slot) ? value.refusal : nil
             }
         }
         for refusal in refusals { report(refusal) }

@@ -1,0 +1,186 @@
+/// What may be done about parts at fault.
+enum Mending {
+    case none
+    /// Missing parts are filled in.
+    case missing
+    /// Unreadable parts are replaced, too.
+    case all
+}
+
+/// Decodes a value again after a first attempt has failed, until each part at fault is read in
+/// another form, is replaced, or is left out.
+///
+/// Each round decodes the value, mends what has failed in the tree, and begins again. Only an error
+/// that no type has caught shows a fault, so a fault cannot be mended where it is met. A list or a
+/// dictionary with a part at fault takes one round, part by part, because it may have thousands of
+/// them.
+struct Repair<Value: Decodable> {
+    /// A part that was read as something else than what is stored.
+    private struct Fault {
+        var path: [String]
+        let placed: PropertyList?
+        /// Where something is lost, unless the write puts it back; `nil` if nothing was stored.
+        var place: PropertyList.Place?
+        var error: DefaultsError
+    }
+    private let stored: PropertyList
+    /// What is left of the stored value.
+    private var tree: PropertyList
+    private let rules: DecodingRules
+    /// The parts that are read from other forms than those of their types, if the rules allow it. All
+    /// others are read as before, so that a fault changes nothing else.
+    private var lenient: Set<[String]> = []
+    /// The default in its stored form; `nil` if there is none.
+    private let defaultTree: PropertyList?
+    private let mending: Mending
+    private var faults: [Fault] = []
+    /// The lists and dictionaries whose parts were decoded one by one.
+    private var repaired: Set<[String]> = []
+    private(set) var log = DecodingLog()
+
+    init(_ stored: PropertyList, _ rules: DecodingRules, default defaultTree: PropertyList?, _ mending: Mending) {
+        (self.stored, tree, self.rules) = (stored, stored, rules)
+        (self.defaultTree, self.mending) = (defaultTree, mending)
+    }
+
+    /// - Throws: The error of the decoder, if a part at fault cannot be mended.
+    mutating func decode() throws -> Value {
+        // After 100 faults, whole properties are replaced.
+        var rounds = 0
+        while true {
+            log = DecodingLog()
+            var rules = rules
+            if case .parts = rules.leniency { rules.leniency = .parts(lenient) }
+            do { return try StoredValueDecoder.decode(Value.self, from: .tree(tree), rules, log) } catch {
+                guard mending != .none else { throw error }
+                let (path, isMissing) = log.fault(of: error)
+                if repairParts(around: path) { continue }
+                if !isMissing, readLeniently(path.map(\.stringValue)) { continue }
+                rounds += 1
+                guard rounds < 200, replace(path, isMissing: isMissing, error, isLast: rounds > 100) else { throw error }
+            }
+        }
+    }
+
+    /// What was done, once the value is decoded.
+    var recovery: DecodingRecovery {
+        var recovery = DecodingRecovery()
+        for fault in faults {
+            recovery.errors.append(fault.error)
+            guard let place = fault.place else { continue }
+            if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
+                recovery.entries.append(.init(path: fault.path, stored: part, placed: fault.placed, isFault: true))
+            } else {
+                recovery.hasOtherFaults = true
+            }
+        }
+        return recovery
+    }
+
+    private mutating func readLeniently(_ path: [String]) -> Bool {
+        if case .parts = rules.leniency { lenient.insert(path).inserted } else { false }
+    }
+
+    /// Replaces the part that cannot be read, or the innermost part around it that can be replaced.
+    private mutating func replace(_ path: [any CodingKey], isMissing: Bool, _ error: any Error, isLast: Bool) -> Bool {
+        var (keys, isMissing) = (path, isMissing)
+        if isLast, keys.count > 1 { (keys, isMissing) = ([keys[0]], false) }
+        while !keys.isEmpty, mending == .all || isMissing {
+            let path = keys.map(\.stringValue)
+            // If the outer default lacks the part, the default of a nested config may have it.
+            let new = defaultTree?.entry(at: path[...]) ?? log.defaultPart(at: path)
+            let change = tree.edit(path[...]) { part, place -> (old: PropertyList?, place: PropertyList.Place)? in
+                guard part != new else { return nil }
+                defer { part = new }
+                return (part, place)
+            }
+            if let (old, place) = change {
+                if isMissing, old == nil || place == .array { return true }
+                var fault = DefaultsError(decoding: Value.self, error)
+                fault.path = keys.map(\.nameInErrors)
+                fault.reason += "; the default is read in its place"
+                faults.removeAll { $0.path.starts(with: path) }
+                faults.append(Fault(path: path, placed: new, place: old == nil ? nil : place, error: fault))
+                return true
+            }
+            keys.removeLast()
+            isMissing = false
+        }
+        return false
+    }
+
+    /// Repairs each part of the outermost list or dictionary around a part at fault.
+    ///
+    /// - Returns: Whether that changed anything.
+    private mutating func repairParts(around fault: [any CodingKey]) -> Bool {
+        guard let (keys, type) = log.collection(around: fault), let part = type.partType as? any Decodable.Type else {
+            return false
+        }
+        let path = keys.map(\.stringValue)
+        var (before, after) = (PropertyList?.none, PropertyList?.none)
+        let lenientCount = lenient.count
+        _ = tree.edit(path[...]) { part, _ -> Void? in before = part }
+        switch before {
+        case .array(let elements):
+            // A dictionary may be written as an array of keys and values in turn.
+            guard type.isList, repaired.insert(path).inserted else { return false }
+            var kept: [PropertyList] = []
+            for (index, element) in elements.enumerated() {
+                let place = (path + ["\(kept.count)"], keys.map(\.nameInErrors) + ["\(index)"])
+                if let element = repair(part, element, default: nil, at: place, in: .array) { kept.append(element) }
+            }
+            after = .array(kept)
+        case .dictionary(var entries):
+            guard repaired.insert(path).inserted else { return false }
+            for (key, entry) in entries {
+                let path = path + [key]
+                let known = defaultTree?.entry(at: path[...]) ?? log.defaultPart(at: path)
+                let place = (path, keys.map(\.nameInErrors) + ["*"])
+                entries[key] = repair(part, entry, default: known, at: place, in: .dictionary)
+            }
+            after = .dictionary(entries)
+        default: return false
+        }
+        guard after != before else { return lenient.count > lenientCount }
+        _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
+        return true
+    }
+
+    /// Returns what is left of one part of a list or a dictionary; `nil` to leave it out.
+    private mutating func repair<Part: Decodable>(
+        _ type: Part.Type, _ part: PropertyList, default known: PropertyList?,
+        at place: (path: [String], names: [String]), in kind: PropertyList.Place
+    ) -> PropertyList? {
+        // In a dictionary, because a nil has another form there than as a whole value.
+        let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
+        var repair = Repair<OnePart<Part>>(
+            .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
+        let isDecoded = (try? repair.decode()) != nil
+        // Nothing was found that could take the place of the part.
+        guard isDecoded || !repair.faults.isEmpty else { return part }
+        for inner in repair.lenient { lenient.insert(place.path + inner.dropFirst()) }
+        faults += repair.faults.map { fault in
+            var (error, inner) = (fault.error, fault.place)
+            error.path = place.names + error.path.dropFirst()
+            error.type = "\(Value.self)"
+            if kind == .array, inner != nil { inner = .array }
+            return Fault(path: place.path + fault.path.dropFirst(), placed: fault.placed, place: inner, error: error)
+        }
+        return isDecoded ? repair.tree.entry(at: [""]) : nil
+    }
+}
+
+/// A value in a dictionary, so that its path in errors has one key more.
+private struct OnePart<Part: Decodable>: Decodable {
+    private struct Key: CodingKey {
+        var stringValue: String { "" }
+        var intValue: Int? { nil }
+        init() {}
+        init?(stringValue: String) { self.init() }
+        init?(intValue: Int) { return nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: Key.self).decode(Part.self, forKey: Key())
+    }
+}
