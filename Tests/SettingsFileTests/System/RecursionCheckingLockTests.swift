@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+struct RecursionCheckingLockTests {
+    /// The tickets and times that threads record while they hold the lock.
+    private final class Record: @unchecked Sendable {
+        // Safe: accessed only by the thread that holds the lock.
+        var tickets: [UInt64] = []
+    }
+
+    @Test func threadsAcquireTheLockInOrder() {
+        let (lock, record) = (RecursionCheckingLock(), Record())
+        let (threads, turns) = (16, 6_250)
+        record.tickets.reserveCapacity(threads * turns)
+        onThreads(threads) { _ in
+            for _ in 0..<turns {
+                do throws(RecursionCheckingLock.AcquireError) {
+                    let ticket = try lock.acquire(timeout: .seconds(60))
+                    record.tickets.append(ticket)
+                    lock.release()
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        #expect(record.tickets == Array(1...UInt64(threads * turns)))
+    }
+
+    @Test func aThreadThatTimesOutIsSkipped() throws {
+        let (lock, record) = (RecursionCheckingLock(), Record())
+        try lock.acquire(timeout: .zero)
+        onThreads(4) { _ in
+            let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
+                try lock.acquire(timeout: .milliseconds(1))
+            }
+            #expect(refusal == .timedOut)
+        }
+        lock.release()
+        onThreads(4) { _ in
+            guard (try? lock.acquire(timeout: .seconds(60))) != nil else { return }
+            record.tickets.append(0)
+            lock.release()
+        }
+        #expect(record.tickets.count == 4)
+    }
+
+    @Test func theLastHolderReceivesARequest() throws {
+        let lock = RecursionCheckingLock()
+        #expect(lock.acquireOrRequest())
+        #expect(!lock.release())
+        try lock.acquire(timeout: .zero)
+        #expect(!lock.acquireOrRequest())
+        #expect(lock.release())
+        #expect(lock.acquireOrRequest())
+        #expect(!lock.release())
+    }
+
+    @Test func acquiringTwiceOnOneThreadThrows() throws {
+        let lock = RecursionCheckingLock()
+        try lock.acquire(timeout: .seconds(Int64.max))
+        let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
+            try lock.acquire(timeout: .seconds(Int64.max))
+        }
+        #expect(refusal == .heldByCaller)
+    }
+
+    /// Law 6 on public behavior: if each update takes a millisecond, no thread waits much longer
+    /// than the others take together.
+    @Test func manyWritersDoNotTimeOut() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+        onThreads(64) { _ in
+            for _ in 0..<60 {
+                do {
+                    try store.updateStored {
+                        $0 = ($0 ?? 0) + 1
+                        usleep(500)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        #expect(store.get() == 64 * 60)
+    }
+}
+
+struct DeferredWorkTests {
+    /// A delay that does not fit into nanoseconds, for a backend that does all its work in
+    /// `synchronize()`.
+    @Test func veryLongDelaysAreAccepted() {
+        let backend = SpyBackend(synchronizationDelay: .seconds(Int64.max))
+        let suite = DefaultsSuite(backend: backend)
+        suite[DefaultKey("number", default: 0)] = 1
+        #expect(suite[DefaultKey("number", default: 0)] == 1)
+        #expect(backend.state.withLock { $0.synchronizations } == 0)
+    }
+}
