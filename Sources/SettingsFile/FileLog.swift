@@ -39,13 +39,6 @@ final class FileLog {
     }
 
     private(set) var flushState = FlushState.unknown
-    /// Until when writers rely on the last look at the path.
-    @exclusivity(unchecked)
-    private var pathIsKnownUntil: MonotonicTime?
-    /// Whether a writer has relied on the last look at the path, so that its commits are lost if
-    /// the file was renamed since then.
-    @exclusivity(unchecked)
-    private(set) var hasReliedOnPath = false
     /// Whether records that were read or written before are missing. The file must then be replaced
     /// before the next write.
     private(set) var hasLostRecords = false
@@ -85,37 +78,6 @@ final class FileLog {
     }
 
     func noteFailedFlush() { flushState = .failed }
-
-    /// Records that the path led to this file.
-    func notePath(isKnownFor duration: Duration) {
-        pathIsKnownUntil = .lastTick + duration
-        hasReliedOnPath = false
-    }
-
-    /// Makes the next writer look up the path.
-    func forgetPath() {
-        pathIsKnownUntil = nil
-        hasReliedOnPath = false
-    }
-
-    /// Whether the name most likely refers to this file: it did a short time ago, and the file has
-    /// one name now. A file that was removed or replaced has none.
-    func isLikelyInPlace() throws(FileFailure) -> Bool {
-        guard !isSealed, let pathIsKnownUntil, .lastTick < pathIsKnownUntil, try file.linkCount == 1 else {
-            return false
-        }
-        hasReliedOnPath = true
-        return true
-    }
-
-    /// Whether commits of this process may be in a file that another program has renamed.
-    ///
-    /// A file without a name was replaced or removed, which the writers would have noticed, and the
-    /// process that seals a file copies its records.
-    var mayHaveMovedCommits: Bool {
-        guard hasReliedOnPath, !isSealed else { return false }
-        return (try? file.linkCount) != 0
-    }
 }
 
 extension FileLog {

@@ -4,15 +4,13 @@ extension SettingsFile {
     /// Balance each call that returns with ``endWrite()``. A read-only file is not locked;
     /// ``commit(_:)`` then throws an error that says why.
     ///
-    /// - Parameter isDurable: Whether a flush follows. The path is then looked up in any case, not
-    ///   only if the last look is too long ago.
     /// - Returns: The generation. No other process changes it until the write ends.
     @discardableResult
-    package func beginWrite(isDurable: Bool = false) throws(SettingsFileError) -> UInt64? {
+    package func beginWrite() throws(SettingsFileError) -> UInt64? {
         var deadline: ContinuousClock.Instant?
         var pause: UInt32 = 20
         while true {
-            switch try lock(isDurable: isDurable) {
+            switch try lock() {
             case .locked(let generation): return generation
             case .readOnly: return generation
             case .busy: break
@@ -36,7 +34,7 @@ extension SettingsFile {
         case busy, readOnly
     }
 
-    private func lock(isDurable: Bool) throws(SettingsFileError) -> LockResult {
+    private func lock() throws(SettingsFileError) -> LockResult {
         try withLog(creating: true) { state throws(FileFailure) in
             for _ in 0..<100 {
                 guard let log = state.log, log.isWritable else { return .readOnly }
@@ -50,7 +48,8 @@ extension SettingsFile {
                 do throws(FileFailure) {
                     // The name may refer to another file by now, and a write to this file would be
                     // lost.
-                    if try catchUp(&state, ifInPlace: log, isDurable: isDurable) {
+                    if try !fileLocation.nameHasMoved(from: log) {
+                        try catchUp(&state)
                         try prepareForWriting(&state)
                         return .locked(generation: state.changes.generation)
                     }
@@ -63,21 +62,6 @@ extension SettingsFile {
             }
             return .busy
         }
-    }
-
-    /// Reads what other processes have written. Returns false if the name does not refer to the
-    /// file.
-    private func catchUp(
-        _ state: inout State, ifInPlace log: FileLog, isDurable: Bool
-    ) throws(FileFailure) -> Bool {
-        var needsLook = isDurable || state.nameMayHaveMoved
-        if !needsLook { needsLook = try !log.isLikelyInPlace() }
-        if needsLook, try fileLocation.nameHasMoved(from: log) { return false }
-        try catchUp(&state)
-        // The process that sealed the file may have replaced it, even if the file has kept a name:
-        // it may have had a second one.
-        guard !needsLook, state.log === log, log.isSealed else { return true }
-        return try !fileLocation.nameHasMoved(from: log)
     }
 
     /// Makes sure that the next record follows a valid one.
@@ -110,6 +94,7 @@ extension SettingsFile {
         try withLog { state throws(FileFailure) in
             try prepare(&state, for: record.length)
             try state.log?.append(&record)
+            state.noteCommit()
         }
     }
 
@@ -160,6 +145,7 @@ extension SettingsFile {
             record.append(copy, raw: bytes)
             try prepare(&state, for: record.length)
             try state.log?.append(&record)
+            state.noteCommit()
             // The caller did not commit this key, so report it as an external change.
             state.changes.add([copy])
             return copy

@@ -91,6 +91,12 @@ package final class SettingsFile: Sendable {
         var changes = ExternalChanges()
         /// The number of times that records known to this process were found to be missing.
         private(set) var losses = 0
+        /// The number of commits of this process, and how many of them a flush has covered.
+        private(set) var commits = 0
+        private(set) var flushedCommits = 0
+        /// Whether commits that were not flushed are in a file which another program has removed or
+        /// replaced. The next `synchronize()` throws.
+        var hasLostCommits = false
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
@@ -136,11 +142,25 @@ package final class SettingsFile: Sendable {
             }
         }
 
+        mutating func noteCommit() { commits += 1 }
+
+        mutating func noteFlush(ofCommits count: Int) { flushedCommits = max(flushedCommits, count) }
+
+        /// Records that the file of the commits so far is gone.
+        mutating func noteMissingFile() {
+            guard commits > flushedCommits else { return }
+            losses += 1
+            flushedCommits = commits
+            hasLostCommits = true
+        }
+
         /// In a forked child, drops the inherited file, because the parent owns the descriptor and
         /// its lock.
         mutating func dropInheritedFile() {
             guard let process = log?.file.process, process != Forks.count else { return }
             openFile = .none
+            // The parent flushes its commits.
+            flushedCommits = commits
             changes.add(nil)
         }
     }
@@ -177,14 +197,12 @@ package final class SettingsFile: Sendable {
     ///   - timeout: How long to wait for other processes.
     ///   - sizeLimit: The largest size of the file. All processes that use the file must pass the
     ///     same limit.
-    ///   - pathInterval: How long a writer relies on a look at the path.
     ///   - recoverySuggestion: Text to append to errors.
     init(
         path: String?, timeout: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
-        pathInterval: Duration = .milliseconds(100), recoverySuggestion: String = ""
+        recoverySuggestion: String = ""
     ) {
-        fileLocation = SettingsFileLocation(
-            path: path ?? "", sizeLimit: sizeLimit, timeout: timeout, pathInterval: pathInterval)
+        fileLocation = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, timeout: timeout)
         location = path
         self.recoverySuggestion = recoverySuggestion
         locks = Locks(flushing: flushing, state: state, snapshot: snapshot)
@@ -225,6 +243,14 @@ package final class SettingsFile: Sendable {
 }
 
 extension SettingsFile {
+    /// Whether the name refers to the file that readers use. Takes one system call.
+    package var isInPlace: Bool {
+        state.withLock { state in
+            guard let log = state.log else { return false }
+            return (try? fileLocation.nameHasMoved(from: log)) == false
+        }
+    }
+
     package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
         try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
     }
@@ -310,8 +336,15 @@ extension SettingsFile {
     /// Opens the file that has the name now. If that fails, the next call tries again.
     func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
         state.nameMayHaveMoved = true
-        if let log = state.log, log.mayHaveMovedCommits { state.reports.append(unavailable(fileLocation.movedCommits)) }
-        state.use(try fileLocation.open(creating: creating, reports: &state.reports))
+        let old = state.log
+        let log = try fileLocation.open(creating: creating, reports: &state.reports)
+        // The process that seals a file copies its records to a file of a later epoch. Any other
+        // file comes from another program and may lack them.
+        if let old {
+            _ = try? old.readNewRecords()
+            if !old.isSealed || log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
+        }
+        state.use(log)
         state.nameMayHaveMoved = false
         state.changes.add(nil)
     }

@@ -11,11 +11,8 @@ struct SettingsFileLocation {
     private let sizeLimit: Int
     /// How long to wait for other processes.
     let timeout: Duration
-    /// How long a writer relies on a look at the path.
-    private let pathInterval: Duration
 
-    init(path: String, sizeLimit: Int, timeout: Duration, pathInterval: Duration) {
-        self.pathInterval = pathInterval
+    init(path: String, sizeLimit: Int, timeout: Duration) {
         (self.path, self.sizeLimit, self.timeout) = (path, sizeLimit, timeout)
         // Search the bytes, because a slash and a following combining mark form one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
@@ -44,7 +41,7 @@ struct SettingsFileLocation {
         return "\(start).damaged-\(String(checksum, radix: 16))"
     }
 
-    private func directory() throws(FileFailure) -> File {
+    private func directory(creating: Bool = false) throws(FileFailure) -> File {
         guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
             throw FileFailure(
                 path.isEmpty
@@ -54,7 +51,7 @@ struct SettingsFileLocation {
         }
         if let problem = Self.problem(ofName: name) { throw FileFailure(problem) }
         guard !folder.utf8.contains(0) else { throw FileFailure("a path cannot contain a NUL byte") }
-        let directory = try File.directory(folder)
+        let directory = try creating ? File.directory(folder) : File.existingDirectory(folder)
         guard try !directory.status().isWorldWritable else {
             throw FileFailure(
                 "its folder is writable by all users, who could replace the file; restrict its permissions")
@@ -65,20 +62,20 @@ struct SettingsFileLocation {
     /// Starts to watch the file and its name.
     func watch(_ onChange: @escaping @Sendable (_ isName: Bool) -> Void) -> FileWatch {
         // The folder must exist to be watched. If this fails, readers get the error.
-        _ = try? directory()
+        _ = try? directory(creating: true)
         return FileWatch(folder: folder, name: name, onChange: onChange)
     }
 
-    /// Opens the file, or creates it if `creating` is true.
-    ///
-    /// Creates the folder in any case: without a folder, settings cannot be stored, and callers
-    /// should learn that early.
+    /// Opens the file, or creates it and its folder if `creating` is true.
     ///
     /// - Returns: `nil` if the file does not exist and was not created.
     func open(creating: Bool, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + timeout
         while true {
-            let directory = try directory()
+            let directory: File
+            do throws(FileFailure) {
+                directory = try self.directory(creating: creating)
+            } catch let error where error.isMissing && !creating { return nil }
             var file: File?
             var isWritable = true
             do throws(FileFailure) {
@@ -129,19 +126,7 @@ struct SettingsFileLocation {
     /// Returns whether the name refers to another file, or to none. Compares by full path, because
     /// the folder may have been renamed too.
     func nameHasMoved(from log: FileLog) throws(FileFailure) -> Bool {
-        let identity = try log.directory.identity(of: path)
-        if identity == log.identity { log.notePath(isKnownFor: pathInterval) }
-        return identity != log.identity
-    }
-
-    /// Returns whether the name refers to any file.
-    func hasFile(in directory: File) throws(FileFailure) -> Bool { try directory.identity(of: path) != nil }
-
-    /// The error for commits that went to a file which another program had renamed.
-    var movedCommits: FileFailure {
-        FileFailure(
-            "another program renamed it or its folder, and values that were set in the next \(pathInterval) are in the"
-                + " renamed file")
+        try log.directory.identity(of: path) != log.identity
     }
 
     /// Writes the live settings to a new file and renames it into place. The caller holds the lock

@@ -16,11 +16,11 @@
         /// A backend with limits of the test's own.
         package convenience init(
             path: String, durability: DefaultsSuite.Durability = .process, timeout: Duration,
-            sizeLimit: Int = RecordFormat.sizeLimit, pathInterval: Duration = .milliseconds(100)
+            sizeLimit: Int = RecordFormat.sizeLimit, flushDelay: Duration = .milliseconds(300)
         ) {
             self.init(
-                SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit, pathInterval: pathInterval),
-                location: path, durability: durability)
+                SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit), location: path,
+                durability: durability, flushDelay: flushDelay)
         }
     }
 #endif

@@ -15,19 +15,6 @@
     }()
 
     extension File {
-        /// The number of names of the file; `nil` if the system cannot tell without the times.
-        /// Takes a third of the time of a look at a path.
-        var linkCount: Int? {
-            get throws(FileFailure) {
-                guard let statx else { return nil }
-                return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                    // STATX_NLINK, AT_EMPTY_PATH
-                    try Self.checking("statx") { statx(descriptor, "", 0x1000, 0x4, buffer.baseAddress!) }
-                    return Int(clamping: buffer.load(fromByteOffset: 16, as: UInt32.self))
-                }
-            }
-        }
-
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty.
         ///
@@ -51,8 +38,6 @@
     }
 #else
     extension File {
-        var linkCount: Int? { get throws(FileFailure) { nil } }
-
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty. This also requests times, because `statx` is only found on Linux with the GNU C
         /// library.

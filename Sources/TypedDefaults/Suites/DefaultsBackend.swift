@@ -106,10 +106,13 @@ package protocol SystemBackend: DefaultsBackend {
     /// conformances of the program once.
     var settingsFile: (any SettingsFileBackend)? { get }
 
-    /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
+    /// How long after a commit the suite calls ``flushInBackground()``.
     ///
     /// Zero means before a write returns, and `nil` means never.
     var synchronizationDelay: Duration? { get }
+
+    /// Does the same as ``DefaultsBackend/synchronize()`` while no caller waits for it.
+    func flushInBackground() throws(DefaultsError)
 
     /// The layers of a new suite on this backend.
     var layers: [DefaultsSuite.Layer] { get }
@@ -163,6 +166,7 @@ extension SystemBackend {
         try commit(edits.map { ($0.key, $0.value?.tree) })
     }
     package var settingsFile: (any SettingsFileBackend)? { nil }
+    package func flushInBackground() throws(DefaultsError) { try synchronize() }
     package var synchronizationDelay: Duration? { nil }
     package var layers: [DefaultsSuite.Layer] { [.stored] }
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
@@ -199,6 +203,10 @@ package protocol SettingsFileBackend: SystemBackend {
     /// Calls ``DefaultsBackend/beginWrite()`` and returns the generation. Until
     /// ``DefaultsBackend/endWrite()``, only this process changes it.
     func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64?
+
+    /// Whether the name refers to the file that readers use, and not to a file with which another
+    /// program has replaced it.
+    var isInPlace: Bool { get }
 
     /// Copies the stored bytes of `key` unchanged. Call this between
     /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.

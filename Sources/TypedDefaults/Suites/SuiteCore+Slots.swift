@@ -49,13 +49,16 @@ extension SuiteCore {
 
     /// Compares a value with the stored one, as far as a read would find.
     ///
-    /// Acquires no lock of the writers and makes no system call. Unknown inside a write, where a
-    /// write is an error.
+    /// Acquires no lock of the writers. For an equal value, looks whether the settings file still
+    /// has its name, which takes one system call: without that, a value in a file that another
+    /// program has removed would count as stored. Unknown inside a write, where a write is an error.
     func comparison(of new: StoredValue, with slot: Slot) -> Slot.Comparison {
         guard let generation = backend.generation, !backend.hasFallbackValues, !AfterUnlock.holdsLock else {
             return .unknown
         }
-        return slot.comparison(with: new, at: generation)
+        let comparison = slot.comparison(with: new, at: generation)
+        if case .identical = comparison, settingsFile?.isInPlace == false { return .unknown }
+        return comparison
     }
 
     /// What is stored, and what is known of it.

@@ -65,7 +65,16 @@ extension SuiteCore {
     ///
     /// Called after ``endWrite()``, so that several writers share one flush.
     func flushIfImmediate() throws(DefaultsError) {
-        if backend.synchronizationDelay == .zero { try backend.synchronize() }
+        if backend.synchronizationDelay == .zero { try synchronize() }
+    }
+
+    /// Flushes, and processes the external changes that this may have found.
+    func synchronize(isInBackground: Bool = false) throws(DefaultsError) {
+        defer {
+            processExternalChanges()
+            deliver()
+        }
+        if isInBackground { try backend.flushInBackground() } else { try backend.synchronize() }
     }
 
     /// The values that readers get after a commit. Some of them are known only to the backend.
@@ -184,7 +193,7 @@ extension SuiteCore {
             // The work retains the suite, so that the value is flushed even if no other code does.
             DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
                 state.withLock { $0.synchronizingProcess = nil }
-                do throws(DefaultsError) { try backend.synchronize() } catch { report(error) }
+                do throws(DefaultsError) { try synchronize(isInBackground: true) } catch { report(error) }
             }
         }
     }

@@ -100,7 +100,9 @@ struct NamedSuitesTests {
                 setenv("HOME", "/proc/nowhere", 1)
                 unsetenv("TYPED_DEFAULTS_STANDARD")
                 unsetenv("XDG_CONFIG_HOME")
-                try Self.expectUnavailable(DefaultsSuite(name: "a"))
+                let suite = try DefaultsSuite(name: "a")
+                #expect(try PersistentStore<CameraConfig>(in: suite).load() == nil)
+                try Self.expectUnavailable(suite, accesses: [{ try $0.save(CameraConfig()) }])
             }
         }
 
@@ -118,11 +120,16 @@ struct NamedSuitesTests {
             }
         }
 
-        private static func expectUnavailable(_ suite: DefaultsSuite) throws {
+        private static func expectUnavailable(
+            _ suite: DefaultsSuite,
+            accesses: [(PersistentStore<CameraConfig>) throws -> Void] = [
+                { _ = try $0.load() }, { try $0.save(CameraConfig()) },
+            ]
+        ) throws {
             let store = PersistentStore<CameraConfig>(in: suite)
-            for access in [{ _ = try store.load() }, { try store.save(CameraConfig()) }] {
+            for access in accesses {
                 do {
-                    try access()
+                    try access(store)
                     Issue.record("settings are available")
                 } catch let error as DefaultsError {
                     #expect(error.kind == .unavailable)

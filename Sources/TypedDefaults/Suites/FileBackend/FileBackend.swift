@@ -4,7 +4,7 @@ import SettingsFile
 package final class FileBackend: SystemBackend {
     package let location: String?
     let file: SettingsFile
-    private let isImmediate: Bool
+    package let synchronizationDelay: Duration?
 
     /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
     ///   only.
@@ -17,9 +17,12 @@ package final class FileBackend: SystemBackend {
         self.init(SettingsFile(namedPath: path), location: path, durability: .process)
     }
 
-    init(_ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability) {
+    init(
+        _ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability,
+        flushDelay: Duration = .milliseconds(300)
+    ) {
         (self.file, self.location) = (file, location)
-        isImmediate = durability == .immediate
+        synchronizationDelay = durability == .immediate ? .zero : flushDelay
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
@@ -97,7 +100,9 @@ package final class FileBackend: SystemBackend {
         try translating { () throws(SettingsFileError) in try file.synchronize() }
     }
 
-    package var synchronizationDelay: Duration? { isImmediate ? .zero : .milliseconds(300) }
+    package func flushInBackground() throws(DefaultsError) {
+        try translating { () throws(SettingsFileError) in try file.synchronize(isInBackground: true) }
+    }
 
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
         file.attach { report(DefaultsError($0)) }
@@ -119,8 +124,10 @@ package final class FileBackend: SystemBackend {
 
 extension FileBackend: SettingsFileBackend {
     package func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64? {
-        try translating { () throws(SettingsFileError) in try file.beginWrite(isDurable: isImmediate) }
+        try translating { () throws(SettingsFileError) in try file.beginWrite() }
     }
+
+    package var isInPlace: Bool { file.isInPlace }
 
     package func copyRawValue(
         forKey key: String, to first: String, else second: String

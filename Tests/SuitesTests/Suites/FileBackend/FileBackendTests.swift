@@ -115,6 +115,7 @@ struct FileBackendTests: SettingsFileTests {
             open(other)[number] = 7
             let suite = open(file)
             suite[number] = 5
+            try suite.synchronize()
             #expect(rename(other.path, file.path) == 0)
             try suite.synchronize()
             #expect(suite[number] == 7)
@@ -128,9 +129,7 @@ struct FileBackendTests: SettingsFileTests {
     @Test func aRenamedFolderIsAbandoned() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
-            // A writer that looks up the path each time; see MovedFileTests for others.
-            let suite = DefaultsSuite(
-                backend: FileBackend(path: file.path, timeout: .seconds(60), pathInterval: .zero))
+            let suite = open(file)
             suite[number] = 1
             #expect(rename(folder.path, folder.path + ".kept") == 0)
             open(file)[number] = 7
