@@ -155,6 +155,22 @@ extension FileIndex {
         end += record.length
     }
 
+    /// Returns whether a record, finished or not, makes the live values smaller.
+    func shrinks(by record: borrowing RecordWriter) -> Bool {
+        var growth = 0
+        record.withBytes { bytes in
+            _ = RecordFormat.forEachEdit(in: bytes, 8..<bytes.count) { edit in
+                let key = edit.key(in: bytes)
+                if let number = find(key, hasher.hash(key).value).number, let old = range(entry(number).pointee) {
+                    growth -= RecordFormat.length(ofKey: key.count, value: old.count)
+                }
+                if let value = edit.value { growth += RecordFormat.length(ofKey: key.count, value: value.count) }
+                return true
+            }
+        }
+        return growth < 0
+    }
+
     /// Records whether a seal follows the last record. `end` stays before the seal.
     mutating func noteSeal(_ isSealed: Bool) { self.isSealed = isSealed }
 

@@ -47,6 +47,8 @@ final class FileLog {
     /// The end of the records that were flushed before the file got its name.
     private let base: Int
     private var sizeAtFailedCompaction = 0
+    /// Until when readers do not try again to repair the file.
+    private var repairPauseEnd: MonotonicTime?
 
     private init(
         _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool,
@@ -304,11 +306,28 @@ extension FileLog {
     private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
         let crc = record.finish(after: index.crc)
         // The word after the record must exist and be zero before the record is written.
-        if end + record.length + 8 > size { try extend(forRecordOf: record.length, isSeal: isSeal) }
+        if end + record.length + 8 > size {
+            // Allow the seal of a full file, so that it can still be compacted.
+            guard isSeal ? hasRoom(for: record.length, beyondLimit: RecordFormat.step) : hasRoom(for: record) else {
+                throw sizeFailure
+            }
+            try extend(forRecordOf: record.length)
+        }
+        // It must also be allocated. A large record that failed may have left a hole there, and on
+        // a full tmpfs a reader that touches a mapped hole gets SIGBUS.
+        if (end + record.length) % File.pageSize == 0 {
+            try file.write([UInt8](repeating: 0, count: 8), at: end + record.length)
+        }
         var written = 0
         do throws(FileFailure) {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
         } catch {
+            // If only zeros are missing, the file holds the whole record, and another process may
+            // have read it.
+            let rest = record.withBytes { bytes in
+                RecordFormat.countBeforeZeros(UnsafeRawBufferPointer(rebasing: bytes[written...]))
+            }
+            if rest == 0 { return crc }
             // A partial record would block all further ones. If it cannot be erased either, the
             // next writer repairs the file.
             if written > 0 { try? file.write([UInt8](repeating: 0, count: written), at: end) }
@@ -317,9 +336,7 @@ extension FileLog {
         return crc
     }
 
-    private func extend(forRecordOf length: Int, isSeal: Bool) throws(FileFailure) {
-        // Allow the seal of a full file, so that it can still be compacted.
-        guard hasRoom(for: length, beyondLimit: isSeal ? RecordFormat.step : 0) else { throw sizeFailure }
+    private func extend(forRecordOf length: Int) throws(FileFailure) {
         // Another process may have extended the file.
         size = max(size, try file.status().size)
         let newSize = RecordFormat.size(forRecordOf: length, endingAt: end + length)
@@ -342,17 +359,35 @@ extension FileLog {
     /// Postpones the next attempt until the file has grown by half.
     func noteFailedCompaction() { sizeAtFailedCompaction = RecordFormat.size(for: end + 8) }
 
-    /// Returns whether `count` bytes can be appended.
-    func hasRoom(for count: Int, beyondLimit: Int = 0) -> Bool {
+    var isRepairPaused: Bool { repairPauseEnd.map { .lastTick < $0 } ?? false }
+
+    /// Lets readers try again to repair the file in a second. An attempt can take as long as writing
+    /// the whole file.
+    ///
+    /// - Returns: Whether this is the first failure.
+    func noteFailedRepair() -> Bool {
+        defer { repairPauseEnd = .lastTick + .seconds(1) }
+        return repairPauseEnd == nil
+    }
+
+    private func hasRoom(for count: Int, beyondLimit: Int = 0) -> Bool {
         RecordFormat.size(for: end + count + 8) <= sizeLimit + beyondLimit
     }
 
-    /// Throws if `count` more bytes would not fit even into a compacted file.
-    func checkRoom(for count: Int) throws(FileFailure) {
-        guard !hasRoom(for: count) else { return }
-        let smallest = RecordFormat.length(ofFileHolding: index)
-        guard RecordFormat.size(for: smallest + count + 8) <= sizeLimit else { throw sizeFailure }
+    /// Returns whether a record can be appended.
+    ///
+    /// A record that makes the live values smaller may use the step beyond the limit, so that a full
+    /// file can be emptied. It leaves room for a seal.
+    func hasRoom(for record: borrowing RecordWriter) -> Bool {
+        if hasRoom(for: record.length) { return true }
+        let seal = RecordFormat.length(ofPayload: 1)
+        return index.shrinks(by: record) && hasRoom(for: record.length + seal, beyondLimit: RecordFormat.step)
     }
 
-    private var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }
+    /// Returns whether a compaction makes enough room for a record.
+    func hasRoomOnceCompacted(for record: borrowing RecordWriter) -> Bool {
+        RecordFormat.size(for: RecordFormat.length(ofFileHolding: index) + record.length + 8) <= sizeLimit
+    }
+
+    var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }
 }

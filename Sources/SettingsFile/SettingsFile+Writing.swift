@@ -92,14 +92,14 @@ extension SettingsFile {
     /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``.
     package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
-            try prepare(&state, for: record.length)
+            try prepare(&state, for: record)
             try state.log?.append(&record)
             state.noteCommit()
         }
     }
 
-    /// Makes the log ready for a record of the given length.
-    private func prepare(_ state: inout State, for length: Int) throws(FileFailure) {
+    /// Makes the log ready for a record.
+    private func prepare(_ state: inout State, for record: borrowing RecordWriter) throws(FileFailure) {
         guard let log = state.log else {
             throw FileFailure("it does not exist, and its folder is not writable")
         }
@@ -111,17 +111,22 @@ extension SettingsFile {
                     : "it was created after the write began; try again")
         }
         // A flush may have detected the loss after the file was locked.
-        if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: length, log, &state) }
+        if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: record, log, &state) }
     }
 
-    /// Compacts the file if a record of the given length makes that due. If compaction fails, the
-    /// file may still grow up to its limit.
-    private func makeRoom(for count: Int, _ log: FileLog, _ state: inout State) throws(FileFailure) {
-        guard log.isDueForCompaction(appending: count, keeping: RecordFormat.busySize) else { return }
-        try log.checkRoom(for: count)
+    /// Compacts the file if a record makes that due. If compaction fails or would not help, the file
+    /// may still grow up to its limit.
+    private func makeRoom(
+        for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State
+    ) throws(FileFailure) {
+        guard log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize) else { return }
+        guard log.hasRoomOnceCompacted(for: record) else {
+            guard log.hasRoom(for: record) else { throw log.sizeFailure }
+            return
+        }
         do throws(FileFailure) { try compact(&state) } catch {
             let isSound = !log.hasLostRecords && !log.isSealed && !error.isReplaced
-            guard isSound, log.hasRoom(for: count), try !fileLocation.nameHasMoved(from: log) else { throw error }
+            guard isSound, log.hasRoom(for: record), try !fileLocation.nameHasMoved(from: log) else { throw error }
         }
     }
 
@@ -143,7 +148,7 @@ extension SettingsFile {
             let copy = taken == nil ? first : second
             var record = RecordWriter()
             record.append(copy, raw: bytes)
-            try prepare(&state, for: record.length)
+            try prepare(&state, for: record)
             try state.log?.append(&record)
             state.noteCommit()
             // The caller did not commit this key, so report it as an external change.

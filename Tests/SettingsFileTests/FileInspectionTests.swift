@@ -49,7 +49,7 @@ struct FileInspectionTests {
             #expect(inspection.keys == ["k1", "k3", "k4"])
             #expect(inspection.records == 5)
             #expect(inspection.end == starts[4] + RecordFormat.length(ofPayload: 4))
-            #expect(inspection.size == 64 << 10)
+            #expect(inspection.size == 4 << 10)
             #expect((inspection.version, inspection.epoch ?? 1) == (1, 0))
             #expect(inspection.liveBytes > 0 && inspection.liveBytes < inspection.end - starts[0])
             #expect(inspection.salvageable.isEmpty)
