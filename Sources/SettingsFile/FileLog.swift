@@ -1,7 +1,7 @@
 /// One open settings file: its records, and the index of its values.
 ///
-/// Every access needs the state lock of the `SettingsFile`. A file that replaces this one gets a
-/// log of its own.
+/// Every access needs the state lock of the `SettingsFile`, except for ``bytes(forKey:)`` and the
+/// constants. A file that replaces this one gets a log of its own.
 final class FileLog {
     let file: File
     let directory: File
@@ -15,6 +15,8 @@ final class FileLog {
     // commit's system calls.
     @exclusivity(unchecked)
     private(set) var index: FileIndex
+    /// Held while `index` and `tailCache` change, and while a value is looked up in them.
+    private let lookup = Locked<Void>(())
     /// The bytes of the newest records and their offsets. Most reads ask for a value in here.
     private var tailCache: (bytes: [UInt8], range: Range<Int>) = ([], 0..<0)
     private static let tailCacheLimit = 4 << 10
@@ -151,9 +153,11 @@ extension FileLog {
                 throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
             }
             isInView = false
-            index.fileSize = size
-            let stop = bytes.withUnsafeBytes { index.apply($0, changed: &changed) }
-            if bytes.count <= Self.tailCacheLimit { tailCache = (bytes, base..<end) }
+            let stop = lookup.withLock { _ in
+                index.fileSize = size
+                defer { if bytes.count <= Self.tailCacheLimit { tailCache = (bytes, base..<end) } }
+                return bytes.withUnsafeBytes { index.apply($0, changed: &changed) }
+            }
             switch stop {
             case .nothing:
                 if isOpening {
@@ -173,11 +177,13 @@ extension FileLog {
 
     /// Returns the bytes of a value, or `nil` if the key is missing.
     func bytes(forKey key: String) throws(FileFailure) -> ArraySlice<UInt8>? {
-        guard let range = index.valueRange(forKey: key) else { return nil }
-        if tailCache.range.contains(range.lowerBound), range.upperBound <= tailCache.range.upperBound {
-            return tailCache.bytes[
-                (range.lowerBound - tailCache.range.lowerBound)..<(range.upperBound - tailCache.range.lowerBound)]
+        let (range, cached) = lookup.withLock { _ -> (Range<Int>?, ArraySlice<UInt8>?) in
+            guard let range = index.valueRange(forKey: key) else { return (nil, nil) }
+            let start = tailCache.range.lowerBound
+            guard range.lowerBound >= start, range.upperBound <= tailCache.range.upperBound else { return (range, nil) }
+            return (range, tailCache.bytes[(range.lowerBound - start)..<(range.upperBound - start)])
         }
+        guard let range, cached == nil else { return cached }
         let bytes = try file.read(at: range.lowerBound, count: range.count)
         guard bytes.count == range.count else { throw FileFailure("it was truncated by another program") }
         return bytes[...]
@@ -226,7 +232,7 @@ extension FileLog {
             return false
         }
         if isSame { return bytes }
-        index = again
+        lookup.withLock { _ in swap(&index, &again) }
         hasLostRecords = true
         throw FileFailure(Self.lossReason)
     }
@@ -237,21 +243,21 @@ extension FileLog {
     /// Appends a commit.
     func append(_ record: inout RecordWriter) throws(FileFailure) {
         let crc = try write(&record)
-        index.append(record, crc: crc)
+        lookup.withLock { _ in index.append(record, crc: crc) }
     }
 
     /// Tells every process that has this file open that another file replaces it.
     func seal() throws(FileFailure) {
         var record = withUnsafeBytes(of: RecordFormat.seal) { RecordWriter(payload: $0) }
         _ = try write(&record, isSeal: true)
-        index.noteSeal(true)
+        lookup.withLock { _ in index.noteSeal(true) }
     }
 
     /// Removes the seal, because no other file has taken the name.
     func unseal() throws(FileFailure) {
         // This also erases damage after the seal, which has been copied aside.
         try eraseTrailingBytes()
-        index.noteSeal(false)
+        lookup.withLock { _ in index.noteSeal(false) }
     }
 
     /// Erases a record with missing blocks, for a file that cannot be replaced.

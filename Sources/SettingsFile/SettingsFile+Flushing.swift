@@ -203,7 +203,7 @@ extension SettingsFile {
     private func compactIfFlushFailed() -> Bool {
         withState { state in
             do throws(FileFailure) {
-                try compact(&state) { state, log throws(FileFailure) in
+                try compactIfDue(&state) { state, log throws(FileFailure) in
                     guard log.flushState == .failed else { return false }
                     _ = try readNewRecords(log, &state)
                     // Leave the seal of a dead process to the next writer.
@@ -224,7 +224,7 @@ extension SettingsFile {
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
-            try compact(&state) { state, log throws(FileFailure) in
+            try compactIfDue(&state) { state, log throws(FileFailure) in
                 _ = try readNewRecords(log, &state)
                 // Leave the seal of a dead process to the next writer.
                 return !log.isSealed && log.isDueForCompaction(keeping: RecordFormat.keptSize)

@@ -102,6 +102,7 @@ package final class SettingsFile: Sendable {
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
         var watch: FileWatch?
         var hasReportedWatchFailure = false
+        var hasReportedExhaustion = false
         /// The snapshot that readers see. `nil` forces the next publication.
         fileprivate var published: ReadSnapshot? = ReadSnapshot()
 
@@ -245,14 +246,16 @@ package final class SettingsFile: Sendable {
 extension SettingsFile {
     /// Whether the name refers to the file that readers use. Takes one system call.
     package var isInPlace: Bool {
-        state.withLock { state in
-            guard let log = state.log else { return false }
-            return (try? fileLocation.nameHasMoved(from: log)) == false
-        }
+        guard let log = snapshot.withLock({ $0.log }) else { return false }
+        return (try? fileLocation.nameHasMoved(from: log)) == false
     }
 
     package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
-        try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
+        // Avoid the state lock, which is held during system calls such as the flush of a compaction.
+        guard let log = snapshot.withLock({ $0.log }), log.file.process == Forks.count else {
+            return try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
+        }
+        do throws(FileFailure) { return try log.bytes(forKey: key) } catch { throw unavailable(error) }
     }
 
     package func keys() throws(SettingsFileError) -> [String] {
@@ -323,14 +326,23 @@ extension SettingsFile {
     /// Reads what other processes have written, in this file and in a file that replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
         if let log = state.log, log.hasPendingRecord {
-            try compact(&state) { state, log throws(FileFailure) in
+            let failure = try compactIfDue(&state) { state, log throws(FileFailure) in
                 try readNewRecords(log, &state, hasPendingRecord: true)
             }
+            if let failure, log.noteFailedRepair() { state.reports.append(unavailable(failure)) }
         }
         // A writer keeps the file whose lock it holds.
         guard let log = state.log, log.isSealed || state.nameMayHaveMoved, !state.isLocked else { return }
-        if try fileLocation.nameHasMoved(from: log) { try reopen(&state, creating: false) }
-        state.nameMayHaveMoved = false
+        do throws(FileFailure) {
+            if try fileLocation.nameHasMoved(from: log) { try reopen(&state, creating: false) }
+            state.nameMayHaveMoved = false
+            state.hasReportedExhaustion = false
+        } catch let error where error.isExhaustion {
+            // The open file holds the last values that this process knows. The next call tries again.
+            state.nameMayHaveMoved = true
+            if !state.hasReportedExhaustion { state.reports.append(unavailable(error)) }
+            state.hasReportedExhaustion = true
+        }
     }
 
     /// Opens the file that has the name now. If that fails, the next call tries again.
@@ -349,29 +361,33 @@ extension SettingsFile {
         state.changes.add(nil)
     }
 
-    /// Compacts the file if `isDue` returns true, both before and after the file is locked.
+    /// Compacts the file if `refresh`, which reads new records, finds that this is due, both before
+    /// and after the file is locked.
     ///
     /// Does nothing if another process holds the lock, because that process is writing the
     /// incomplete record, or will compact the file itself.
-    func compact(
-        _ state: inout State, if isDue: (inout State, FileLog) throws(FileFailure) -> Bool
-    ) throws(FileFailure) {
-        guard let log = state.log, try isDue(&state, log) else { return }
-        if state.isLocked {
-            // The valid records can still be read, so only a writer must fail.
-            if try canCompact(log, &state, isDue) { try compact(&state) }
-        } else if try log.file.tryLock() {
-            defer { unlock(&state, log.file) }
-            if try canCompact(log, &state, isDue) { try? compact(&state) }
+    ///
+    /// - Returns: Why the compaction failed. It throws only for a writer: the valid records can still
+    ///   be read.
+    @discardableResult
+    func compactIfDue(
+        _ state: inout State, _ refresh: (inout State, FileLog) throws(FileFailure) -> Bool
+    ) throws(FileFailure) -> FileFailure? {
+        guard let log = state.log, try refresh(&state, log) else { return nil }
+        let isWriter = state.isLocked
+        if !isWriter {
+            guard !log.isRepairPaused, try log.file.tryLock() else { return nil }
         }
-    }
-
-    /// Returns whether the file is still due for compaction now that it is locked.
-    private func canCompact(
-        _ log: FileLog, _ state: inout State, _ isDue: (inout State, FileLog) throws(FileFailure) -> Bool
-    ) throws(FileFailure) -> Bool {
-        guard try isDue(&state, log), log.isWritable else { return false }
-        return try !fileLocation.nameHasMoved(from: log)
+        defer { if !isWriter { unlock(&state, log.file) } }
+        guard try refresh(&state, log), try !fileLocation.nameHasMoved(from: log) else { return nil }
+        do throws(FileFailure) {
+            guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
+            try compact(&state)
+            return nil
+        } catch {
+            if isWriter { throw error }
+            return error
+        }
     }
 
     /// Releases the lock of the file, and of a replacement, which is created locked.

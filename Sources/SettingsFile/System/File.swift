@@ -50,6 +50,8 @@ struct FileFailure: Error {
     var alreadyExists: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
     var isDiskFull: Bool { code == ENOSPC }
+    /// Whether the process or the system has no descriptor or no memory left.
+    var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }
 
 /// An open descriptor of a file or directory. The last reference closes it.
