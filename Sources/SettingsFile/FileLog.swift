@@ -100,7 +100,9 @@ extension FileLog {
         let status = try file.status()
         guard status.isRegular else { throw FileFailure("it is not a regular file") }
         guard status.isOwn else { throw FileFailure("it belongs to another user") }
-        guard status.links <= 1 else { throw FileFailure("it has more than one hard link") }
+        guard status.links <= 1 else {
+            throw FileFailure("it has more than one hard link; remove the others, which find -samefile shows")
+        }
         guard status.size <= sizeLimit + RecordFormat.step else {
             throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
         }

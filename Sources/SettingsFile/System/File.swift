@@ -74,6 +74,8 @@ final class File: Sendable {
         var isOwn: Bool { owner == UInt32(geteuid()) }
         /// Whether other users can replace files in this directory.
         var isWorldWritable: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
+        /// Whether only this user can write. A symbolic link has no permissions of its own.
+        var isPrivate: Bool { isOwn && (mode & 0o022 == 0 || mode & UInt32(S_IFMT) == UInt32(S_IFLNK)) }
     }
 
     /// Identifies a file independently of its name.
@@ -153,20 +155,46 @@ extension File {
         return Status(status)
     }
 
-    /// Returns the identity of an entry of this directory, or `nil` if there is none.
-    func identity(of name: String) throws(FileFailure) -> Identity? {
-        do throws(FileFailure) { return try identity(ofExisting: name) } catch let error where error.isMissing {
-            return nil
-        }
+    /// Returns the status of an entry of this directory, or `nil` if there is none.
+    func existingStatus(of name: String) throws(FileFailure) -> Status? {
+        do throws(FileFailure) { return try status(of: name) } catch let error where error.isMissing { return nil }
     }
 
-    func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "") }
+    /// Returns the target of a symbolic link in this directory, or `nil` if the entry is missing or
+    /// not a link.
+    func target(ofLink name: String) throws(FileFailure) -> String? {
+        do throws(FileFailure) {
+            return try withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 1) { buffer throws(FileFailure) in
+                let count = try Self.checking("readlink") {
+                    readlinkat(
+                        descriptor, name, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+                }
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                guard count < buffer.count, let target = String(utf8: bytes) else {
+                    throw FileFailure("it is a symbolic link whose target is too long or not UTF-8")
+                }
+                return target
+            }
+        } catch let error where error.isMissing || error.code == EINVAL { return nil }
+    }
 
-    /// Implements ``identity(ofExisting:)`` where `statx` is not available.
-    func identityWithTimes(of name: String) throws(FileFailure) -> Identity {
+    /// Returns the identity of an entry of this directory, or `nil` if there is none.
+    ///
+    /// - Parameter followsLinks: Whether to return the identity of the target of a symbolic link.
+    func identity(of name: String, followsLinks: Bool = false) throws(FileFailure) -> Identity? {
+        do throws(FileFailure) {
+            return try identity(ofExisting: name, followsLinks: followsLinks)
+        } catch let error where error.isMissing { return nil }
+    }
+
+    func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "", followsLinks: false) }
+
+    /// Implements ``identity(ofExisting:followsLinks:)`` where `statx` is not available.
+    func identityWithTimes(of name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
         var status = stat()
+        let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
         try Self.checking("stat") {
-            name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+            name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, flags)
         }
         return Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))

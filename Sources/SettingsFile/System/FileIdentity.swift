@@ -21,11 +21,11 @@
         /// Does not request times. On Linux 6.13 and later, after a process has read the times of a
         /// file, the next write must store a new time. The write then takes 1 µs longer, and the
         /// flush writes a second block (`fdatasync` takes 212 µs instead of 144 µs).
-        func identity(ofExisting name: String) throws(FileFailure) -> Identity {
-            guard let statx else { return try identityWithTimes(of: name) }
+        func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+            guard let statx else { return try identityWithTimes(of: name, followsLinks: followsLinks) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
                 // STATX_TYPE | STATX_INO, AT_EMPTY_PATH. Passing the string directly would copy it.
-                let flags = AT_SYMLINK_NOFOLLOW | (name.isEmpty ? 0x1000 : 0)
+                let flags = (followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) | (name.isEmpty ? 0x1000 : 0)
                 try Self.checking("statx") {
                     name.withCString { statx(descriptor, $0, flags, 0x101, buffer.baseAddress!) }
                 }
@@ -41,6 +41,8 @@
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty. This also requests times, because `statx` is only found on Linux with the GNU C
         /// library.
-        func identity(ofExisting name: String) throws(FileFailure) -> Identity { try identityWithTimes(of: name) }
+        func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+            try identityWithTimes(of: name, followsLinks: followsLinks)
+        }
     }
 #endif

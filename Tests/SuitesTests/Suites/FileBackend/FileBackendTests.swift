@@ -451,12 +451,11 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func linksPipesAndFoldersAreRefused() throws {
+    @Test func hardLinksPipesAndFoldersAreRefused() throws {
         try withFile { file in
             let folder = file.deletingLastPathComponent()
             try Data().write(to: folder.appending(path: "target"))
             for make in [
-                { symlink(folder.appending(path: "target").path, file.path) },
                 { link(folder.appending(path: "target").path, file.path) },
                 { mkfifo(file.path, 0o600) },
                 { mkdir(file.path, 0o700) },
