@@ -61,7 +61,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"], path: "Tests/Support",
             swiftSettings: settings),
-        tests("SettingsFileTests"),
+        tests("SettingsFileTests", exclude: ["Fixtures"]),
         tests("ValuesTests"),
         tests("SuitesTests"),
         // These run the tool as a program, which only macOS and Linux allow.

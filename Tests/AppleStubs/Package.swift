@@ -52,7 +52,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
-        tests("SettingsFileTests"),
+        tests("SettingsFileTests", exclude: ["Fixtures"]),
         tests("ValuesTests"),
         tests("SuitesTests"),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
