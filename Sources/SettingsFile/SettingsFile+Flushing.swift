@@ -117,7 +117,7 @@ extension SettingsFile {
             try due.directory?.flushNames()
             try due.file.flush()
             if let (start, bytes) = due.unproven {
-                let isOnDisk = try due.file.bytesOnDisk(in: start..<(start + bytes.count)).map { $0[...] == bytes }
+                let isOnDisk = try due.file.hasOnDisk(bytes, at: start)
                 if isOnDisk == nil, !due.hasFailed {
                     guard acceptsUnproven else { return false }
                 } else {

@@ -15,6 +15,21 @@
     }()
 
     extension File {
+        /// Whether the file system states that it reads this file past its cache. False on systems
+        /// that cannot tell.
+        var isReadDirectly: Bool {
+            get throws(FileFailure) {
+                guard let statx else { return false }
+                return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
+                    // STATX_DIOALIGN, AT_EMPTY_PATH
+                    try Self.checking("statx") { statx(descriptor, "", 0x1000, 0x2000, buffer.baseAddress!) }
+                    // The alignment of offsets is 0 where files cannot be read directly.
+                    return buffer.load(as: UInt32.self) & 0x2000 != 0
+                        && buffer.load(fromByteOffset: 156, as: UInt32.self) != 0
+                }
+            }
+        }
+
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty.
         ///
@@ -38,6 +53,8 @@
     }
 #else
     extension File {
+        var isReadDirectly: Bool { get throws(FileFailure) { false } }
+
         /// Returns the identity of an entry of this directory, or of this file if the name is
         /// empty. This also requests times, because `statx` is only found on Linux with the GNU C
         /// library.
