@@ -49,7 +49,8 @@ struct FileFailure: Error {
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
     var alreadyExists: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
-    var isDiskFull: Bool { code == ENOSPC }
+    /// Also true over a quota.
+    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
     /// Whether the process or the system has no descriptor or no memory left.
     var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }
@@ -105,12 +106,23 @@ final class File: Sendable {
         } catch let error where error.isMissing {
             let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
             let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
-            if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
+            if mkdir(path, 0o700) == 0 {
+                giveOwnerAccess(to: path)
+            } else if errno != EEXIST {
+                throw FileFailure(call: "mkdir", code: errno)
+            }
             // A power failure must not remove the name of the folder once a file in it has been
             // flushed.
             try parent.flushNames()
             return try existingDirectory(path)
         }
+    }
+
+    /// Gives the owner of a new folder the rights that an unusual `umask` has withheld.
+    private static func giveOwnerAccess(to path: String) {
+        var status = stat()
+        // If this fails, the use of the folder fails and says why.
+        if stat(path, &status) == 0, status.st_mode & 0o700 != 0o700 { _ = chmod(path, 0o700) }
     }
 
     static func existingDirectory(_ path: String) throws(FileFailure) -> File {
@@ -125,7 +137,10 @@ final class File: Sendable {
             case .readWrite: O_RDWR
             case .createExclusively: O_RDWR | O_CREAT | O_EXCL
             }
-        return try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        let file = try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        // An unusual `umask` may have withheld rights. If this fails, the next open says why.
+        if access == .createExclusively { _ = fchmod(file.descriptor, 0o600) }
+        return file
     }
 
     /// Repeats a call while signals interrupt it. Returns its result.
@@ -228,9 +243,12 @@ extension File {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
         while written < bytes.count {
             let start = written
-            written += try Self.checking("write") {
+            let count = try Self.checking("write") {
                 pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
             }
+            // POSIX allows this, and a repetition could go on forever.
+            guard count > 0 else { throw FileFailure(call: "write", code: ENOSPC) }
+            written += count
         }
     }
 
