@@ -12,8 +12,8 @@ import Dispatch
     #error("SettingsFile needs atexit")
 #endif
 
-/// Runs work in the background after a delay, at most once for each object, and at the latest at
-/// exit.
+/// Runs work in the background after a delay, or at exit. Of several for one object, only the one
+/// that is due first runs.
 ///
 /// No thread or timer runs while no work is pending.
 package enum DeferredWork {
@@ -21,7 +21,12 @@ package enum DeferredWork {
     /// parent runs it.
     private struct Waiting {
         var process = 0
-        var work: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        var work: [ObjectIdentifier: Work] = [:]
+    }
+
+    private struct Work {
+        let due: MonotonicTime
+        let run: @Sendable () -> Void
     }
 
     private static let waiting = Forks.holding(Locked(Waiting()))
@@ -29,22 +34,22 @@ package enum DeferredWork {
     private static let runLock = Forks.holding(RecursionCheckingLock())
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 
-    /// Runs `work` after the delay, unless other work for the object is pending.
+    /// Runs `work` after the delay, unless other work for the object is due before.
     package static func schedule(
         for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) {
         _ = runsAtExit
         let process = Forks.count
-        let (isFirst, inherited) = waiting.withLock { waiting in
-            var inherited: [ObjectIdentifier: @Sendable () -> Void] = [:]
-            if waiting.process != process { (inherited, waiting) = (waiting.work, Waiting(process: process)) }
-            guard waiting.work[object] == nil else { return (false, inherited) }
-            waiting.work[object] = work
-            return (true, inherited)
+        let new = Work(due: .now + delay, run: work)
+        let (isFirst, dropped) = waiting.withLock { waiting in
+            var dropped: [ObjectIdentifier: Work] = [:]
+            if waiting.process != process { (dropped, waiting) = (waiting.work, Waiting(process: process)) }
+            if let known = waiting.work[object], !(new.due < known.due) { return (false, dropped) }
+            if let known = waiting.work.updateValue(new, forKey: object) { dropped[object] = known }
+            return (true, dropped)
         }
-        // Release the inherited work after unlocking, because it may hold the last reference to a
-        // suite.
-        withExtendedLifetime(inherited) {}
+        // Release this after unlocking, because it may hold the last reference to a suite.
+        withExtendedLifetime(dropped) {}
         if isFirst { start(for: object, after: delay) }
     }
 
@@ -78,8 +83,8 @@ package enum DeferredWork {
 
     /// Removes work from the pending work of this process.
     private static func take(
-        _ body: (inout [ObjectIdentifier: @Sendable () -> Void]) -> [@Sendable () -> Void]
-    ) -> [@Sendable () -> Void] {
+        _ body: (inout [ObjectIdentifier: Work]) -> [Work]
+    ) -> [Work] {
         let process = Forks.count
         return waiting.withLock { $0.process == process ? body(&$0.work) : [] }
     }
@@ -93,16 +98,19 @@ package enum DeferredWork {
         }
     }
 
-    private static func run(timeout: Duration, _ take: () -> [@Sendable () -> Void]) {
+    /// Runs the work that `take` returns, and begins none after the timeout.
+    private static func run(timeout: Duration, _ take: () -> [Work]) {
+        let deadline = MonotonicTime.now + timeout
+        func runTaken() { for work in take() where .now < deadline { work.run() } }
         do throws(RecursionCheckingLock.AcquireError) {
             try runLock.acquire(timeout: timeout)
         } catch {
             // Work that called `exit` holds the lock itself. If other work hangs, waiting longer
             // would not help.
-            if case .heldByCaller = error { for work in take() { work() } }
+            if case .heldByCaller = error { runTaken() }
             return
         }
         defer { runLock.release() }
-        for work in take() { work() }
+        runTaken()
     }
 }

@@ -189,11 +189,18 @@ extension SuiteCore {
         writer?.release(old)
         if let failure { throw failure }
         if isStale { enqueueExternalChanges(hasGeneration: write.generation != nil) }
-        if isDue, let delay {
-            // The work retains the suite, so that the value is flushed even if no other code does.
-            DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
-                state.withLock { $0.synchronizingProcess = nil }
-                do throws(DefaultsError) { try synchronize(isInBackground: true) } catch { report(error) }
+        if isDue, let delay { flushInBackground(after: delay) }
+    }
+
+    /// Flushes after a delay. A flush that fails is tried again later, because the disk may
+    /// recover, and once at a normal exit.
+    private func flushInBackground(after delay: Duration) {
+        // The work retains the suite, so that the value is flushed even if no other code does.
+        DeferredWork.schedule(for: ObjectIdentifier(self), after: delay) { [self] in
+            state.withLock { $0.synchronizingProcess = nil }
+            do throws(DefaultsError) { try synchronize(isInBackground: true) } catch {
+                flushInBackground(after: min(delay, .seconds(15)) * 4)
+                report(error)
             }
         }
     }

@@ -10,7 +10,9 @@ extension DefaultsSuite {
     /// When a change survives a power failure. Every change immediately survives a crash of the
     /// process.
     public enum Durability: Sendable {
-        /// Within a second, at a normal exit, and when ``DefaultsSuite/synchronize()`` returns.
+        /// Within a second, at a normal exit, and when ``DefaultsSuite/synchronize()`` returns. If
+        /// the flush fails, it is tried again after increasing delays of up to a minute, and at a
+        /// normal exit.
         case process
         /// Immediately. A `set` or `save` takes as long as the disk does. If it throws because the
         /// flush failed, all readers see the new value, but the change may not survive a power
