@@ -287,6 +287,8 @@ struct SettingsFileLocation {
     ///
     /// If the folder is not writable, erases a torn record and keeps the file.
     func salvage(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog {
+        let endBackgroundTime = BackgroundTime.begin()
+        defer { endBackgroundTime() }
         let trailing = try log.trailingBytes()
         do throws(FileFailure) {
             return try trailing.isEmpty ? compact(log) : compact(log, settingAside: trailing, reports: &reports)
