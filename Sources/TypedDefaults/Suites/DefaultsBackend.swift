@@ -13,7 +13,8 @@ import SettingsFile
 /// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a
 ///    value reads `nil`.
 /// 2. Keys are compared by their UTF-8 bytes.
-/// 3. Every reader sees all edits of one commit or none of them, also after a crash.
+/// 3. Every reader sees all edits of one commit or none of them, also after a crash. The library's
+///    own backends for `UserDefaults` and iCloud keep this rule only for readers of one process.
 /// 4. A commit that throws has changed nothing.
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
 ///    `nil`, and is never overwritten.

@@ -43,7 +43,7 @@ extension Conversion where Value: Codable {
 
     private static func encodingAsJSON(_ value: Value) throws -> PropertyList {
         let encoder = JSONEncoder()
-        // The same value gives the same bytes.
+        // Equal dictionaries give the same bytes, but equal sets need not.
         encoder.outputFormatting = .sortedKeys
         return .data(try encoder.encode(value))
     }
