@@ -65,8 +65,8 @@ public struct DefaultsMigrator: Sendable {
 
     /// Makes the steps that the contents have not gone through, and records them.
     ///
-    /// This is the test of a migration, and on a copy of ``DefaultsSuite/contents()`` its dry run:
-    /// ``SuiteContents/difference(from:)`` then says what would change.
+    /// Call this in a test of a migration, or on a copy of ``DefaultsSuite/contents()`` for a dry
+    /// run. ``SuiteContents/difference(from:)`` then says what would change.
     ///
     /// - Returns: The names of the steps that were made.
     /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the record cannot be
