@@ -334,7 +334,7 @@
                 try Data([1]).write(to: tool.folder.appending(path: "camera.defaults.damaged-1f"))
                 let lines = try tool("info", "camera").lines
                 #expect(lines.contains("location: \(tool.file("camera").path)"))
-                #expect(lines.contains("size: 65536 bytes") && lines.contains("keys: 2"))
+                #expect(lines.contains("size: 4096 bytes") && lines.contains("keys: 2"))
                 #expect(lines.contains("format: version 1, epoch 0"))
                 #expect(lines.contains { $0.hasPrefix("records: 1, of ") })
                 #expect(lines.contains("set aside: the key “old.unreadable”"))
@@ -374,7 +374,7 @@
                 $0 = $0.prefix(122)
             },
             Damage("cut behind one", ["is truncated at byte 112"]) { $0 = $0.prefix(112) },
-            Damage("behind zeros", ["no valid record at byte 136"]) { $0[9_000] = 1 },
+            Damage("behind zeros", ["no valid record at byte 136"]) { $0[3_000] = 1 },
         ]
 
         @Test(arguments: damages) func checkFindsTheDamageAndLeavesIt(damage: Damage) throws {

@@ -19,9 +19,9 @@ struct BackgroundFlushTests {
             (self.failures, synchronizationDelay, self.onSuccess) = (failures, delay, onSuccess)
         }
 
-        func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try memory.value(forKey: key) }
-        func keys() throws(DefaultsError) -> [String] { try memory.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
+        func value(forKey key: String) throws(DefaultsError) -> PropertyList? { memory.value(forKey: key) }
+        func keys() throws(DefaultsError) -> [String] { memory.keys() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { memory.commit(edits) }
 
         func synchronize() throws(DefaultsError) {
             let flush = flushes.withLock { flushes in
