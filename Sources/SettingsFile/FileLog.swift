@@ -2,6 +2,14 @@
 ///
 /// Every access needs the state lock of the `SettingsFile`, except for ``bytes(forKey:)`` and the
 /// constants. A file that replaces this one gets a log of its own.
+///
+/// Three properties say what a log must not be used for. Each combination occurs:
+///
+/// | property | says | ends when |
+/// |---|---|---|
+/// | `isSealed` | another file has the name or is about to | a writer opens that file, or removes the seal of a dead process |
+/// | `damage` | records cannot be appended | a writer replaces the file |
+/// | `flushState` | a flush may not prove anything | a flush is proved, or a process replaces the file |
 final class FileLog {
     let file: File
     let directory: File
@@ -41,11 +49,18 @@ final class FileLog {
     }
 
     private(set) var flushState = FlushState.unknown
-    /// Whether records that were read or written before are missing. The file must then be replaced
-    /// before the next write.
-    private(set) var hasLostRecords = false
-    /// Whether the file, when it was opened, had bytes after zeros that follow the last record.
-    private var mayHaveBytesAfterZeros = false
+    /// What is wrong with the records. The file must be replaced before the next write. If the
+    /// replacement fails, the file stays as it is.
+    enum Damage {
+        case none
+        /// When the file was opened, bytes followed the zeros after the last record. A writer of
+        /// another process may have erased them since.
+        case bytesAfterZeros
+        /// Records that were read or written before are missing.
+        case lostRecords
+    }
+
+    private var damage = Damage.none
     /// The end of the records that were flushed before the file got its name.
     private let base: Int
     private var sizeAtFailedCompaction = 0
@@ -63,6 +78,7 @@ final class FileLog {
         index = FileIndex(crc: fields.crc)
     }
 
+    var hasLostRecords: Bool { damage == .lostRecords }
     var end: Int { index.end }
     var isSealed: Bool { index.isSealed }
 
@@ -164,7 +180,7 @@ extension FileLog {
             case .nothing:
                 if isOpening {
                     progress.isStopped = try !trailingBytes().isEmpty
-                    mayHaveBytesAfterZeros = progress.isStopped
+                    if progress.isStopped { damage = .bytesAfterZeros }
                 }
             case .seal: break
             case .needs(let needed) where !isAll:
@@ -235,7 +251,7 @@ extension FileLog {
         }
         if isSame { return bytes }
         lookup.withLock { _ in swap(&index, &again) }
-        hasLostRecords = true
+        damage = .lostRecords
         throw FileFailure(Self.lossReason)
     }
 }
@@ -301,10 +317,11 @@ extension FileLog {
         return Array(bytes.prefix(bytes.withUnsafeBytes(RecordFormat.countBeforeZeros)))
     }
 
-    /// Returns whether bytes follow the zeros after the last record. Readers do not look there.
-    func hasTrailingBytesAfterZeros() throws(FileFailure) -> Bool {
-        if mayHaveBytesAfterZeros { mayHaveBytesAfterZeros = try !trailingBytes().isEmpty }
-        return mayHaveBytesAfterZeros
+    /// Returns whether the file must be replaced before the next write. Readers do not look at the
+    /// bytes after zeros.
+    func isDamaged() throws(FileFailure) -> Bool {
+        if damage == .bytesAfterZeros, try trailingBytes().isEmpty { damage = .none }
+        return damage != .none
     }
 
     /// Whether the file ends before the zeros that must follow the last record.

@@ -70,9 +70,7 @@ extension SettingsFile {
         // The process that sealed the file died before the rename; otherwise it would hold the
         // lock.
         if log.isSealed { try log.unseal() }
-        if log.hasLostRecords {
-            try compact(&state)
-        } else if try log.hasTrailingBytesAfterZeros() {
+        if try log.isDamaged() {
             try compact(&state)
         } else if !log.holdsLastChecksum {
             try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }

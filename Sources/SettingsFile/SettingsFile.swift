@@ -6,19 +6,31 @@
 // its own offset. RecordFormat.swift describes the bytes. `FileLog` is one open file, `FileIndex`
 // maps each key to its current value, and `SettingsFileLocation` finds, creates and replaces files.
 //
+// Invariants
+// ----------
+// 1. Under the file lock, all bytes from the end of the records to the size of the file are zeros.
+//    The first eight of them exist and are allocated: readers touch them through a mapping, where a
+//    hole on a full tmpfs raises SIGBUS.
+// 2. No reader is beyond the end of the committed records. A record becomes valid with its last
+//    byte that is not zero. If a write fails after that byte, it has succeeded. If it fails before,
+//    the part that was written is erased, and no reader has accepted it.
+// 3. Each write looks at the name after it has locked the file, and each `set` of an equal value
+//    looks at it too. Both are as if made at that look. What other programs do to the file later is
+//    noticed by the next of these looks, or by that of `synchronize`.
+//
 // Append
 // ------
 // `beginWrite` locks the file (`flock`), checks that the name still refers to this file, and reads
-// the records of other processes. `commit` writes one record with one call. The word after a record
-// is zero on disk before the record is written. A write that fails is erased. `endWrite` unlocks
-// the file.
+// the records of other processes. `commit` writes one record with one call. `endWrite` unlocks the
+// file.
 //
 // External changes
 // ----------------
 // The file is mapped, and readers touch one page of the mapping: a reader loads the word where the
 // next record will start. Zero means that nothing has changed. This takes no system call and no
-// file lock. `ReadSnapshot` holds what the check needs; it is published after a commit, not after
-// each access. If the word is not zero, `catchUp` reads the new records and applies them to the
+// file lock. `ReadSnapshot` holds what the check and the lookup of a value need, so that a reader
+// does not wait for the state lock while this process replaces the file. It is published after a
+// commit, not after each access. If the word is not zero, `catchUp` reads the new records and applies them to the
 // index. An incomplete record stays unread, because its writer may be in the middle of the call.
 //
 // Compaction and the seal
@@ -55,7 +67,7 @@
 // consistent state.
 //
 // The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then
-// `snapshot`.
+// `snapshot` or `FileLog.lookup`.
 
 /// Settings in a file of this library's own format. Any number of processes and threads may use the
 /// same file at once.

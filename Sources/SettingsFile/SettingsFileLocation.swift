@@ -122,7 +122,7 @@ struct SettingsFileLocation {
             } catch let error where error.isMissing {}
             do throws(FileFailure) {
                 if let file,
-                    let log = try target.open(file, in: directory, isWritable: isWritable, reports: &reports)
+                    let log = try target.openLog(on: file, in: directory, isWritable: isWritable, reports: &reports)
                 {
                     return log
                 }
@@ -143,8 +143,8 @@ struct SettingsFileLocation {
 
     /// Opens a log on a file, and repairs the file if necessary. Returns `nil` if nothing has been
     /// written to it yet.
-    private func open(
-        _ file: File, in directory: File, isWritable: Bool, reports: inout [SettingsFileError]
+    private func openLog(
+        on file: File, in directory: File, isWritable: Bool, reports: inout [SettingsFileError]
     ) throws(FileFailure) -> FileLog? {
         let opened = try FileLog.opening(
             file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
@@ -169,7 +169,7 @@ struct SettingsFileLocation {
 
     /// Writes the live settings to a new file and renames it into place. The caller holds the lock
     /// of the old file, and receives the new file locked.
-    func compact(_ log: FileLog) throws(FileFailure) -> FileLog {
+    private func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
         // Open the folder by its path again: the folder in which the log was opened may have been
         // renamed, and another settings file may be in its place.
         let (target, directory) = try followingLinks()
@@ -291,7 +291,7 @@ struct SettingsFileLocation {
         defer { endBackgroundTime() }
         let trailing = try log.trailingBytes()
         do throws(FileFailure) {
-            return try trailing.isEmpty ? compact(log) : compact(log, settingAside: trailing, reports: &reports)
+            return try trailing.isEmpty ? replace(log) : replace(log, settingAside: trailing, reports: &reports)
         } catch let error where error.isPermissionDenied {
             // If a copy was made all the same, the damage is gone.
             let hasTrailing = try !log.trailingBytes().isEmpty
@@ -312,7 +312,7 @@ struct SettingsFileLocation {
         }
     }
 
-    private func compact(
+    private func replace(
         _ log: FileLog, settingAside trailing: [UInt8], reports: inout [SettingsFileError]
     ) throws(FileFailure) -> FileLog {
         let (target, directory) = try followingLinks()
@@ -336,7 +336,7 @@ struct SettingsFileLocation {
         try copy.write(Array(trailing[..<start]), at: 0)
         try copy.flush()
         try directory.flushNames()
-        let successor = try compact(log)
+        let successor = try replace(log)
         reports.append(
             SettingsFileError(
                 .unreadable,

@@ -66,8 +66,9 @@ import SettingsFile
 // | `SuiteCore.state`       | keys, declarations, observers        | `Slot.cache`                |
 // | `Slot.cache`            | the cache of a key, `ChangedValue`   | none                        |
 // | `SettingsFile.flushing` | callers that wait for a flush        | none                        |
-// | `SettingsFile.state`    | the log and what changed             | `snapshot`, `Descriptors.*` |
-// | `SettingsFile.snapshot` | what `generation` reads              | none                        |
+// | `SettingsFile.state`    | the log and what changed             | the next two, `Descriptors` |
+// | `SettingsFile.snapshot` | what readers of the file need        | none                        |
+// | `FileLog.lookup`        | the index while it changes           | none                        |
 // | `Forks.registry`        | the locks to hold during a fork      | none                        |
 // | `Descriptors.gate`      | calls that begin to open descriptors | `Descriptors.table`         |
 // | `Descriptors.table`     | the descriptors that are open        | none                        |
