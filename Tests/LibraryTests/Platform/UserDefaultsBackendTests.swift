@@ -2,9 +2,9 @@
     #if canImport(AppleFoundation)
         import AppleFoundation
     #else
-        import TestSupport
         import Foundation
     #endif
+    import TestSupport
     import Testing
     import TypedDefaults
 

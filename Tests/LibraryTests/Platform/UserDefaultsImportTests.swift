@@ -1,6 +1,6 @@
 #if !canImport(Darwin) && UserDefaults
-    import TestSupport
     import Foundation
+    import TestSupport
     import Testing
     import TypedDefaults
 
