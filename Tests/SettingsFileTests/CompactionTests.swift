@@ -23,34 +23,6 @@ struct CompactionTests: SettingsFileTests {
         for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
     }
 
-    /// Compacting the removed file and creating a new one both use the same temporary name.
-    @Test func recreatingTheFileSurvivesAConcurrentCompaction() throws {
-        var lost = 0
-        for _ in 0..<50 {
-            try withFile { file in
-                let old = FileBackend(path: file.path)
-                for count in 20_000..<20_006 {
-                    let filler = PropertyList.string(String(repeating: "x", count: count))
-                    try old.writing { try! old.commit([("filler", filler)]) }
-                }
-                let start = DispatchSemaphore(value: 0)
-                let group = DispatchGroup()
-                DispatchQueue.global().async(group: group) {
-                    start.signal()
-                    #expect(throws: Never.self) { try old.synchronize() }
-                }
-                start.wait()
-                usleep(.random(in: 0...3_000))
-                try? FileManager.default.removeItem(at: file)
-                let new = UserDefault(number, in: open(file)).store
-                #expect(throws: Never.self) { try new.save(31) }
-                group.wait()
-                if new.get() != 31 { lost += 1 }
-            }
-        }
-        #expect(lost == 0)
-    }
-
     /// The lock shows whether a process is writing the temporary file. Without a lock, it is left
     /// over from a dead process.
     @Test func onlyOneProcessRenamesIntoPlace() throws {
@@ -77,65 +49,6 @@ struct CompactionTests: SettingsFileTests {
             try store.save(4)
             #expect(open(file)[number] == 4)
             #expect(!FileManager.default.fileExists(atPath: temporary.path))
-        }
-    }
-
-    /// Returns a store whose timeout is longer than a busy disk takes.
-    private func storeWithLongTimeout(_ file: URL) -> AnyStore<Int> {
-        let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(60))
-        return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend, timeout: .seconds(60)))).store
-    }
-
-    @Test func aWriterThatWaitsUsesTheFileOfAnotherProcess() throws {
-        try withFile { file in
-            let folder = file.deletingLastPathComponent()
-            let temporary = folder.appending(path: ".test.defaults.new")
-            try Data().write(to: temporary)
-            let other = try File.existingDirectory(folder.path).file(temporary.lastPathComponent, .readWrite)
-            #expect(try other.tryLock())
-            let elsewhere = folder.appending(path: "elsewhere.defaults")
-            open(elsewhere)[number] = 1
-            let store = storeWithLongTimeout(file)
-            let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            Thread {
-                begins.signal()
-                #expect(throws: Never.self) { try store.save(2) }
-                ends.signal()
-            }.start()
-            begins.wait()
-            usleep(20_000)
-            // Do what the other process does, which still holds its lock.
-            #expect(rename(elsewhere.path, file.path) == 0)
-            ends.wait()
-            #expect(store.get() == 2)
-            #expect(FileManager.default.fileExists(atPath: temporary.path))
-        }
-    }
-
-    @Test func aWriterThatWaitsIgnoresAFileInARenamedFolder() throws {
-        try withFile { file in
-            let (old, new) = (file.appendingPathExtension("a"), file.appendingPathExtension("b"))
-            try FileManager.default.createDirectory(at: old, withIntermediateDirectories: false)
-            try Data().write(to: old.appending(path: ".test.defaults.new"))
-            let other = try File.existingDirectory(old.path).file(".test.defaults.new", .readWrite)
-            #expect(try other.tryLock())
-            let store = storeWithLongTimeout(old.appending(path: "test.defaults"))
-            let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            Thread {
-                begins.signal()
-                #expect(throws: Never.self) { try store.save(2) }
-                ends.signal()
-            }.start()
-            begins.wait()
-            usleep(20_000)
-            #expect(rename(old.path, new.path) == 0)
-            // Do what the other process does under the same temporary name.
-            open(file)[number] = 1
-            #expect(rename(file.path, new.appending(path: "test.defaults").path) == 0)
-            other.unlock()
-            ends.wait()
-            #expect(open(new.appending(path: "test.defaults"))[number] == 1)
-            #expect(open(old.appending(path: "test.defaults"))[number] == 2)
         }
     }
 

@@ -16,11 +16,14 @@ package final class Failures: Sendable {
 /// A value behind a lock.
 package final class Guarded<Value: Sendable>: @unchecked Sendable {
     private var value: Value
-    private let lock = NSLock()
+    private let lock = NSCondition()
     package init(_ value: Value) { self.value = value }
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
-        defer { lock.unlock() }
+        defer {
+            lock.broadcast()
+            lock.unlock()
+        }
         return try body(&value)
     }
 }
@@ -29,8 +32,10 @@ extension Guarded {
     /// Returns when the value is as expected: on a file, the watch thread may be the one that
     /// notifies. Returns after ten seconds in any case, so that the following expectation fails.
     package func wait(until isSo: (Value) -> Bool) {
-        let end = ContinuousClock.now + .seconds(10)
-        while !withLock({ isSo($0) }), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.000_1) }
+        lock.lock()
+        defer { lock.unlock() }
+        let end = Date(timeIntervalSinceNow: 10)
+        while !isSo(value), lock.wait(until: end) {}
     }
 }
 

@@ -262,6 +262,11 @@ SENDABLE @interface NSLock : NSObject <NSLocking>
 @end
 SENDABLE @interface NSRecursiveLock : NSObject <NSLocking>
 @end
+// https://developer.apple.com/documentation/foundation/nscondition
+SENDABLE @interface NSCondition : NSObject <NSLocking>
+- (BOOL)waitUntilDate:(NSDate *)limit SWIFT("wait(until:)") __attribute__((swift_attr("@_unavailableFromAsync")));
+- (void)broadcast;
+@end
 
 // https://developer.apple.com/documentation/foundation/filemanager and …/filehandle
 typedef NSString *NSFileAttributeKey __attribute__((swift_wrapper(struct))) SWIFT("FileAttributeKey");
