@@ -47,12 +47,17 @@ enum File {
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
+    /// Returns the kind of a file, such as `S_IFREG`; `nil` if there is none.
+    static func kind(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+
     /// Writes a file atomically, readable by its owner only, because settings can be private.
     static func write(_ data: Data, to path: String) throws(Failure) {
         do throws(SystemError) {
-            var status = stat()
             // A pipe or a device is written directly and not replaced.
-            if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            if let kind = kind(of: path), kind != S_IFREG {
                 let descriptor = open(path, O_WRONLY | O_CLOEXEC)
                 guard descriptor >= 0 else { throw SystemError() }
                 defer { close(descriptor) }

@@ -281,9 +281,12 @@ extension File {
     func flushNames() throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } }
 
     /// Locks the file. Returns false if another process holds the lock.
-    func tryLock() throws(FileFailure) -> Bool {
+    ///
+    /// - Parameter isShared: Whether other shared locks are allowed. Such a lock keeps out writers,
+    ///   and needs no write access on any file system.
+    func tryLock(isShared: Bool = false) throws(FileFailure) -> Bool {
         do throws(FileFailure) {
-            try Self.checking("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+            try Self.checking("flock") { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
             return true
         } catch let error where error.code == EWOULDBLOCK {
             return false

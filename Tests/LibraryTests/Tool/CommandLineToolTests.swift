@@ -406,10 +406,10 @@
                 bytes[73] ^= 1
                 try bytes.write(to: tool.file("camera"))
                 let before = try tool("check", "camera", "--json")
-                // The library repairs the file, and sets aside what it cannot use.
-                let listed = try tool("list", "camera")
-                #expect((listed.code, listed.text) == (0, ""))
-                #expect(listed.errors.contains("kept in camera.defaults.damaged-"))
+                // A write repairs the file, and sets aside what it cannot use.
+                let written = try tool("set", "camera", "d", "1")
+                #expect((written.code, written.text) == (0, ""))
+                #expect(written.errors.contains("kept in camera.defaults.damaged-"))
                 let copy = try #require(tool.names.first { $0.contains("damaged") })
                 let outcome = try tool("check", "camera")
                 #expect(outcome.code == 1)

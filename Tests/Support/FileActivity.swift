@@ -5,9 +5,9 @@
     /// Counts the events of a file or of the names in a folder, which any process may cause.
     ///
     /// The system merges equal events in a row, so an opening is counted together with its end.
-    final class FileActivity {
+    package final class FileActivity {
         /// What to count.
-        enum Event: UInt32 {
+        package enum Event: UInt32 {
             case open = 0x20
             case creation = 0x100
         }
@@ -16,7 +16,7 @@
         private let descriptor: Int32
         private var counted = 0
 
-        init(_ event: Event, _ url: URL) throws {
+        package init(_ event: Event, _ url: URL) throws {
             self.event = event
             descriptor = inotify_init1(0x8_0800)
             let (closeWritten, closeUnwritten) = (0x8, 0x10) as (UInt32, UInt32)
@@ -26,7 +26,7 @@
         deinit { close(descriptor) }
 
         /// The number of events so far.
-        var count: Int {
+        package var count: Int {
             var bytes = [UInt8](repeating: 0, count: 64 << 10)
             while true {
                 let count = read(descriptor, &bytes, bytes.count)
@@ -49,7 +49,7 @@
         ///
         /// - Parameter isPossible: Whether more events can follow.
         /// - Returns: Whether there were as many before the end of ten seconds.
-        func wait(for expected: Int, while isPossible: () -> Bool = { true }) -> Bool {
+        package func wait(for expected: Int, while isPossible: () -> Bool = { true }) -> Bool {
             let end = ContinuousClock.now + .seconds(10)
             while count < expected, isPossible(), ContinuousClock.now < end {
                 var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
