@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Foundation
+    package import Foundation
     import Testing
 
     /// Counts the events of a file or of the names in a folder, which any process may cause.
