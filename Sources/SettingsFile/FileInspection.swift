@@ -60,8 +60,12 @@ package struct FileInspection: Sendable {
         // Search the bytes, because a slash and a following combining mark form one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.flatMap { String(path.utf8[...$0]) } ?? "."
-        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        let directory = try File.existingDirectory(folder)
+        var name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        var directory = try File.existingDirectory(folder)
+        if try directory.target(ofLink: name) != nil {
+            let (target, folder) = try SettingsFileLocation(path: path).followingLinks()
+            (name, directory) = (target.name, folder)
+        }
         var inspection = FileInspection()
         guard let count = try inspection.checkStatus(of: name, in: directory) else { return (inspection, false) }
         let file = try directory.file(name, .readOnly)

@@ -5,12 +5,12 @@ struct SettingsFileLocation {
     let path: String
     /// The folder and the name of the file. If the path is a symbolic link, those of its target.
     private var folder: String
-    private var name: String
+    private(set) var name: String
     private let sizeLimit: Int
     /// How long to wait for other processes.
     let timeout: Duration
 
-    init(path: String, sizeLimit: Int, timeout: Duration) {
+    init(path: String, sizeLimit: Int = RecordFormat.sizeLimit, timeout: Duration = .seconds(2)) {
         (self.path, self.sizeLimit, self.timeout) = (path, sizeLimit, timeout)
         (folder, name) = Self.split(path)
     }
@@ -51,7 +51,7 @@ struct SettingsFileLocation {
     /// it. Link, target and their folders must be under the control of this user alone.
     ///
     /// - Returns: The location of the file, and its open folder.
-    private func followingLinks(creating: Bool = false) throws(FileFailure) -> (Self, directory: File) {
+    func followingLinks(creating: Bool = false) throws(FileFailure) -> (Self, directory: File) {
         var location = self
         for _ in 0..<8 {
             let isTarget = location.folder != folder || location.name != name
