@@ -4,10 +4,11 @@ extension SettingsFile {
     /// Balance each call that returns with ``endWrite()``. A read-only file is not locked;
     /// ``commit(_:)`` then throws an error that says why.
     ///
+    /// - Parameter deadline: When to stop waiting; `nil` for the timeout from now on.
     /// - Returns: The generation. No other process changes it until the write ends.
     @discardableResult
-    package func beginWrite() throws(SettingsFileError) -> UInt64? {
-        var deadline: ContinuousClock.Instant?
+    package func beginWrite(until deadline: MonotonicTime? = nil) throws(SettingsFileError) -> UInt64? {
+        var deadline = deadline
         var pause: UInt32 = 20
         while true {
             switch try lock() {
@@ -15,17 +16,40 @@ extension SettingsFile {
             case .readOnly: return generation
             case .busy: break
             }
-            let now = ContinuousClock.now
-            guard now < deadline ?? now + fileLocation.timeout else {
+            let now = MonotonicTime.now
+            let end = deadline ?? now + fileLocation.timeout
+            guard now < end, try !isFutile(now) else {
+                try noteFailedWait(now)
                 throw SettingsFileError(
                     .timedOut,
-                    reason: "other processes kept \(fileLocation.path) locked for \(fileLocation.timeout)")
+                    reason: "other processes keep \(fileLocation.path) locked for over \(fileLocation.timeout)")
             }
-            deadline = deadline ?? now + fileLocation.timeout
+            deadline = end
             SystemClock.sleep(microseconds: pause)
             // Keep the pause short, because a busy process releases the lock for only a few
             // microseconds.
             pause = min(pause * 2, 200)
+        }
+    }
+
+    /// Records that other processes kept the file locked until the deadline.
+    private func noteFailedWait(_ now: MonotonicTime) throws(SettingsFileError) {
+        try withLog { state throws(FileFailure) in
+            guard state.failedWait == nil else { return }
+            try catchUp(&state)
+            state.failedWait = (state.changes.generation, now + .seconds(1))
+        }
+    }
+
+    /// Whether a writer of this process has waited in vain within the last second, and no other
+    /// process has written since. The lock is then most likely held by a stopped process.
+    private func isFutile(_ now: MonotonicTime) throws(SettingsFileError) -> Bool {
+        try withLog { state throws(FileFailure) in
+            guard let failed = state.failedWait else { return false }
+            try catchUp(&state)
+            if now < failed.until, failed.generation == state.changes.generation { return true }
+            state.failedWait = nil
+            return false
         }
     }
 

@@ -109,6 +109,9 @@ package final class SettingsFile: Sendable {
         /// Whether commits that were not flushed are in a file which another program has removed or
         /// replaced. The next `synchronize()` throws.
         var hasLostCommits = false
+        /// The generation when a writer waited in vain for the file lock, and until when others
+        /// do not wait.
+        var failedWait: (generation: UInt64, until: MonotonicTime)?
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }

@@ -1,4 +1,4 @@
-import SettingsFile
+package import SettingsFile
 
 /// A place where settings are stored. Conform to this protocol to store settings elsewhere, such as
 /// in a database.
@@ -203,7 +203,10 @@ final class ForeignBackend: SystemBackend {
 package protocol SettingsFileBackend: SystemBackend {
     /// Calls ``DefaultsBackend/beginWrite()`` and returns the generation. Until
     /// ``DefaultsBackend/endWrite()``, only this process changes it.
-    func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64?
+    ///
+    /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
+    ///   file.
+    func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64?
 
     /// Whether the name refers to the file that readers use, and not to a file with which another
     /// program has replaced it.

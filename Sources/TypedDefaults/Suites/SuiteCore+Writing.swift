@@ -13,7 +13,7 @@ extension SuiteCore {
             case .heldByCaller:
                 throw DefaultsError(.nestedWrite, reason: "a suite cannot be written from inside its own update")
             case .timedOut:
-                throw DefaultsError(.timedOut, reason: "another writer held the suite for more than \(timeout)")
+                throw DefaultsError(.timedOut, reason: "another writer holds the suite for over \(timeout)")
             }
         }
         AfterUnlock.didLock()
@@ -34,7 +34,10 @@ extension SuiteCore {
     }
 
     private func beginBackendWrite() throws(DefaultsError) -> UInt64? {
-        if let settingsFile { return try settingsFile.beginWriteReturningGeneration() }
+        // A thread that has waited for other threads waits that much less for other processes.
+        if let settingsFile {
+            return try settingsFile.beginWriteReturningGeneration(until: writerLock.holderDeadline)
+        }
         try backend.beginWrite()
         return backend.generation
     }

@@ -1,4 +1,4 @@
-import SettingsFile
+package import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
 package final class FileBackend: SystemBackend {
@@ -57,7 +57,7 @@ package final class FileBackend: SystemBackend {
         try translating { () throws(SettingsFileError) in try file.changes(since: generation) }
     }
 
-    package func beginWrite() throws(DefaultsError) { _ = try beginWriteReturningGeneration() }
+    package func beginWrite() throws(DefaultsError) { _ = try beginWriteReturningGeneration(until: nil) }
 
     package func endWrite() { file.endWrite() }
 
@@ -123,8 +123,8 @@ package final class FileBackend: SystemBackend {
 }
 
 extension FileBackend: SettingsFileBackend {
-    package func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64? {
-        try translating { () throws(SettingsFileError) in try file.beginWrite() }
+    package func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
+        try translating { () throws(SettingsFileError) in try file.beginWrite(until: deadline) }
     }
 
     package var isInPlace: Bool { file.isInPlace }
