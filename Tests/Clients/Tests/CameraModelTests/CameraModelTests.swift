@@ -3,6 +3,7 @@ import Observation
 import Synchronization
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 @testable import CameraModel
 
@@ -78,7 +79,7 @@ import TypedDefaults
         #expect(try suite.keys().isEmpty)
     }
 
-    @Test func withStandardReplacesTheSuiteOfTheDefaultArgument() throws {
+    @Test(.isolatedDefaults) func withStandardReplacesTheSuiteOfTheDefaultArgument() throws {
         let suite = DefaultsSuite.inMemory(["CameraConfig": ["size": "large"]])
         let before = try DefaultsSuite.standard.contents()
         try DefaultsSuite.withStandard(suite) {

@@ -30,6 +30,10 @@ import TypedDefaults
         #expect(columns == 4)
     }
 
+    @Test func aKeyIsUsedInClosuresForOtherThreads() async throws {
+        #expect(try await countLaunches(in: .inMemory()) == 3)
+    }
+
     @Test func aConfigIsAClassOfSettings() async throws {
         let suite = DefaultsSuite.inMemory()
         let config = AppConfig(in: suite)

@@ -49,8 +49,21 @@ public nonisolated enum Keys {
     public enum Theme: String, Codable, Sendable { case light, dark }
 }
 
-extension DefaultKey<Int> {
+/// In a module that is isolated to the main actor, closures for other threads need the
+/// `nonisolated`.
+nonisolated extension DefaultKey<Int> {
     public static let launchCount = DefaultKey("launchCount", default: 0)
+}
+
+/// Uses a key in a migration, in an observer and on another thread: their closures are `@Sendable`.
+public func countLaunches(in suite: DefaultsSuite) async throws -> Int {
+    var migrator = DefaultsMigrator()
+    migrator.register("1") { contents in contents[.launchCount] = 1 }
+    try suite.migrate(migrator)
+    let token = suite.observe(.launchCount) { _ in if suite[.launchCount] == 2 { suite[.launchCount] = 3 } }
+    await Task.detached { suite[.launchCount] += 1 }.value
+    token.cancel()
+    return suite[.launchCount]
 }
 
 @MainActor @Observable public final class CameraModel {

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 @testable import Migrating
 
@@ -57,7 +58,7 @@ struct MigratingTests {
         #expect(try reader.settings.migrate(.reader) == [])
     }
 
-    @Test func aScopeOfTheStandardSuiteFollowsTheStandIn() throws {
+    @Test(.isolatedDefaults) func aScopeOfTheStandardSuiteFollowsTheStandIn() throws {
         let before = try DefaultsSuite.standard.contents()
         try DefaultsSuite.withStandard(suite) {
             let reader = try Reader(user: "ada")
