@@ -340,8 +340,9 @@ extension FileLog {
         }
         // It must also be allocated. A large record that failed may have left a hole there, and on
         // a full tmpfs a reader that touches a mapped hole gets SIGBUS.
-        if (end + record.length) % File.pageSize == 0 {
-            try file.write([UInt8](repeating: 0, count: 8), at: end + record.length)
+        let next = end + record.length
+        if next / File.pageSize != end / File.pageSize {
+            try file.write([UInt8](repeating: 0, count: 8), at: next)
         }
         var written = 0
         do throws(FileFailure) {

@@ -104,7 +104,7 @@ struct FullFileTests: SettingsFileTests {
                 let handle = try FileHandle(forUpdating: file)
                 try handle.truncate(atOffset: 200_000)
                 for value in 1...2_000 {
-                    suite[number] = value
+                    suite[key(value % 3)] = Data(count: value % 24)
                     let end = try Self.end(of: file.path)
                     // SEEK_DATA
                     #expect(lseek(handle.fileDescriptor, off_t(end), 3) == off_t(end), "at \(end)")
