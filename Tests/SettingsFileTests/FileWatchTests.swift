@@ -56,6 +56,28 @@ struct FileWatchTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
+    /// A program that manages configuration files moves the file and leaves a link in its place.
+    @Test func changesBehindALinkThatReplacedTheFileAreReported() throws {
+        let file = try makeFile()
+        let target = file.deletingLastPathComponent().appending(path: "target.defaults")
+        let backend = FileBackend(path: file.path)
+        let suite = DefaultsSuite(backend: backend)
+        let reported = DispatchSemaphore(value: 0)
+        suite[number] = 1
+        backend.watch { _ in reported.signal() }
+        #expect(rename(file.path, target.path) == 0 && symlink(target.path, file.path) == 0)
+        for value in 2...4 {
+            DefaultsSuite(backend: FileBackend(path: target.path))[number] = value
+            repeat {
+                try #require(reported.wait(timeout: .now() + 10) == .success)
+            } while suite[number] != value
+            // Let the watch be armed again, so that the next event is one of the contents.
+            while reported.wait(timeout: .now() + 0.05) == .success {}
+        }
+        backend.watch(nil)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
     @Test func aChangeMakesASuiteReadOnlyWhatChanged() throws {
         let file = try makeFile()
         let writer = DefaultsSuite(backend: FileBackend(path: file.path))
