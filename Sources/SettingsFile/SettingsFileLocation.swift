@@ -341,7 +341,8 @@ struct SettingsFileLocation {
             SettingsFileError(
                 .unreadable,
                 reason:
-                    "the last \(trailing.count) bytes of \(path) were damaged or incomplete; they are kept in \(copyName)"
+                    "the last \(trailing.count) bytes of \(path) were damaged or incomplete; they are kept in"
+                    + " \(target.folder)/\(copyName)"
             ))
         return successor
     }

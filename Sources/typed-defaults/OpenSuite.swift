@@ -89,7 +89,8 @@ extension OpenSuite {
 
     /// Returns the damaged copies that the library has set aside, the oldest first.
     static func copies(of path: String) -> [String] {
-        let url = URL(filePath: path)
+        // The library sets damage aside beside the target of a link.
+        let url = URL(filePath: path).resolvingSymlinksInPath()
         let folder = url.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         func age(_ path: String) -> Date {

@@ -44,7 +44,14 @@ enum File {
     /// Returns whether a file exists at the path, or whether that cannot be determined.
     static func exists(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+        return stat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+    }
+
+    /// Returns whether both paths lead to the same file.
+    static func areSame(_ path: String, _ other: String) -> Bool {
+        var (status, otherStatus) = (stat(), stat())
+        return stat(path, &status) == 0 && stat(other, &otherStatus) == 0
+            && status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
     }
 
     /// Returns the kind of a file, such as `S_IFREG`; `nil` if there is none.

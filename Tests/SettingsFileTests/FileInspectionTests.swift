@@ -206,17 +206,24 @@ struct FileInspectionTests {
     }
 
     @Test func aMissingFileIsNotCreated() throws {
-        try withFile { file in
+        try withFile { file throws in
             let folder = file.deletingLastPathComponent()
             for path in [file.path, folder.path + "/a/b/c.defaults", folder.path + "/"] {
                 #expect(fails(with: .unavailable) { _ = try SettingsFileInspection(file: URL(filePath: path)) })
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
-            // An empty file, to which nothing has been written yet.
-            let seen9 = try inspect(Data(), file).problems
-            #expect(seen9 == [])
-            let seen10 = try inspect(Data(count: 4_096), file).problems
-            #expect(seen10 == [])
+        }
+    }
+
+    /// This library creates no such file.
+    @Test(arguments: [(0, "is empty"), (4_096, "holds only zeros")])
+    func aFileWithoutHeaderIsAProblem(count: Int, problem: String) throws {
+        try withFile { file in
+            let inspection = try inspect(Data(count: count), file)
+            #expect(inspection.problems == [problem])
+            #expect(!inspection.isComplete)
+            #expect(
+                fails(with: .unavailable) { try DefaultsSuite(file: URL(filePath: file.path)).checkReadability() })
         }
     }
 

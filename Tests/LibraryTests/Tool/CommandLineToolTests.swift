@@ -363,7 +363,7 @@
 
         private static let damages = [
             Damage("none", ["OK, 3 keys"], code: 0) { _ in },
-            Damage("empty", ["OK, 0 keys"], code: 0) { $0 = Data() },
+            Damage("empty", ["is empty"]) { $0 = Data() },
             Damage("another file", ["not a settings file"]) { $0 = Data(repeating: 0x41, count: 200) },
             Damage("a newer version", ["newer version", "a = 1", "b = 2", "c = 3"]) { $0[8] = 2 },
             Damage("the header", ["header is damaged", "a = 1", "b = 2", "c = 3"]) { $0[33] ^= 4 },
@@ -409,7 +409,7 @@
                 // A write repairs the file, and sets aside what it cannot use.
                 let written = try tool("set", "camera", "d", "1")
                 #expect((written.code, written.text) == (0, ""))
-                #expect(written.errors.contains("kept in camera.defaults.damaged-"))
+                #expect(written.errors.contains("kept in \(tool.file("camera").path).damaged-"))
                 let copy = try #require(tool.names.first { $0.contains("damaged") })
                 let outcome = try tool("check", "camera")
                 #expect(outcome.code == 1)

@@ -37,6 +37,8 @@
         }
 
         private static let damages = [
+            Damage("empty", []) { $0 = Data() },
+            Damage("only zeros", []) { $0 = Data(count: 4_096) },
             Damage("another file", []) { $0 = Data(repeating: 0x41, count: 200) },
             Damage("a newer version", []) { bytes in
                 bytes[8] = 2
@@ -91,16 +93,19 @@
 
         /// After another program has set the damage aside, the file is valid, but a backup may be
         /// all that is left of the values.
-        @Test func aBackupIsNotReplacedWhileADamagedCopyExists() throws {
+        @Test(arguments: [false, true]) func aBackupIsNotReplacedWhileADamagedCopyExists(isLink: Bool) throws {
             try CommandLineTool.run { tool throws in
                 let (file, backup) = (tool.file("camera"), tool.folder.appending(path: "backup.json"))
+                if isLink { #expect(symlink("target.defaults", file.path) == 0) }
                 try fill(file)
                 #expect(try tool("export", "camera", backup.path).code == 0)
                 let good = try Data(contentsOf: backup)
                 _ = try damage(file) { $0[121] ^= 1 }
                 #expect(try FileBackend(path: file.path).keys().count == 2)
                 let copy = try #require(tool.names.first { $0.contains(".damaged-") })
+                #expect(copy.hasPrefix(isLink ? "target" : "camera"))
                 #expect(try tool("list", "camera").code == 0)
+                #expect(try tool("check", "camera").text.contains(copy))
                 let refused = try tool("export", "camera", backup.path)
                 #expect(refused.code == 3)
                 #expect(refused.errors.contains(copy) && refused.errors.contains("typed-defaults check"))
@@ -110,6 +115,29 @@
                 #expect(try tool("export", "camera", "-").text == "{\n  \"a\": 1,\n  \"b\": 2\n}\n")
                 try FileManager.default.removeItem(at: tool.folder.appending(path: copy))
                 #expect(try tool("export", "camera", backup.path).code == 0)
+            }
+        }
+
+        @Test(arguments: ["camera.defaults", "symbolic link", "hard link"])
+        func aSuiteIsNotExportedOntoItsOwnFile(name: String) throws {
+            try CommandLineTool.run { tool throws in
+                let (file, other) = (tool.file("camera"), tool.folder.appending(path: name))
+                try fill(file)
+                if name == "symbolic link" { #expect(symlink(file.path, other.path) == 0) }
+                if name == "hard link" { #expect(link(file.path, other.path) == 0) }
+                let bytes = try Data(contentsOf: file)
+                #expect(try tool("export", "camera", other.path).code == 3)
+                #expect(try Data(contentsOf: file) == bytes)
+            }
+        }
+
+        @Test func aLinkToNoFileIsNoSuite() throws {
+            try CommandLineTool.run { tool throws in
+                #expect(symlink("target.defaults", tool.file("camera").path) == 0)
+                for command in ["list", "export", "check", "info"] {
+                    #expect(try tool(command, "camera").code == 1, "\(command)")
+                }
+                #expect(try tool.names == ["camera.defaults"])
             }
         }
 
