@@ -110,7 +110,7 @@ extension FileInspection {
     private mutating func inspect(_ bytes: UnsafeRawBufferPointer, isValue: @escaping (UnsafeRawBufferPointer) -> Bool)
     {
         let used = RecordFormat.countBeforeZeros(bytes)
-        // The library creates no such file, but a power failure can leave one. It counts as an empty suite.
+        // The library creates no such file. Writers take it for an empty suite.
         guard used > 0 else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))

@@ -387,8 +387,8 @@ extension FileLog {
 
     var isRepairPaused: Bool { repairPauseEnd.map { .lastTick < $0 } ?? false }
 
-    /// Lets readers try again to repair the file in a second. An attempt can take as long as writing
-    /// the whole file.
+    /// Lets readers try again to repair the file in a second. An attempt can take as long as
+    /// writing the whole file.
     ///
     /// - Returns: Whether this is the first failure.
     func noteFailedRepair() -> Bool {
@@ -402,8 +402,8 @@ extension FileLog {
 
     /// Returns whether a record can be appended.
     ///
-    /// A record that makes the live values smaller may use the step beyond the limit, so that a full
-    /// file can be emptied. It leaves room for a seal.
+    /// A record that makes the live values smaller may use the step beyond the limit, so that a
+    /// full file can be emptied. It leaves room for a seal.
     func hasRoom(for record: borrowing RecordWriter) -> Bool {
         if hasRoom(for: record.length) { return true }
         let seal = RecordFormat.length(ofPayload: 1)

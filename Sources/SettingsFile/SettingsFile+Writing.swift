@@ -136,8 +136,8 @@ extension SettingsFile {
         if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: record, log, &state) }
     }
 
-    /// Compacts the file if a record makes that due. If compaction fails or would not help, the file
-    /// may still grow up to its limit.
+    /// Compacts the file if a record makes that due. If compaction fails or would not help, the
+    /// file may still grow up to its limit.
     private func makeRoom(
         for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State
     ) throws(FileFailure) {

@@ -30,8 +30,9 @@
 // next record will start. Zero means that nothing has changed. This takes no system call and no
 // file lock. `ReadSnapshot` holds what the check and the lookup of a value need, so that a reader
 // does not wait for the state lock while this process replaces the file. It is published after a
-// commit, not after each access. If the word is not zero, `catchUp` reads the new records and applies them to the
-// index. An incomplete record stays unread, because its writer may be in the middle of the call.
+// commit, not after each access. If the word is not zero, `catchUp` reads the new records and
+// applies them to the index. An incomplete record stays unread, because its writer may be in the
+// middle of the call.
 //
 // Compaction and the seal
 // -----------------------
@@ -266,7 +267,7 @@ extension SettingsFile {
     }
 
     package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
-        // Avoid the state lock, which is held during system calls such as the flush of a compaction.
+        // Avoid the state lock, which is held during system calls such as a compaction's flush.
         guard let log = snapshot.withLock({ $0.log }), log.file.process == Forks.count else {
             return try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
         }
@@ -353,7 +354,7 @@ extension SettingsFile {
             state.nameMayHaveMoved = false
             state.hasReportedExhaustion = false
         } catch let error where error.isExhaustion {
-            // The open file holds the last values that this process knows. The next call tries again.
+            // The open file has the last values that this process knows. The next call tries again.
             state.nameMayHaveMoved = true
             if !state.hasReportedExhaustion { state.reports.append(unavailable(error)) }
             state.hasReportedExhaustion = true
@@ -382,8 +383,8 @@ extension SettingsFile {
     /// Does nothing if another process holds the lock, because that process is writing the
     /// incomplete record, or will compact the file itself.
     ///
-    /// - Returns: Why the compaction failed. It throws only for a writer: the valid records can still
-    ///   be read.
+    /// - Returns: Why the compaction failed. It throws only for a writer: the valid records can
+    ///   still be read.
     @discardableResult
     func compactIfDue(
         _ state: inout State, _ refresh: (inout State, FileLog) throws(FileFailure) -> Bool

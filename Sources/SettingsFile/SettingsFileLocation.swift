@@ -47,8 +47,8 @@ struct SettingsFileLocation {
         return "\(start).damaged-\(String(checksum, radix: 16))"
     }
 
-    /// Follows the path if it is a symbolic link, as programs that manage configuration files create
-    /// it. Link, target and their folders must be under the control of this user alone.
+    /// Follows the path if it is a symbolic link, as programs that manage configuration files
+    /// create it. Link, target and their folders must be under the control of this user alone.
     ///
     /// - Returns: The location of the file, and its open folder.
     func followingLinks(creating: Bool = false) throws(FileFailure) -> (Self, directory: File) {

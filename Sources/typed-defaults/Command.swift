@@ -144,7 +144,7 @@ extension Command {
         if let failure { throw failure }
     }
 
-    /// Throws if the file is the suite itself, or may be a backup of values that the suite has lost.
+    /// Throws if the file is the suite itself, or may be a backup of values that it has lost.
     private func checkReplacement(of file: String, _ suite: OpenSuite) throws(Failure) {
         guard let path = suite.path else { return }
         guard !File.areSame(file, path) else { throw .unavailable("\(file) is the file of “\(suite.name)” itself") }

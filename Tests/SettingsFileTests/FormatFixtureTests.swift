@@ -257,7 +257,8 @@ extension FormatFixtureTests {
         let end = try SettingsFileInspection(file: file).end
         suite[DefaultKey("torn", default: "")] = Self.filler(2_000)
         var bytes = try Data(contentsOf: file)
-        bytes.resetBytes(in: ((end / 512 + 2) * 512)..<bytes.count)
+        let start = (end / 512 + 2) * 512
+        bytes = bytes.prefix(start) + Data(count: bytes.count - start)
         try bytes.write(to: file)
     }
 

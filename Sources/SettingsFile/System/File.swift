@@ -179,17 +179,12 @@ extension File {
     /// not a link.
     func target(ofLink name: String) throws(FileFailure) -> String? {
         do throws(FileFailure) {
-            return try withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 1) { buffer throws(FileFailure) in
-                let count = try Self.checking("readlink") {
-                    readlinkat(
-                        descriptor, name, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
-                }
-                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                guard count < buffer.count, let target = String(utf8: bytes) else {
-                    throw FileFailure("it is a symbolic link whose target is too long or not UTF-8")
-                }
-                return target
+            var path = [CChar](repeating: 0, count: 4_096)
+            let count = try Self.checking("readlink") { readlinkat(descriptor, name, &path, path.count) }
+            guard count < path.count, let target = path[..<count].withUnsafeBytes(String.init(utf8:)) else {
+                throw FileFailure("it is a symbolic link whose target is too long or not UTF-8")
             }
+            return target
         } catch let error where error.isMissing || error.code == EINVAL { return nil }
     }
 

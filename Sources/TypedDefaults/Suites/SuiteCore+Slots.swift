@@ -51,7 +51,8 @@ extension SuiteCore {
     ///
     /// Acquires no lock of the writers. For an equal value, looks whether the settings file still
     /// has its name, which takes one system call: without that, a value in a file that another
-    /// program has removed would count as stored. Unknown inside a write, where a write is an error.
+    /// program has removed would count as stored. Unknown inside a write, where a write is an
+    /// error.
     func comparison(of new: StoredValue, with slot: Slot) -> Slot.Comparison {
         guard let generation = backend.generation, !backend.hasFallbackValues, !AfterUnlock.holdsLock else {
             return .unknown
