@@ -94,6 +94,7 @@ extension FileInspection {
             return nil
         }
         if !status.isOwn { reject("belongs to another user") }
+        if status.links == 0 { reject("is \(File.orphan)") }
         if status.links > 1 { reject("has more than one hard link") }
         if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
         let limit = RecordFormat.sizeLimit + RecordFormat.step

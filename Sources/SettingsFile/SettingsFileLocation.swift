@@ -67,14 +67,15 @@ struct SettingsFileLocation {
             let isAbsolute = target.utf8.first == UInt8(ascii: "/")
             (location.folder, location.name) = Self.split(isAbsolute ? target : "\(location.folder)/\(target)")
         }
-        throw FileFailure("it is a symbolic link to too many others")
+        throw FileFailure("it is a symbolic link to too many others; name the file itself")
     }
 
     private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
         guard !status.isPrivate else { return }
+        let problem = status.isOwn ? "can be written by others; run chmod go-w on it, or" : "belongs to another user;"
         throw FileFailure(
-            "it is a symbolic link, which is followed only if no other user can change it, and \(path) belongs to another"
-                + " user or can be written by others; run chmod go-w on it, or name the file itself")
+            "it is a symbolic link, which is followed only if no other user can change it, and \(path) \(problem) name"
+                + " the file itself")
     }
 
     private func directory(creating: Bool = false) throws(FileFailure) -> File {

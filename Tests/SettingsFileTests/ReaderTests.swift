@@ -96,5 +96,31 @@ struct ReaderTests: SettingsFileTests {
             }
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
+
+        /// A timer of Dispatch needs a descriptor, and ends a process that has none.
+        @Test func aProcessWithoutDescriptorsWritesAndPolls() async throws {
+            let file = try makeFile()
+            open(file)[number] = 41
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let number = DefaultKey("number", default: 0)
+                let backend = FileBackend(path: path)
+                let suite = DefaultsSuite(backend: backend)
+                let failures = Failures(of: suite)
+                #expect(suite[number] == 41)
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = 0
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                suite[number] = 42
+                #expect(suite[number] == 42)
+                let polls = DispatchSemaphore(value: 0)
+                backend.watch { _ in polls.signal() }
+                for _ in 0..<3 { #expect(polls.wait(timeout: .now() + 10) == .success) }
+                backend.watch(nil)
+                #expect(failures.kinds == [.unavailable])
+            }
+            #expect(open(file)[number] == 42)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
     #endif
 }

@@ -22,10 +22,14 @@ package enum DeferredWork {
     private struct Waiting {
         var process = 0
         var work: [ObjectIdentifier: Work] = [:]
+        /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.
+        var hasThread = false
+        /// Signaled for each new work.
+        let changed = DispatchSemaphore(value: 0)
     }
 
     private struct Work {
-        let due: MonotonicTime
+        var due: MonotonicTime
         let run: @Sendable () -> Void
     }
 
@@ -54,31 +58,61 @@ package enum DeferredWork {
     }
 
     private static func start(for object: ObjectIdentifier, after delay: Duration) {
-        // Use seconds, because nanoseconds overflow an `Int` of 32 bits after two seconds.
-        let seconds = delay / .seconds(1)
-        let runWaiting: @Sendable () -> Void = {
-            run(timeout: .seconds(3_600)) {
-                take { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+        #if canImport(Darwin) || canImport(AppleFoundation)
+            // Dispatch does not run in a child of a process that has used it.
+            if Forks.count == 0 {
+                // Use seconds, because nanoseconds overflow an `Int` of 32 bits after two seconds.
+                let time = DispatchTime.now() + delay / .seconds(1)
+                return DispatchQueue.global(qos: .utility).asyncAfter(deadline: time) {
+                    BackgroundTime.ask { isGiven in
+                        // If no time is granted, run the work when the process continues or exits.
+                        // Work that has started cannot be hurried.
+                        guard isGiven else { return start(for: object, after: .seconds(1)) }
+                        runTaken { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+                    }
+                }
+            }
+        #endif
+        // Not Dispatch: on Linux, it ends a process that has no descriptor left for its timer. This
+        // needs no background time, because systems that suspend processes do not allow forks.
+        let process = Forks.count
+        let hasThread = waiting.withLock { waiting in
+            waiting.changed.signal()
+            defer { waiting.hasThread = true }
+            return waiting.hasThread
+        }
+        guard !hasThread, !startThread(runWhenDue) else { return }
+        // Let the next call try again. Without one, the work runs at exit.
+        waiting.withLock { waiting in
+            guard waiting.process == process else { return }
+            waiting.hasThread = false
+            waiting.work[object]?.due = .now + .seconds(1_000_000_000)
+        }
+    }
+
+    /// Runs work when it is due, until none is pending.
+    @Sendable private static func runWhenDue() {
+        while true {
+            let (rest, changed) = waiting.withLock { waiting in
+                let due = waiting.work.values.map(\.due).min(by: <)
+                waiting.hasThread = due != nil
+                return (due.map { $0 - .now }, waiting.changed)
+            }
+            guard let rest else { return }
+            if rest.isZero {
+                runTaken { work in
+                    let due = work.filter { !(.now < $0.value.due) }
+                    for object in due.keys { work[object] = nil }
+                    return Array(due.values)
+                }
+            } else {
+                _ = changed.wait(timeout: .now() + rest.seconds)
             }
         }
-        guard Forks.count == 0 else {
-            // Dispatch does not run in a child of a process that has used it, so a child starts a
-            // thread. It needs no background time, because systems that suspend processes do not
-            // allow forks. If the system refuses a thread, the work runs at exit.
-            _ = startThread {
-                SystemClock.sleep(seconds: seconds)
-                runWaiting()
-            }
-            return
-        }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) {
-            BackgroundTime.ask { isGiven in
-                // If no time is granted, run the work when the process continues or exits. Work
-                // that has started cannot be hurried.
-                guard isGiven else { return start(for: object, after: .seconds(1)) }
-                runWaiting()
-            }
-        }
+    }
+
+    private static func runTaken(_ body: (inout [ObjectIdentifier: Work]) -> [Work]) {
+        run(timeout: .seconds(3_600)) { take(body) }
     }
 
     /// Removes work from the pending work of this process.

@@ -206,8 +206,21 @@ extension File {
         try Self.checking("stat") {
             name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, flags)
         }
+        try Self.check(links: UInt32(clamping: status.st_nlink), of: name)
         return Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    /// Throws if a name refers to a file without a name: a file that is mounted by itself keeps its
+    /// name here after another program has removed or replaced it where it comes from.
+    static func check(links: UInt32, of name: String) throws(FileFailure) {
+        guard links == 0, !name.isEmpty else { return }
+        throw FileFailure("it is \(Self.orphan)")
+    }
+
+    /// A phrase that follows the file's name and a verb.
+    static var orphan: String {
+        "mounted here by itself, and was removed or replaced where it comes from; mount its folder instead"
     }
 
     /// Reads bytes from an offset on. Returns fewer if the file ends before.

@@ -39,11 +39,13 @@
         func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
             guard let statx else { return try identityWithTimes(of: name, followsLinks: followsLinks) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                // STATX_TYPE | STATX_INO, AT_EMPTY_PATH. Passing the string directly would copy it.
+                // STATX_TYPE | STATX_NLINK | STATX_INO, AT_EMPTY_PATH. Passing the string directly
+                // would copy it.
                 let flags = (followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) | (name.isEmpty ? 0x1000 : 0)
                 try Self.checking("statx") {
-                    name.withCString { statx(descriptor, $0, flags, 0x101, buffer.baseAddress!) }
+                    name.withCString { statx(descriptor, $0, flags, 0x105, buffer.baseAddress!) }
                 }
+                try Self.check(links: buffer.load(fromByteOffset: 16, as: UInt32.self), of: name)
                 return Identity(
                     // The device consists of two numbers of 32 bits.
                     device: buffer.loadUnaligned(fromByteOffset: 136, as: UInt64.self),

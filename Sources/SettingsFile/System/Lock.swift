@@ -263,6 +263,9 @@ package struct MonotonicTime: Sendable {
 
     var isZero: Bool { nanoseconds == 0 }
 
+    /// The seconds of this duration.
+    var seconds: Double { Double(nanoseconds) / 1_000_000_000 }
+
     /// Sleeps for this duration, or until a signal arrives.
     func sleep() {
         var time = systemTime

@@ -297,6 +297,21 @@
             }
         }
 
+        #if !canImport(AppleFoundation)
+            /// A timer of Dispatch needs a descriptor, and ends a process that has none.
+            @Test func withoutDescriptorsTheProgramWorksOrFails() throws {
+                try CommandLineTool.run { tool throws in
+                    var codes: [Int32] = []
+                    for count in 4...16 {
+                        let script = "ulimit -n \(count); \"$0\" set \(tool.file("camera").path) a \(count)"
+                        codes.append(try tool.run(inShell: script).code)
+                        if codes.last == 0 { #expect(try tool("get", "camera", "a").text == "\(count)\n") }
+                    }
+                    #expect(Set(codes) == [0, 3])
+                }
+            }
+        #endif
+
         // The file
 
         @Test func watchPrintsWhatOthersChange() throws {
