@@ -94,7 +94,9 @@ extension FileInspection {
             return nil
         }
         if !status.isOwn { reject("belongs to another user") }
-        if status.links == 0 { reject("is \(File.orphan)") }
+        if status.links == 0 {
+            do throws(FileFailure) { _ = try directory.identity(of: name) } catch { reject("is \(File.orphan)") }
+        }
         if status.links > 1 { reject("has more than one hard link") }
         if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
         let limit = RecordFormat.sizeLimit + RecordFormat.step
@@ -117,6 +119,9 @@ extension FileInspection {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))
             (version, epoch) = (Int(bytes[8]), fields.epoch)
             readRecords(bytes, used: used, after: fields.crc, isValue)
+            if isComplete, end < fields.base {
+                reject("ends at byte \(end), although records up to byte \(fields.base) had been flushed")
+            }
         } catch {
             reject("cannot be read: \(error.reason)")
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)

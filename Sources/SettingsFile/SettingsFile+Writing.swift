@@ -61,7 +61,13 @@ extension SettingsFile {
     private func lock() throws(SettingsFileError) -> LockResult {
         try withLog(creating: true) { state throws(FileFailure) in
             for _ in 0..<100 {
-                guard let log = state.log, log.isWritable else { return .readOnly }
+                guard let log = state.log else { return .readOnly }
+                guard log.isWritable else {
+                    // Its permissions, or those of its file system, may have been changed since.
+                    guard fileLocation.isWritable else { return .readOnly }
+                    try reopen(&state, creating: true)
+                    continue
+                }
                 guard try log.file.tryLock() else {
                     // The process that replaced the file may still hold the lock of the old one.
                     guard try fileLocation.nameHasMoved(from: log) else { return .busy }

@@ -368,7 +368,7 @@ extension SettingsFile {
         let log = try fileLocation.open(creating: creating, reports: &state.reports)
         // The process that seals a file copies its records to a file of a later epoch. Any other
         // file comes from another program and may lack them.
-        if let old {
+        if let old, old.identity != log?.identity {
             _ = try? old.readNewRecords()
             if !old.isSealed || log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
         }

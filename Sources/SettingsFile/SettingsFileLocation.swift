@@ -162,6 +162,12 @@ struct SettingsFileLocation {
         return successor
     }
 
+    /// Whether the file can be opened for writing now.
+    var isWritable: Bool {
+        guard let (target, directory) = try? followingLinks() else { return false }
+        return (try? directory.file(target.name, .readWrite)) != nil
+    }
+
     /// Returns whether the name refers to another file, or to none. Compares by full path, because
     /// the folder may have been renamed too.
     func nameHasMoved(from log: FileLog) throws(FileFailure) -> Bool {

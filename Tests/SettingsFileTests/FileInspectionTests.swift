@@ -215,6 +215,24 @@ struct FileInspectionTests {
         }
     }
 
+    /// The header says which records were flushed before the file got its name.
+    @Test func aFileThatLacksFlushedRecordsIsAProblem() throws {
+        try withFile { file in
+            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            for count in 60_000..<60_010 {
+                suite[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
+            }
+            try suite.synchronize()
+            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+            #expect(inspection.isComplete && inspection.epoch == 1)
+            let bytes = try Data(contentsOf: file)
+            let empty = bytes.prefix(RecordFormat.headerLength) + Data(count: bytes.count - RecordFormat.headerLength)
+            let problems = try inspect(empty, file).problems
+            #expect(
+                problems == ["ends at byte 64, although records up to byte \(inspection.end) had been flushed"])
+        }
+    }
+
     /// This library creates no such file.
     @Test(arguments: [(0, "is empty"), (4_096, "holds only zeros")])
     func aFileWithoutHeaderIsAProblem(count: Int, problem: String) throws {

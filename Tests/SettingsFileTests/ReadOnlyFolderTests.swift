@@ -321,5 +321,25 @@
             #expect(try SettingsFileInspection(file: URL(filePath: file.path)).salvageable.count >= records.count - 1)
             try remove(file)
         }
+
+        /// The permissions of a file, or of its file system, may change while it is open.
+        @Test func aFileThatBecomesWritableIsWritten() async throws {
+            let file = try makeFile()
+            try Self.commit([("number", 1)], to: file.path)
+            for path in [file.path, file.deletingLastPathComponent().path] where geteuid() == 0 {
+                try #require(chown(path, 65_534, 65_534) == 0)
+            }
+            try #require(chmod(file.path, 0o400) == 0)
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                Self.dropPrivileges()
+                let (store, _) = Self.open(path)
+                #expect(try store.load() == 1)
+                for value in 2...3 { #expect(fails(with: .unavailable) { try store.save(value) }) }
+                #expect(chmod(path, 0o600) == 0)
+                try store.save(4)
+                #expect(Self.open(path).store.get() == 4)
+            }
+            try remove(file)
+        }
     }
 #endif

@@ -199,22 +199,29 @@ extension File {
 
     func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "", followsLinks: false) }
 
-    /// Implements ``identity(ofExisting:followsLinks:)`` where `statx` is not available.
-    func identityWithTimes(of name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+    /// Implements ``identityAndLinks(of:followsLinks:)`` where `statx` is not available.
+    func identityWithTimes(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
         var status = stat()
         let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
         try Self.checking("stat") {
             name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, flags)
         }
-        try Self.check(links: UInt32(clamping: status.st_nlink), of: name)
-        return Identity(
+        let identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
+        return (identity, UInt32(clamping: status.st_nlink))
     }
 
-    /// Throws if a name refers to a file without a name: a file that is mounted by itself keeps its
-    /// name here after another program has removed or replaced it where it comes from.
-    static func check(links: UInt32, of name: String) throws(FileFailure) {
-        guard links == 0, !name.isEmpty else { return }
+    /// Returns the identity of an entry of this directory, or of this file if the name is empty.
+    ///
+    /// Throws if the name keeps referring to a file without a name: one that is mounted by itself,
+    /// and that another program has removed or replaced where it comes from.
+    func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+        for _ in 0..<10 {
+            let (identity, links) = try identityAndLinks(of: name, followsLinks: followsLinks)
+            if links > 0 || name.isEmpty { return identity }
+            // During a rename, a file may lose its last link before its name.
+            SystemClock.sleep(microseconds: 200)
+        }
         throw FileFailure("it is \(Self.orphan)")
     }
 

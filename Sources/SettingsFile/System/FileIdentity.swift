@@ -31,12 +31,12 @@
         }
 
         /// Returns the identity of an entry of this directory, or of this file if the name is
-        /// empty.
+        /// empty, and the number of its links.
         ///
         /// Does not request times. On Linux 6.13 and later, after a process has read the times of a
         /// file, the next write must store a new time. The write then takes 1 µs longer, and the
         /// flush writes a second block (`fdatasync` takes 212 µs instead of 144 µs).
-        func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+        func identityAndLinks(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
             guard let statx else { return try identityWithTimes(of: name, followsLinks: followsLinks) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
                 // STATX_TYPE | STATX_NLINK | STATX_INO, AT_EMPTY_PATH. Passing the string directly
@@ -45,11 +45,11 @@
                 try Self.checking("statx") {
                     name.withCString { statx(descriptor, $0, flags, 0x105, buffer.baseAddress!) }
                 }
-                try Self.check(links: buffer.load(fromByteOffset: 16, as: UInt32.self), of: name)
-                return Identity(
+                let identity = Identity(
                     // The device consists of two numbers of 32 bits.
                     device: buffer.loadUnaligned(fromByteOffset: 136, as: UInt64.self),
                     inode: buffer.load(fromByteOffset: 32, as: UInt64.self))
+                return (identity, buffer.load(fromByteOffset: 16, as: UInt32.self))
             }
         }
     }
@@ -58,9 +58,9 @@
         var isReadDirectly: Bool { get throws(FileFailure) { false } }
 
         /// Returns the identity of an entry of this directory, or of this file if the name is
-        /// empty. This also requests times, because `statx` is only found on Linux with the GNU C
-        /// library.
-        func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+        /// empty, and the number of its links. This also requests times, because `statx` is only
+        /// found on Linux with the GNU C library.
+        func identityAndLinks(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
             try identityWithTimes(of: name, followsLinks: followsLinks)
         }
     }
