@@ -278,7 +278,7 @@ extension FileLog {
         lookup.withLock { _ in index.noteSeal(false) }
     }
 
-    /// Erases a record with missing blocks, for a file that cannot be replaced.
+    /// Erases a record with missing blocks, which its writer has never finished.
     ///
     /// - Returns: The number of erased bytes, or `nil` if the bytes after the last valid record are
     ///   anything else. Those are kept.

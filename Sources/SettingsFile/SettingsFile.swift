@@ -45,11 +45,11 @@
 //
 // Repair
 // ------
-// Bytes after the last valid record are damage or an unfinished write. A process that can lock the
-// file copies them to a file whose name ends in `.damaged-` and their checksum, and then replaces
-// the settings file. If the folder is not writable, the process erases an unfinished record and
-// leaves everything else as it is. If records disappear after this process has read them, every
-// value counts as changed, and the error says so.
+// Bytes after the last valid record are an unfinished write or damage. A process that can lock the
+// file erases an unfinished record. It copies damage to a file whose name ends in `.damaged-` and
+// its checksum, and then replaces the settings file. If the folder is not writable, damage stays as
+// it is. If records disappear after this process has read them, every value counts as changed, and
+// the error says so.
 //
 // Flushes
 // -------

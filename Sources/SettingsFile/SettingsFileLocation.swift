@@ -289,32 +289,27 @@ struct SettingsFileLocation {
         return try directory.identity(of: temporaryName) == file.identity()
     }
 
-    /// Copies the bytes after the last valid record aside, and replaces the file. The caller holds
+    /// Erases an unfinished record, or copies damage aside and replaces the file. The caller holds
     /// the file lock.
-    ///
-    /// If the folder is not writable, erases a torn record and keeps the file.
     func salvage(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog {
         let endBackgroundTime = BackgroundTime.begin()
         defer { endBackgroundTime() }
         let trailing = try log.trailingBytes()
+        if !trailing.isEmpty, let count = try log.eraseTornRecord() {
+            let reason = "the last write to \(path) never finished; its \(count) bytes were erased"
+            reports.append(SettingsFileError(.unreadable, reason: reason))
+            return log
+        }
         do throws(FileFailure) {
             return try trailing.isEmpty ? replace(log) : replace(log, settingAside: trailing, reports: &reports)
         } catch let error where error.isPermissionDenied {
-            // If a copy was made all the same, the damage is gone.
-            let hasTrailing = try !log.trailingBytes().isEmpty
-            guard try log.isCutShort || hasTrailing else { throw error }
-            guard let count = try log.eraseTornRecord() else {
+            guard trailing.isEmpty else {
                 throw FileFailure(
                     "its last \(trailing.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
                     code: error.code)
             }
-            guard count > 0 else { return log }
-            reports.append(
-                SettingsFileError(
-                    .unreadable,
-                    reason:
-                        "the last write to \(path) never finished; its \(count) bytes were erased, because no copy"
-                        + " can be made: \(error.reason)"))
+            // Without the zeros at its end, a file needs no replacement, only the zeros.
+            guard try log.isCutShort, try log.eraseTornRecord() != nil else { throw error }
             return log
         }
     }

@@ -71,7 +71,8 @@ enum File {
                 return try write(data, to: descriptor)
             }
             let target = URL(filePath: path).resolvingSymlinksInPath().path
-            let temporary = "\(target).\(getpid()).new"
+            // Not the number of the process: in a container, each process may have the same one.
+            let temporary = "\(target).\(String(UInt32.random(in: .min ... .max), radix: 16)).new"
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw SystemError() }
             defer { close(descriptor) }

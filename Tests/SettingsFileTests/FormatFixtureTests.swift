@@ -129,9 +129,11 @@ struct FormatFixtureTests: SettingsFileTests {
     @Test func aFileOfFormat1IsWrittenAndReplaced() throws {
         try withCopy(of: .whole) { file in
             let changed: [String: PropertyList] = ["set twice": 3, "added": ["new"]]
-            try open(file).update { contents in for (key, value) in changed { contents[key] = value } }
+            // A flush in the background might hold the lock when the file is due for compaction.
+            let suite = DefaultsSuite(
+                backend: FileBackend(path: file.path, timeout: .seconds(10), flushDelay: .seconds(3_600)))
+            try suite.update { contents in for (key, value) in changed { contents[key] = value } }
             try expectWhole(open(file), changed: changed)
-            let suite = open(file)
             for count in 20_000..<20_006 { suite[DefaultKey("filler", default: "")] = Self.filler(count) }
             suite.remove(["filler", "bool/true"])
             try suite.synchronize()
@@ -158,9 +160,8 @@ struct FormatFixtureTests: SettingsFileTests {
         }
     }
 
-    @Test func aTornRecordOfFormat1IsSetAside() throws {
-        try withCopy(of: .torn) { file in
-            let end = try SettingsFileInspection(file: file).end
+    @Test func aTornRecordOfFormat1IsErased() throws {
+        try withCopy(of: .torn) { file throws in
             let suite = open(file)
             let failures = Failures(of: suite)
             #expect(suite[number] == 1)
@@ -168,10 +169,8 @@ struct FormatFixtureTests: SettingsFileTests {
             #expect(failures.kinds == [.unreadable])
             suite[number] = 2
             #expect(open(file)[number] == 2)
-            let copies = try names(beside: file).filter { $0.contains(".damaged-") }
-            let copy = file.deletingLastPathComponent().appending(path: try #require(copies.first))
-            #expect(copies.count == 1)
-            #expect(try Data(contentsOf: copy).count == (end / 512 + 2) * 512 - end)
+            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(try names(beside: file) == [file.lastPathComponent])
         }
     }
 

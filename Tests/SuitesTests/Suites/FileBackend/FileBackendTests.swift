@@ -424,7 +424,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     /// A power failure can leave the second half of a record after zeros.
-    @Test func dataAfterZerosIsSetAsideWhenTheFileIsOpened() throws {
+    @Test func dataAfterZerosIsErasedWhenTheFileIsOpened() throws {
         try withFile { file in
             open(file)[number] = 1
             let handle = try FileHandle(forUpdating: file)
@@ -437,7 +437,8 @@ struct FileBackendTests: SettingsFileTests {
             suite[number] = 2
             #expect(failures.kinds == [.unreadable])
             let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-            #expect(names.count == 2)
+            #expect(names == [file.lastPathComponent])
+            #expect(try SettingsFileInspection(file: file).problems == [])
             #expect(open(file)[number] == 2)
         }
     }
