@@ -160,9 +160,7 @@ struct MovedFileTests: SettingsFileTests {
     /// A compaction by another process carries over what this process has not flushed.
     @Test func commitsInACompactedFileAreNotLost() throws {
         try withFile { file in
-            let suite = DefaultsSuite(
-                backend: FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
-            let other = open(file)
+            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
             suite[number] = 1
             let old = try inode(of: file)
             try makeCompaction(by: other)
@@ -174,9 +172,7 @@ struct MovedFileTests: SettingsFileTests {
 
     @Test func commitsInACompactedFileThatWasRemovedAreLost() throws {
         try withFile { file in
-            let suite = DefaultsSuite(
-                backend: FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
-            let other = open(file)
+            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
             suite[number] = 1
             try makeCompaction(by: other)
             try FileManager.default.removeItem(at: file)
@@ -190,10 +186,9 @@ struct MovedFileTests: SettingsFileTests {
     /// leaves the old file with a name.
     @Test func aCompactedFileWithASecondNameIsNotWrittenTo() throws {
         try withFile { file in
-            let suite = open(file)
+            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
             suite[number] = 1
-            // Opened before, because a file with two names is refused.
-            let other = open(file)
+            // Open it now, because a file with two names is refused.
             #expect(other[number] == 1)
             let old = try inode(of: file)
             #expect(link(file.path, file.path + "-copy") == 0)
@@ -203,6 +198,11 @@ struct MovedFileTests: SettingsFileTests {
             #expect(open(file)[number] == 2)
             #expect(open(file)[filler].utf8.count == 60_009)
         }
+    }
+
+    /// A flush in the background might hold the lock when the file is due for compaction.
+    private func openWithoutBackground(_ file: URL) -> DefaultsSuite {
+        DefaultsSuite(backend: FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
     }
 
     private var filler: DefaultKey<String> { DefaultKey("filler", default: "") }
