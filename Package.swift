@@ -20,6 +20,13 @@ let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
     let (resources, excluded): ([Resource], [String]) = ([], [privacyManifest])
 #endif
 
+// Four modules, so that a change of a test compiles a quarter of them.
+func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others,
+        exclude: exclude, swiftSettings: settings)
+}
+
 let package = Package(
     name: "TypedDefaults",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
@@ -51,13 +58,16 @@ let package = Package(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
-        // The tests run the tool as a program, which only macOS and Linux allow.
-        .testTarget(
-            name: "TypedDefaultsTests",
-            dependencies: [
-                "SettingsFile", "TypedDefaults", "TypedDefaultsTesting",
-                .target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux])),
-            ], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"], swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"], path: "Tests/Support",
+            swiftSettings: settings),
+        tests("SettingsFileTests", exclude: ["Fixtures"]),
+        tests("ValuesTests"),
+        tests("SuitesTests"),
+        // These run the tool as a program, which only macOS and Linux allow.
+        tests(
+            "LibraryTests", [.target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux]))],
+            exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -23,7 +23,7 @@ if let config = store.get() {
     print("Nothing is stored yet: this is the first run.")
 }
 
-//: **Change** it in one step that no other writer comes between. It begins with the default.
+//: **Change** it in one step, while other writers wait. It begins with the default.
 try store.update { config in
     config.size =
         switch config.size {
@@ -47,7 +47,7 @@ let model = CameraModel(config: .inMemory(CameraConfig(size: .small)))
 print("In a test: \(model.title)")
 
 //: **Single values** have a key with a default of their own.
-extension DefaultKey<Int> {
+nonisolated extension DefaultKey<Int> {
     static let launchCount = DefaultKey("launchCount", default: 0)
 }
 try suite.update(.launchCount) { $0 += 1 }
@@ -94,7 +94,7 @@ let watch = suite.observeAll(prefix: "MyUserDefaults") { change in print("Change
 MyUserDefaults.remove(forKey: .userName)
 watch.cancel()
 
-//: A value survives a crash as soon as it is set. Within a second, at exit, and after
-//: `synchronize()` it survives a power failure as well.
+//: On Linux, where a suite is a settings file, a value survives a crash as soon as it is set.
+//: Within a second, at exit, and after `synchronize()` it survives a power failure as well.
 try suite.synchronize()
 print("The settings are in \(suite.location ?? "the system's care").")

@@ -155,7 +155,7 @@ extension FileIndex {
         end += record.length
     }
 
-    /// Returns whether a record makes the live values smaller.
+    /// Returns whether a record, finished or not, makes the live values smaller.
     func shrinks(by record: borrowing RecordWriter) -> Bool {
         var growth = 0
         record.withBytes { bytes in

@@ -2,6 +2,9 @@
 package struct FileInspection: Sendable {
     /// Phrases that follow the file's name; empty if nothing is wrong.
     package private(set) var problems: [String] = []
+    /// Whether ``keys`` are all keys of the suite. An unfinished record at the end, whose writer
+    /// died, has never been part of it.
+    package private(set) var isComplete = true
     package private(set) var version: Int?
     package private(set) var epoch: UInt64?
     package private(set) var size = 0
@@ -9,58 +12,118 @@ package struct FileInspection: Sendable {
     package private(set) var records = 0
     package private(set) var liveBytes = 0
     package private(set) var keys: [String] = []
+    /// The values that this version can read, sorted by key.
+    package private(set) var values: [(key: String, value: [UInt8])] = []
     /// The last edit of each key in whole records after the damage, sorted; `nil` for a removal.
     package private(set) var salvageable: [(key: String, value: [UInt8]?)] = []
 
-    /// Reads a settings file without its lock and leaves it unchanged.
+    private init() {}
+
+    /// Reads a settings file and leaves it unchanged. Returns `nil` if it does not exist.
     ///
-    /// - Parameter isValue: Returns whether the bytes are a value that this version can read.
-    package init(
-        path: String, isValue: @escaping (UnsafeRawBufferPointer) -> Bool
+    /// A record that another process is writing looks like damage. Bytes that look damaged are
+    /// therefore read again under a shared lock, which keeps writers out and needs no write access.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait for a writer. If it takes longer, its record counts as damage.
+    ///   - isValue: Returns whether the bytes are a value that this version can read.
+    package init?(
+        path: String, timeout: Duration = .seconds(2), isValue: @escaping (UnsafeRawBufferPointer) -> Bool
     ) throws(SettingsFileError) {
         do throws(FileFailure) {
-            let bytes = try read(path)
-            if let bytes { bytes.withUnsafeBytes { inspect($0, isValue: isValue) } }
+            guard let first = try Self.inspect(path, isLocked: false, isValue) else { return nil }
+            self = first.inspection
+            guard first.mayBeInProgress else { return }
+            let deadline = ContinuousClock.now + timeout
+            while ContinuousClock.now < deadline {
+                if let settled = try Self.inspect(path, isLocked: true, isValue) {
+                    self = settled.inspection
+                    return
+                }
+                SystemClock.sleep(microseconds: 200)
+            }
+        } catch let error where error.isMissing {
+            return nil
         } catch {
             throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
         }
     }
-}
 
-extension FileInspection {
-    /// Returns the bytes of the file, or `nil` if it is not a regular file.
-    private mutating func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+    /// Inspects the file once.
+    ///
+    /// - Parameter isLocked: Whether to read under a shared lock.
+    /// - Returns: The inspection, and whether a writer may be the reason for one of its problems;
+    ///   `nil` if the file cannot be locked now.
+    private static func inspect(
+        _ path: String, isLocked: Bool, _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) throws(FileFailure) -> (inspection: FileInspection, mayBeInProgress: Bool)? {
         // Search the bytes, because a slash and a following combining mark form one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.flatMap { String(path.utf8[...$0]) } ?? "."
-        let name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        let directory = try File.existingDirectory(folder)
+        var name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        var directory = try File.existingDirectory(folder)
+        if try directory.target(ofLink: name) != nil {
+            let (target, folder) = try SettingsFileLocation(path: path).followingLinks()
+            (name, directory) = (target.name, folder)
+        }
+        var inspection = FileInspection()
+        guard let count = try inspection.checkStatus(of: name, in: directory) else { return (inspection, false) }
+        let file = try directory.file(name, .readOnly)
+        if isLocked {
+            guard try file.tryLock(isShared: true), try directory.identity(of: name) == file.identity() else {
+                return nil
+            }
+        }
+        let known = inspection.problems.count
+        let bytes = try file.read(at: 0, count: count)
+        // The lock ends here at the earliest, because the last reference closes the file.
+        withExtendedLifetime(file) {}
+        bytes.withUnsafeBytes { inspection.inspect($0, isValue: isValue) }
+        return (inspection, inspection.problems.count > known)
+    }
+}
+
+extension FileInspection {
+    /// Returns the number of bytes to read, or `nil` if it is not a regular file.
+    private mutating func checkStatus(of name: String, in directory: File) throws(FileFailure) -> Int? {
         let status = try directory.status(of: name)
         size = status.size
-        if try directory.status().isWorldWritable { problems.append("is in a folder that is writable by all users") }
+        if try directory.status().isWorldWritable { reject("is in a folder that is writable by all users") }
         guard status.isRegular else {
-            problems.append("is not a regular file")
+            reject("is not a regular file")
             return nil
         }
-        if !status.isOwn { problems.append("belongs to another user") }
-        if status.links > 1 { problems.append("has more than one hard link") }
+        if !status.isOwn { reject("belongs to another user") }
+        if status.links == 0 {
+            do throws(FileFailure) { _ = try directory.identity(of: name) } catch { reject("is \(File.orphan)") }
+        }
+        if status.links > 1 { reject("has more than one hard link") }
         if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
         let limit = RecordFormat.sizeLimit + RecordFormat.step
-        if size > limit { problems.append("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
-        return try directory.file(name, .readOnly).read(at: 0, count: min(size, limit))
+        if size > limit { reject("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
+        return min(size, limit)
+    }
+
+    /// Adds a problem because of which keys may be missing.
+    private mutating func reject(_ problem: String) {
+        problems.append(problem)
+        isComplete = false
     }
 
     private mutating func inspect(_ bytes: UnsafeRawBufferPointer, isValue: @escaping (UnsafeRawBufferPointer) -> Bool)
     {
         let used = RecordFormat.countBeforeZeros(bytes)
-        // Nothing has been written to the file yet.
-        guard used > 0 else { return }
+        // The library creates no such file. Writers take it for an empty suite.
+        guard used > 0 else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))
             (version, epoch) = (Int(bytes[8]), fields.epoch)
             readRecords(bytes, used: used, after: fields.crc, isValue)
+            if isComplete, end < fields.base {
+                reject("ends at byte \(end), although records up to byte \(fields.base) had been flushed")
+            }
         } catch {
-            problems.append("cannot be read: \(error.reason)")
+            reject("cannot be read: \(error.reason)")
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
             let header = UnsafeRawBufferPointer(rebasing: bytes.prefix(RecordFormat.headerLength - 4))
             // A file of a newer version is not damaged.
@@ -87,7 +150,9 @@ extension FileInspection {
         }
         for key in keys {
             let value = index.valueRange(forKey: key).map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
-            if value.map(isValue) != true {
+            if let value, isValue(value) {
+                values.append((key, Array(value)))
+            } else {
                 problems.append("has a value that this version cannot read: “\(key)”")
             }
         }
@@ -97,9 +162,13 @@ extension FileInspection {
             )
         } else if used > end {
             problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
+            // Writers extend the file first, so a record that does not fit into it was truncated.
+            let isTruncated = if case .needs = stop { true } else { false }
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[end...])
+            isComplete = isComplete && !isTruncated && Salvage.isTornRecord(rest, at: end, after: index.crc)
             salvage(bytes, used: used, from: end, after: index.crc, isValue)
         } else if stop != .nothing {
-            problems.append("is truncated at byte \(bytes.count), after its last record or before lost ones")
+            reject("is truncated at byte \(bytes.count), after its last record or before lost ones")
         }
     }
 

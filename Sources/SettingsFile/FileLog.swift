@@ -1,7 +1,15 @@
 /// One open settings file: its records, and the index of its values.
 ///
-/// Every access needs the state lock of the `SettingsFile`. A file that replaces this one gets a
-/// log of its own.
+/// Every access needs the state lock of the `SettingsFile`, except for ``bytes(forKey:)`` and the
+/// constants. A file that replaces this one gets a log of its own.
+///
+/// Three properties say what a log must not be used for. Each combination occurs:
+///
+/// | property | says | ends when |
+/// |---|---|---|
+/// | `isSealed` | another file has the name or is about to | a writer opens that file, or removes the seal of a dead process |
+/// | `damage` | records cannot be appended | a writer replaces the file |
+/// | `flushState` | a flush may not prove anything | a flush is proved, or a process replaces the file |
 final class FileLog {
     let file: File
     let directory: File
@@ -15,6 +23,8 @@ final class FileLog {
     // commit's system calls.
     @exclusivity(unchecked)
     private(set) var index: FileIndex
+    /// Held while `index` and `tailCache` change, and while a value is looked up in them.
+    private let lookup = Locked<Void>(())
     /// The bytes of the newest records and their offsets. Most reads ask for a value in here.
     private var tailCache: (bytes: [UInt8], range: Range<Int>) = ([], 0..<0)
     private static let tailCacheLimit = 4 << 10
@@ -39,25 +49,23 @@ final class FileLog {
     }
 
     private(set) var flushState = FlushState.unknown
-    /// Until when writers rely on the last look at the path.
-    @exclusivity(unchecked)
-    private var pathIsKnownUntil: MonotonicTime?
-    /// Whether a writer has relied on the last look at the path, so that its commits are lost if
-    /// the file was renamed since then.
-    @exclusivity(unchecked)
-    private(set) var hasReliedOnPath = false
-    /// Whether records that were read or written before are missing. The file must then be replaced
-    /// before the next write.
-    private(set) var hasLostRecords = false
-    /// Whether the file, when it was opened, had bytes after zeros that follow the last record.
-    private var mayHaveBytesAfterZeros = false
+    /// What is wrong with the records. The file must be replaced before the next write. If the
+    /// replacement fails, the file stays as it is.
+    enum Damage {
+        case none
+        /// When the file was opened, bytes followed the zeros after the last record. A writer of
+        /// another process may have erased them since.
+        case bytesAfterZeros
+        /// Records that were read or written before are missing.
+        case lostRecords
+    }
+
+    private var damage = Damage.none
     /// The end of the records that were flushed before the file got its name.
     private let base: Int
     private var sizeAtFailedCompaction = 0
     /// Until when readers do not try again to repair the file.
-    private var repairIsFutileUntil: MonotonicTime?
-    var isRepairFutile: Bool { repairIsFutileUntil.map { .lastTick < $0 } ?? false }
-    func noteFailedRepair() { repairIsFutileUntil = .lastTick + .seconds(1) }
+    private var repairPauseEnd: MonotonicTime?
 
     private init(
         _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool,
@@ -70,6 +78,7 @@ final class FileLog {
         index = FileIndex(crc: fields.crc)
     }
 
+    var hasLostRecords: Bool { damage == .lostRecords }
     var end: Int { index.end }
     var isSealed: Bool { index.isSealed }
 
@@ -89,37 +98,6 @@ final class FileLog {
     }
 
     func noteFailedFlush() { flushState = .failed }
-
-    /// Records that the path led to this file.
-    func notePath(isKnownFor duration: Duration) {
-        pathIsKnownUntil = .lastTick + duration
-        hasReliedOnPath = false
-    }
-
-    /// Makes the next writer look up the path.
-    func forgetPath() {
-        pathIsKnownUntil = nil
-        hasReliedOnPath = false
-    }
-
-    /// Whether the name most likely refers to this file: it did a short time ago, and the file has
-    /// one name now. A file that was removed or replaced has none.
-    func isLikelyInPlace() throws(FileFailure) -> Bool {
-        guard !isSealed, let pathIsKnownUntil, .lastTick < pathIsKnownUntil, try file.linkCount == 1 else {
-            return false
-        }
-        hasReliedOnPath = true
-        return true
-    }
-
-    /// Whether commits of this process may be in a file that another program has renamed.
-    ///
-    /// A file without a name was replaced or removed, which the writers would have noticed, and the
-    /// process that seals a file copies its records.
-    var mayHaveMovedCommits: Bool {
-        guard hasReliedOnPath, !isSealed else { return false }
-        return (try? file.linkCount) != 0
-    }
 }
 
 extension FileLog {
@@ -138,7 +116,9 @@ extension FileLog {
         let status = try file.status()
         guard status.isRegular else { throw FileFailure("it is not a regular file") }
         guard status.isOwn else { throw FileFailure("it belongs to another user") }
-        guard status.links <= 1 else { throw FileFailure("it has more than one hard link") }
+        guard status.links <= 1 else {
+            throw FileFailure("it has more than one hard link; remove the others, which find -samefile shows")
+        }
         guard status.size <= sizeLimit + RecordFormat.step else {
             throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
         }
@@ -157,10 +137,6 @@ extension FileLog {
             file, in: directory, identity, isWritable: isWritable, fields, size: status.size, sizeLimit: sizeLimit,
             try FileWindow(unlocked, length: sizeLimit + RecordFormat.step))
         return (log, try log.readNewRecords(isOpening: true))
-    }
-
-    private static func isZero(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
-        RecordFormat.countBeforeZeros(UnsafeRawBufferPointer(rebasing: bytes)) == 0
     }
 
     private static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -195,14 +171,16 @@ extension FileLog {
                 throw FileFailure("it is larger than \(sizeLimit >> 20) MiB")
             }
             isInView = false
-            index.fileSize = size
-            let stop = bytes.withUnsafeBytes { index.apply($0, changed: &changed) }
-            if bytes.count <= Self.tailCacheLimit { tailCache = (bytes, base..<end) }
+            let stop = lookup.withLock { _ in
+                index.fileSize = size
+                defer { if bytes.count <= Self.tailCacheLimit { tailCache = (bytes, base..<end) } }
+                return bytes.withUnsafeBytes { index.apply($0, changed: &changed) }
+            }
             switch stop {
             case .nothing:
                 if isOpening {
                     progress.isStopped = try !trailingBytes().isEmpty
-                    mayHaveBytesAfterZeros = progress.isStopped
+                    if progress.isStopped { damage = .bytesAfterZeros }
                 }
             case .seal: break
             case .needs(let needed) where !isAll:
@@ -217,11 +195,13 @@ extension FileLog {
 
     /// Returns the bytes of a value, or `nil` if the key is missing.
     func bytes(forKey key: String) throws(FileFailure) -> ArraySlice<UInt8>? {
-        guard let range = index.valueRange(forKey: key) else { return nil }
-        if tailCache.range.contains(range.lowerBound), range.upperBound <= tailCache.range.upperBound {
-            return tailCache.bytes[
-                (range.lowerBound - tailCache.range.lowerBound)..<(range.upperBound - tailCache.range.lowerBound)]
+        let (range, cached) = lookup.withLock { _ -> (Range<Int>?, ArraySlice<UInt8>?) in
+            guard let range = index.valueRange(forKey: key) else { return (nil, nil) }
+            let start = tailCache.range.lowerBound
+            guard range.lowerBound >= start, range.upperBound <= tailCache.range.upperBound else { return (range, nil) }
+            return (range, tailCache.bytes[(range.lowerBound - start)..<(range.upperBound - start)])
         }
+        guard let range, cached == nil else { return cached }
         let bytes = try file.read(at: range.lowerBound, count: range.count)
         guard bytes.count == range.count else { throw FileFailure("it was truncated by another program") }
         return bytes[...]
@@ -270,8 +250,8 @@ extension FileLog {
             return false
         }
         if isSame { return bytes }
-        index = again
-        hasLostRecords = true
+        lookup.withLock { _ in swap(&index, &again) }
+        damage = .lostRecords
         throw FileFailure(Self.lossReason)
     }
 }
@@ -280,25 +260,25 @@ extension FileLog {
 extension FileLog {
     /// Appends a commit.
     func append(_ record: inout RecordWriter) throws(FileFailure) {
-        let crc = try write(&record, mayExceedLimit: index.shrinks(by: record))
-        index.append(record, crc: crc)
+        let crc = try write(&record)
+        lookup.withLock { _ in index.append(record, crc: crc) }
     }
 
     /// Tells every process that has this file open that another file replaces it.
     func seal() throws(FileFailure) {
         var record = withUnsafeBytes(of: RecordFormat.seal) { RecordWriter(payload: $0) }
-        _ = try write(&record, mayExceedLimit: true)
-        index.noteSeal(true)
+        _ = try write(&record, isSeal: true)
+        lookup.withLock { _ in index.noteSeal(true) }
     }
 
     /// Removes the seal, because no other file has taken the name.
     func unseal() throws(FileFailure) {
         // This also erases damage after the seal, which has been copied aside.
         try eraseTrailingBytes()
-        index.noteSeal(false)
+        lookup.withLock { _ in index.noteSeal(false) }
     }
 
-    /// Erases a record with missing blocks, for a file that cannot be replaced.
+    /// Erases a record with missing blocks, which its writer has never finished.
     ///
     /// - Returns: The number of erased bytes, or `nil` if the bytes after the last valid record are
     ///   anything else. Those are kept.
@@ -337,33 +317,43 @@ extension FileLog {
         return Array(bytes.prefix(bytes.withUnsafeBytes(RecordFormat.countBeforeZeros)))
     }
 
-    /// Returns whether bytes follow the zeros after the last record. Readers do not look there.
-    func hasTrailingBytesAfterZeros() throws(FileFailure) -> Bool {
-        if mayHaveBytesAfterZeros { mayHaveBytesAfterZeros = try !trailingBytes().isEmpty }
-        return mayHaveBytesAfterZeros
+    /// Returns whether the file must be replaced before the next write. Readers do not look at the
+    /// bytes after zeros.
+    func isDamaged() throws(FileFailure) -> Bool {
+        if damage == .bytesAfterZeros, try trailingBytes().isEmpty { damage = .none }
+        return damage != .none
     }
 
     /// Whether the file ends before the zeros that must follow the last record.
     var isCutShort: Bool { get throws(FileFailure) { try file.status().size < end + 8 } }
 
     /// Appends a record, completely or not at all, and returns its checksum.
-    private func write(_ record: inout RecordWriter, mayExceedLimit: Bool = false) throws(FileFailure) -> UInt32 {
+    private func write(_ record: inout RecordWriter, isSeal: Bool = false) throws(FileFailure) -> UInt32 {
         let crc = record.finish(after: index.crc)
         // The word after the record must exist and be zero before the record is written.
-        if end + record.length + 8 > size { try extend(forRecordOf: record.length, mayExceedLimit: mayExceedLimit) }
-        // A failed write of a large record may have left a hole at the next page, and tmpfs needs a
-        // free page to read a hole through a mapping: SIGBUS if it is full.
-        if (end + record.length) % File.pageSize == 0 {
-            try file.write([UInt8](repeating: 0, count: 8), at: end + record.length)
+        if end + record.length + 8 > size {
+            // Allow the seal of a full file, so that it can still be compacted.
+            guard isSeal ? hasRoom(for: record.length, beyondLimit: RecordFormat.step) : hasRoom(for: record) else {
+                throw sizeFailure
+            }
+            try extend(forRecordOf: record.length)
+        }
+        // It must also be allocated. A large record that failed may have left a hole there, and on
+        // a full tmpfs a reader that touches a mapped hole gets SIGBUS.
+        let next = end + record.length
+        if next / File.pageSize != end / File.pageSize {
+            try file.write([UInt8](repeating: 0, count: 8), at: next)
         }
         var written = 0
         do throws(FileFailure) {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
         } catch {
-            // If the rest consists of zeros, the file holds them already. The record is whole, and
-            // another process may have read it.
-            let start = written
-            if start > 0, record.withBytes({ Self.isZero($0[start...]) }) { return crc }
+            // If only zeros are missing, the file holds the whole record, and another process may
+            // have read it.
+            let rest = record.withBytes { bytes in
+                RecordFormat.countBeforeZeros(UnsafeRawBufferPointer(rebasing: bytes[written...]))
+            }
+            if rest == 0 { return crc }
             // A partial record would block all further ones. If it cannot be erased either, the
             // next writer repairs the file.
             if written > 0 { try? file.write([UInt8](repeating: 0, count: written), at: end) }
@@ -372,9 +362,7 @@ extension FileLog {
         return crc
     }
 
-    private func extend(forRecordOf length: Int, mayExceedLimit: Bool) throws(FileFailure) {
-        // Allow the seal of a full file, so that it can still be compacted.
-        guard hasRoom(for: length, beyondLimit: mayExceedLimit ? RecordFormat.step : 0) else { throw sizeFailure }
+    private func extend(forRecordOf length: Int) throws(FileFailure) {
         // Another process may have extended the file.
         size = max(size, try file.status().size)
         let newSize = RecordFormat.size(forRecordOf: length, endingAt: end + length)
@@ -397,28 +385,35 @@ extension FileLog {
     /// Postpones the next attempt until the file has grown by half.
     func noteFailedCompaction() { sizeAtFailedCompaction = RecordFormat.size(for: end + 8) }
 
-    /// Returns whether `count` bytes can be appended.
-    func hasRoom(for count: Int, beyondLimit: Int = 0) -> Bool {
+    var isRepairPaused: Bool { repairPauseEnd.map { .lastTick < $0 } ?? false }
+
+    /// Lets readers try again to repair the file in a second. An attempt can take as long as
+    /// writing the whole file.
+    ///
+    /// - Returns: Whether this is the first failure.
+    func noteFailedRepair() -> Bool {
+        defer { repairPauseEnd = .lastTick + .seconds(1) }
+        return repairPauseEnd == nil
+    }
+
+    private func hasRoom(for count: Int, beyondLimit: Int = 0) -> Bool {
         RecordFormat.size(for: end + count + 8) <= sizeLimit + beyondLimit
     }
 
-    /// Throws if `count` more bytes would not fit even into a compacted file.
+    /// Returns whether a record can be appended.
     ///
-    /// - Parameter record: The record to append. One that makes the settings smaller may use the
-    ///   step beyond the limit, so that a full file can be emptied. The next write compacts it.
-    /// - Returns: Whether the record must be appended without a compaction.
-    func checkRoom(for record: borrowing RecordWriter) throws(FileFailure) -> Bool {
-        let count = record.length
-        guard !hasRoom(for: count) else { return false }
-        if index.shrinks(by: record), RecordFormat.size(for: RecordFormat.length(ofFileHolding: index) + count + 8) > sizeLimit {
-            // Leave room for a seal.
-            guard hasRoom(for: count + 32, beyondLimit: RecordFormat.step) else { throw sizeFailure }
-            return true
-        }
-        let smallest = RecordFormat.length(ofFileHolding: index)
-        guard RecordFormat.size(for: smallest + count + 8) <= sizeLimit else { throw sizeFailure }
-        return false
+    /// A record that makes the live values smaller may use the step beyond the limit, so that a
+    /// full file can be emptied. It leaves room for a seal.
+    func hasRoom(for record: borrowing RecordWriter) -> Bool {
+        if hasRoom(for: record.length) { return true }
+        let seal = RecordFormat.length(ofPayload: 1)
+        return index.shrinks(by: record) && hasRoom(for: record.length + seal, beyondLimit: RecordFormat.step)
     }
 
-    private var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }
+    /// Returns whether a compaction makes enough room for a record.
+    func hasRoomOnceCompacted(for record: borrowing RecordWriter) -> Bool {
+        RecordFormat.size(for: RecordFormat.length(ofFileHolding: index) + record.length + 8) <= sizeLimit
+    }
+
+    var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }
 }

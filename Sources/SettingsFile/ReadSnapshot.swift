@@ -1,18 +1,18 @@
-/// What a reader needs to detect a change.
+/// What a reader needs to detect a change and to look up a value.
 ///
 /// It has a lock of its own, because the state lock is held during system calls.
 struct ReadSnapshot: Equatable {
-    /// Keeps the file mapped; `nil` if no file is open.
-    private let window: FileWindow?
+    /// The open file; `nil` if there is none.
+    let log: FileLog?
     /// The first word of the next record in the mapping; `nil` if the file ends before it.
-    // Safe: the mapping lives as long as `window`, and is only read.
+    // Safe: the mapping lives as long as `log`, and is only read.
     private nonisolated(unsafe) let nextRecord: UnsafeRawPointer?
     private let generation: UInt64
     /// Whether the name may refer to another file now.
     var nameMayHaveMoved: Bool
 
     init(of log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false) {
-        window = log?.window
+        self.log = log
         nextRecord = log.flatMap { log in log.end + 8 > log.size ? nil : log.window.pointer(at: log.end) }
         self.generation = generation
         self.nameMayHaveMoved = nameMayHaveMoved
@@ -21,11 +21,11 @@ struct ReadSnapshot: Equatable {
     /// The generation, or the next one if something may have changed; `nil` if no file is open.
     var currentGeneration: UInt64? {
         if let nextRecord, nextRecord.load(as: UInt64.self) == 0, !nameMayHaveMoved { return generation }
-        return window == nil ? nil : generation &+ 1
+        return log == nil ? nil : generation &+ 1
     }
 
     static func == (lhs: ReadSnapshot, rhs: ReadSnapshot) -> Bool {
-        lhs.window === rhs.window && lhs.nextRecord == rhs.nextRecord && lhs.generation == rhs.generation
+        lhs.log === rhs.log && lhs.nextRecord == rhs.nextRecord && lhs.generation == rhs.generation
             && lhs.nameMayHaveMoved == rhs.nameMayHaveMoved
     }
 }

@@ -188,8 +188,14 @@ enum RecordFormat {
         return count
     }
 
-    /// Returns the size of a file that holds `length` bytes.
-    static func size(for length: Int) -> Int { (length + step - 1) / step * step }
+    /// Returns the size of a file that holds `length` bytes. It doubles from one page to one step,
+    /// and then grows by steps.
+    static func size(for length: Int) -> Int {
+        guard length < step else { return (length + step - 1) / step * step }
+        var size = File.pageSize
+        while size < length { size *= 2 }
+        return size
+    }
 
     /// Returns the size to which a file is extended for a record that ends at an offset. A step
     /// after each large record would take as long as the record.

@@ -17,19 +17,24 @@ extension SettingsFile {
         let losses: Int
     }
 
-    package func synchronize() throws(SettingsFileError) {
-        // The path is looked up in any case: what is flushed must be the file with the name.
+    /// Flushes the file that the name refers to.
+    ///
+    /// Throws if this process has written since its last flush and another program has removed or
+    /// replaced that file. The next call uses the file that has the name then.
+    ///
+    /// - Parameter isInBackground: Whether no caller waits for the flush. A missing file is then no
+    ///   error: the program that removed it has removed all values in it.
+    package func synchronize(isInBackground: Bool = false) throws(SettingsFileError) {
         let target = try withLog { state throws(FileFailure) in
             if let log = state.log, try fileLocation.nameHasMoved(from: log) {
-                if log.mayHaveMovedCommits {
-                    log.forgetPath()
-                    state.nameMayHaveMoved = true
-                    throw fileLocation.movedCommits
-                }
-                if try fileLocation.hasFile(in: log.directory) {
-                    state.nameMayHaveMoved = true
-                    try catchUp(&state)
-                }
+                // A writer keeps the file whose lock it holds.
+                if state.isLocked { state.noteMissingFile() } else { try reopen(&state, creating: false) }
+            }
+            guard !state.hasLostCommits || isInBackground else {
+                state.hasLostCommits = false
+                throw FileFailure(
+                    "another program removed, renamed or replaced it or its folder before the last changes of this"
+                        + " process were flushed, and these changes may be lost")
             }
             return state.log.map { Target(end: $0.end, losses: state.losses) }
         }
@@ -112,7 +117,7 @@ extension SettingsFile {
             try due.directory?.flushNames()
             try due.file.flush()
             if let (start, bytes) = due.unproven {
-                let isOnDisk = try due.file.bytesOnDisk(in: start..<(start + bytes.count)).map { $0[...] == bytes }
+                let isOnDisk = try due.file.hasOnDisk(bytes, at: start)
                 if isOnDisk == nil, !due.hasFailed {
                     guard acceptsUnproven else { return false }
                 } else {
@@ -123,7 +128,10 @@ extension SettingsFile {
             state.withLock { _ in due.log.noteFailedFlush() }
             throw error
         }
-        state.withLock { _ in due.log.noteFlush(to: due.end, andName: true) }
+        state.withLock { state in
+            due.log.noteFlush(to: due.end, andName: true)
+            state.noteFlush(ofCommits: due.commits)
+        }
         return true
     }
 
@@ -133,6 +141,8 @@ extension SettingsFile {
         let log: FileLog
         let file: File
         let end: Int
+        /// The number of this process's commits so far.
+        let commits: Int
         let directory: File?
         let unproven: (start: Int, bytes: ArraySlice<UInt8>)?
         /// Whether a flush by this process has failed.
@@ -144,8 +154,9 @@ extension SettingsFile {
             guard try isDue(target, in: state), let log = state.log else { return nil }
             let unproven = try state.noticingLoss(of: log) { () throws(FileFailure) in try log.unprovenRecords() }
             return Due(
-                log: log, file: log.file, end: log.end, directory: log.isNameFlushed ? nil : log.directory,
-                unproven: unproven, hasFailed: log.flushState == .failed)
+                log: log, file: log.file, end: log.end, commits: state.commits,
+                directory: log.isNameFlushed ? nil : log.directory, unproven: unproven,
+                hasFailed: log.flushState == .failed)
         }
     }
 
@@ -192,7 +203,7 @@ extension SettingsFile {
     private func compactIfFlushFailed() -> Bool {
         withState { state in
             do throws(FileFailure) {
-                try compact(&state) { state, log throws(FileFailure) in
+                try compactIfDue(&state) { state, log throws(FileFailure) in
                     guard log.flushState == .failed else { return false }
                     _ = try readNewRecords(log, &state)
                     // Leave the seal of a dead process to the next writer.
@@ -213,7 +224,7 @@ extension SettingsFile {
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
-            try compact(&state) { state, log throws(FileFailure) in
+            try compactIfDue(&state) { state, log throws(FileFailure) in
                 _ = try readNewRecords(log, &state)
                 // Leave the seal of a dead process to the next writer.
                 return !log.isSealed && log.isDueForCompaction(keeping: RecordFormat.keptSize)

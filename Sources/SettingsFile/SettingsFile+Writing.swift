@@ -4,30 +4,52 @@ extension SettingsFile {
     /// Balance each call that returns with ``endWrite()``. A read-only file is not locked;
     /// ``commit(_:)`` then throws an error that says why.
     ///
-    /// - Parameter isDurable: Whether a flush follows. The path is then looked up in any case, not
-    ///   only if the last look is too long ago.
+    /// - Parameter deadline: When to stop waiting; `nil` for the timeout from now on.
     /// - Returns: The generation. No other process changes it until the write ends.
     @discardableResult
-    package func beginWrite(isDurable: Bool = false) throws(SettingsFileError) -> UInt64? {
-        var deadline: ContinuousClock.Instant?
+    package func beginWrite(until deadline: MonotonicTime? = nil) throws(SettingsFileError) -> UInt64? {
+        var deadline = deadline
         var pause: UInt32 = 20
         while true {
-            switch try lock(isDurable: isDurable) {
+            switch try lock() {
             case .locked(let generation): return generation
             case .readOnly: return generation
             case .busy: break
             }
-            let now = ContinuousClock.now
-            guard now < deadline ?? now + fileLocation.timeout else {
+            let now = MonotonicTime.now
+            let end = deadline ?? now + fileLocation.timeout
+            guard now < end, try !isFutile(now) else {
+                try noteFailedWait(now)
                 throw SettingsFileError(
                     .timedOut,
-                    reason: "other processes kept \(fileLocation.path) locked for \(fileLocation.timeout)")
+                    reason: "other processes keep \(fileLocation.path) locked for over \(fileLocation.timeout)")
             }
-            deadline = deadline ?? now + fileLocation.timeout
+            deadline = end
             SystemClock.sleep(microseconds: pause)
             // Keep the pause short, because a busy process releases the lock for only a few
             // microseconds.
             pause = min(pause * 2, 200)
+        }
+    }
+
+    /// Records that other processes kept the file locked until the deadline.
+    private func noteFailedWait(_ now: MonotonicTime) throws(SettingsFileError) {
+        try withLog { state throws(FileFailure) in
+            guard state.failedWait == nil else { return }
+            try catchUp(&state)
+            state.failedWait = (state.changes.generation, now + .seconds(1))
+        }
+    }
+
+    /// Whether a writer of this process has waited in vain within the last second, and no other
+    /// process has written since. The lock is then most likely held by a stopped process.
+    private func isFutile(_ now: MonotonicTime) throws(SettingsFileError) -> Bool {
+        try withLog { state throws(FileFailure) in
+            guard let failed = state.failedWait else { return false }
+            try catchUp(&state)
+            if now < failed.until, failed.generation == state.changes.generation { return true }
+            state.failedWait = nil
+            return false
         }
     }
 
@@ -36,10 +58,16 @@ extension SettingsFile {
         case busy, readOnly
     }
 
-    private func lock(isDurable: Bool) throws(SettingsFileError) -> LockResult {
+    private func lock() throws(SettingsFileError) -> LockResult {
         try withLog(creating: true) { state throws(FileFailure) in
             for _ in 0..<100 {
-                guard let log = state.log, log.isWritable else { return .readOnly }
+                guard let log = state.log else { return .readOnly }
+                guard log.isWritable else {
+                    // Its permissions, or those of its file system, may have been changed since.
+                    guard fileLocation.isWritable else { return .readOnly }
+                    try reopen(&state, creating: true)
+                    continue
+                }
                 guard try log.file.tryLock() else {
                     // The process that replaced the file may still hold the lock of the old one.
                     guard try fileLocation.nameHasMoved(from: log) else { return .busy }
@@ -50,7 +78,8 @@ extension SettingsFile {
                 do throws(FileFailure) {
                     // The name may refer to another file by now, and a write to this file would be
                     // lost.
-                    if try catchUp(&state, ifInPlace: log, isDurable: isDurable) {
+                    if try !fileLocation.nameHasMoved(from: log) {
+                        try catchUp(&state)
                         try prepareForWriting(&state)
                         return .locked(generation: state.changes.generation)
                     }
@@ -65,30 +94,13 @@ extension SettingsFile {
         }
     }
 
-    /// Reads what other processes have written. Returns false if the name does not refer to the
-    /// file.
-    private func catchUp(
-        _ state: inout State, ifInPlace log: FileLog, isDurable: Bool
-    ) throws(FileFailure) -> Bool {
-        var needsLook = isDurable || state.nameMayHaveMoved
-        if !needsLook { needsLook = try !log.isLikelyInPlace() }
-        if needsLook, try fileLocation.nameHasMoved(from: log) { return false }
-        try catchUp(&state)
-        // The process that sealed the file may have replaced it, even if the file has kept a name:
-        // it may have had a second one.
-        guard !needsLook, state.log === log, log.isSealed else { return true }
-        return try !fileLocation.nameHasMoved(from: log)
-    }
-
     /// Makes sure that the next record follows a valid one.
     private func prepareForWriting(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }
         // The process that sealed the file died before the rename; otherwise it would hold the
         // lock.
         if log.isSealed { try log.unseal() }
-        if log.hasLostRecords {
-            try compact(&state)
-        } else if try log.hasTrailingBytesAfterZeros() {
+        if try log.isDamaged() {
             try compact(&state)
         } else if !log.holdsLastChecksum {
             try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
@@ -110,10 +122,11 @@ extension SettingsFile {
         try withLog { state throws(FileFailure) in
             try prepare(&state, for: record)
             try state.log?.append(&record)
+            state.noteCommit()
         }
     }
 
-    /// Makes the log ready for a record of the given length.
+    /// Makes the log ready for a record.
     private func prepare(_ state: inout State, for record: borrowing RecordWriter) throws(FileFailure) {
         guard let log = state.log else {
             throw FileFailure("it does not exist, and its folder is not writable")
@@ -129,15 +142,19 @@ extension SettingsFile {
         if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: record, log, &state) }
     }
 
-    /// Compacts the file if a record of the given length makes that due. If compaction fails, the
+    /// Compacts the file if a record makes that due. If compaction fails or would not help, the
     /// file may still grow up to its limit.
-    private func makeRoom(for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State) throws(FileFailure) {
-        let count = record.length
-        guard log.isDueForCompaction(appending: count, keeping: RecordFormat.busySize) else { return }
-        if try log.checkRoom(for: record) { return }
+    private func makeRoom(
+        for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State
+    ) throws(FileFailure) {
+        guard log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize) else { return }
+        guard log.hasRoomOnceCompacted(for: record) else {
+            guard log.hasRoom(for: record) else { throw log.sizeFailure }
+            return
+        }
         do throws(FileFailure) { try compact(&state) } catch {
             let isSound = !log.hasLostRecords && !log.isSealed && !error.isReplaced
-            guard isSound, log.hasRoom(for: count), try !fileLocation.nameHasMoved(from: log) else { throw error }
+            guard isSound, log.hasRoom(for: record), try !fileLocation.nameHasMoved(from: log) else { throw error }
         }
     }
 
@@ -161,6 +178,7 @@ extension SettingsFile {
             record.append(copy, raw: bytes)
             try prepare(&state, for: record)
             try state.log?.append(&record)
+            state.noteCommit()
             // The caller did not commit this key, so report it as an external change.
             state.changes.add([copy])
             return copy

@@ -6,20 +6,33 @@
 // its own offset. RecordFormat.swift describes the bytes. `FileLog` is one open file, `FileIndex`
 // maps each key to its current value, and `SettingsFileLocation` finds, creates and replaces files.
 //
+// Invariants
+// ----------
+// 1. Under the file lock, all bytes from the end of the records to the size of the file are zeros.
+//    The first eight of them exist and are allocated: readers touch them through a mapping, where a
+//    hole on a full tmpfs raises SIGBUS.
+// 2. No reader is beyond the end of the committed records. A record becomes valid with its last
+//    byte that is not zero. If a write fails after that byte, it has succeeded. If it fails before,
+//    the part that was written is erased, and no reader has accepted it.
+// 3. Each write looks at the name after it has locked the file, and each `set` of an equal value
+//    looks at it too. Both are as if made at that look. What other programs do to the file later is
+//    noticed by the next of these looks, or by that of `synchronize`.
+//
 // Append
 // ------
 // `beginWrite` locks the file (`flock`), checks that the name still refers to this file, and reads
-// the records of other processes. `commit` writes one record with one call. The word after a record
-// is zero on disk before the record is written. A write that fails is erased. `endWrite` unlocks
-// the file.
+// the records of other processes. `commit` writes one record with one call. `endWrite` unlocks the
+// file.
 //
 // External changes
 // ----------------
 // The file is mapped, and readers touch one page of the mapping: a reader loads the word where the
 // next record will start. Zero means that nothing has changed. This takes no system call and no
-// file lock. `ReadSnapshot` holds what the check needs; it is published after a commit, not after
-// each access. If the word is not zero, `catchUp` reads the new records and applies them to the
-// index. An incomplete record stays unread, because its writer may be in the middle of the call.
+// file lock. `ReadSnapshot` holds what the check and the lookup of a value need, so that a reader
+// does not wait for the state lock while this process replaces the file. It is published after a
+// commit, not after each access. If the word is not zero, `catchUp` reads the new records and
+// applies them to the index. An incomplete record stays unread, because its writer may be in the
+// middle of the call.
 //
 // Compaction and the seal
 // -----------------------
@@ -32,11 +45,11 @@
 //
 // Repair
 // ------
-// Bytes after the last valid record are damage or an unfinished write. A process that can lock the
-// file copies them to a file whose name ends in `.damaged-` and their checksum, and then replaces
-// the settings file. If the folder is not writable, the process erases an unfinished record and
-// leaves everything else as it is. If records disappear after this process has read them, every
-// value counts as changed, and the error says so.
+// Bytes after the last valid record are an unfinished write or damage. A process that can lock the
+// file erases an unfinished record. It copies damage to a file whose name ends in `.damaged-` and
+// its checksum, and then replaces the settings file. If the folder is not writable, damage stays as
+// it is. If records disappear after this process has read them, every value counts as changed, and
+// the error says so.
 //
 // Flushes
 // -------
@@ -55,7 +68,7 @@
 // consistent state.
 //
 // The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then
-// `snapshot`.
+// `snapshot` or `FileLog.lookup`.
 
 /// Settings in a file of this library's own format. Any number of processes and threads may use the
 /// same file at once.
@@ -91,11 +104,21 @@ package final class SettingsFile: Sendable {
         var changes = ExternalChanges()
         /// The number of times that records known to this process were found to be missing.
         private(set) var losses = 0
+        /// The number of commits of this process, and how many of them a flush has covered.
+        private(set) var commits = 0
+        private(set) var flushedCommits = 0
+        /// Whether commits that were not flushed are in a file which another program has removed or
+        /// replaced. The next `synchronize()` throws.
+        var hasLostCommits = false
+        /// The generation when a writer waited in vain for the file lock, and until when others
+        /// do not wait.
+        var failedWait: (generation: UInt64, until: MonotonicTime)?
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
         var watch: FileWatch?
         var hasReportedWatchFailure = false
+        var hasReportedExhaustion = false
         /// The snapshot that readers see. `nil` forces the next publication.
         fileprivate var published: ReadSnapshot? = ReadSnapshot()
 
@@ -136,11 +159,25 @@ package final class SettingsFile: Sendable {
             }
         }
 
+        mutating func noteCommit() { commits += 1 }
+
+        mutating func noteFlush(ofCommits count: Int) { flushedCommits = max(flushedCommits, count) }
+
+        /// Records that the file of the commits so far is gone.
+        mutating func noteMissingFile() {
+            guard commits > flushedCommits else { return }
+            losses += 1
+            flushedCommits = commits
+            hasLostCommits = true
+        }
+
         /// In a forked child, drops the inherited file, because the parent owns the descriptor and
         /// its lock.
         mutating func dropInheritedFile() {
             guard let process = log?.file.process, process != Forks.count else { return }
             openFile = .none
+            // The parent flushes its commits.
+            flushedCommits = commits
             changes.add(nil)
         }
     }
@@ -177,14 +214,12 @@ package final class SettingsFile: Sendable {
     ///   - timeout: How long to wait for other processes.
     ///   - sizeLimit: The largest size of the file. All processes that use the file must pass the
     ///     same limit.
-    ///   - pathInterval: How long a writer relies on a look at the path.
     ///   - recoverySuggestion: Text to append to errors.
     init(
         path: String?, timeout: Duration, sizeLimit: Int = RecordFormat.sizeLimit,
-        pathInterval: Duration = .milliseconds(100), recoverySuggestion: String = ""
+        recoverySuggestion: String = ""
     ) {
-        fileLocation = SettingsFileLocation(
-            path: path ?? "", sizeLimit: sizeLimit, timeout: timeout, pathInterval: pathInterval)
+        fileLocation = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, timeout: timeout)
         location = path
         self.recoverySuggestion = recoverySuggestion
         locks = Locks(flushing: flushing, state: state, snapshot: snapshot)
@@ -225,8 +260,18 @@ package final class SettingsFile: Sendable {
 }
 
 extension SettingsFile {
+    /// Whether the name refers to the file that readers use. Takes one system call.
+    package var isInPlace: Bool {
+        guard let log = snapshot.withLock({ $0.log }) else { return false }
+        return (try? fileLocation.nameHasMoved(from: log)) == false
+    }
+
     package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
-        try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
+        // Avoid the state lock, which is held during system calls such as a compaction's flush.
+        guard let log = snapshot.withLock({ $0.log }), log.file.process == Forks.count else {
+            return try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
+        }
+        do throws(FileFailure) { return try log.bytes(forKey: key) } catch { throw unavailable(error) }
     }
 
     package func keys() throws(SettingsFileError) -> [String] {
@@ -297,52 +342,68 @@ extension SettingsFile {
     /// Reads what other processes have written, in this file and in a file that replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
         if let log = state.log, log.hasPendingRecord {
-            try compact(&state, isRepair: true) { state, log throws(FileFailure) in
+            let failure = try compactIfDue(&state) { state, log throws(FileFailure) in
                 try readNewRecords(log, &state, hasPendingRecord: true)
             }
+            if let failure, log.noteFailedRepair() { state.reports.append(unavailable(failure)) }
         }
         // A writer keeps the file whose lock it holds.
         guard let log = state.log, log.isSealed || state.nameMayHaveMoved, !state.isLocked else { return }
-        if try fileLocation.nameHasMoved(from: log) { try reopen(&state, creating: false) }
-        state.nameMayHaveMoved = false
+        do throws(FileFailure) {
+            if try fileLocation.nameHasMoved(from: log) { try reopen(&state, creating: false) }
+            state.nameMayHaveMoved = false
+            state.hasReportedExhaustion = false
+        } catch let error where error.isExhaustion {
+            // The open file has the last values that this process knows. The next call tries again.
+            state.nameMayHaveMoved = true
+            if !state.hasReportedExhaustion { state.reports.append(unavailable(error)) }
+            state.hasReportedExhaustion = true
+        }
     }
 
     /// Opens the file that has the name now. If that fails, the next call tries again.
     func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
         state.nameMayHaveMoved = true
-        if let log = state.log, log.mayHaveMovedCommits { state.reports.append(unavailable(fileLocation.movedCommits)) }
-        state.use(try fileLocation.open(creating: creating, reports: &state.reports))
+        let old = state.log
+        let log = try fileLocation.open(creating: creating, reports: &state.reports)
+        // The process that seals a file copies its records to a file of a later epoch. Any other
+        // file comes from another program and may lack them.
+        if let old, old.identity != log?.identity {
+            _ = try? old.readNewRecords()
+            if !old.isSealed || log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
+        }
+        state.use(log)
         state.nameMayHaveMoved = false
         state.changes.add(nil)
     }
 
-    /// Compacts the file if `isDue` returns true, both before and after the file is locked.
+    /// Compacts the file if `refresh`, which reads new records, finds that this is due, both before
+    /// and after the file is locked.
     ///
     /// Does nothing if another process holds the lock, because that process is writing the
     /// incomplete record, or will compact the file itself.
-    func compact(
-        _ state: inout State, isRepair: Bool = false,
-        if isDue: (inout State, FileLog) throws(FileFailure) -> Bool
-    ) throws(FileFailure) {
-        guard let log = state.log, try isDue(&state, log) else { return }
-        if state.isLocked {
-            // The valid records can still be read, so only a writer must fail.
-            if try canCompact(log, &state, isDue) { try compact(&state) }
-        } else if !isRepair || !log.isRepairFutile {
-            guard try log.file.tryLock() else { return }
-            defer { unlock(&state, log.file) }
-            if try canCompact(log, &state, isDue) {
-                do throws(FileFailure) { try compact(&state) } catch { if isRepair { log.noteFailedRepair() } }
-            }
+    ///
+    /// - Returns: Why the compaction failed. It throws only for a writer: the valid records can
+    ///   still be read.
+    @discardableResult
+    func compactIfDue(
+        _ state: inout State, _ refresh: (inout State, FileLog) throws(FileFailure) -> Bool
+    ) throws(FileFailure) -> FileFailure? {
+        guard let log = state.log, try refresh(&state, log) else { return nil }
+        let isWriter = state.isLocked
+        if !isWriter {
+            guard !log.isRepairPaused, try log.file.tryLock() else { return nil }
         }
-    }
-
-    /// Returns whether the file is still due for compaction now that it is locked.
-    private func canCompact(
-        _ log: FileLog, _ state: inout State, _ isDue: (inout State, FileLog) throws(FileFailure) -> Bool
-    ) throws(FileFailure) -> Bool {
-        guard try isDue(&state, log), log.isWritable else { return false }
-        return try !fileLocation.nameHasMoved(from: log)
+        defer { if !isWriter { unlock(&state, log.file) } }
+        guard try refresh(&state, log), try !fileLocation.nameHasMoved(from: log) else { return nil }
+        do throws(FileFailure) {
+            guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
+            try compact(&state)
+            return nil
+        } catch {
+            if isWriter { throw error }
+            return error
+        }
     }
 
     /// Releases the lock of the file, and of a replacement, which is created locked.

@@ -3,25 +3,28 @@
 /// An empty path means that there is no location; every call then throws.
 struct SettingsFileLocation {
     let path: String
-    private let folder: String
-    private let name: String
-    /// The name of a file that is being written. Only the process that holds the lock of the file
-    /// with this name may rename that file.
-    private let temporaryName: String
+    /// The folder and the name of the file. If the path is a symbolic link, those of its target.
+    private var folder: String
+    private(set) var name: String
     private let sizeLimit: Int
     /// How long to wait for other processes.
     let timeout: Duration
-    /// How long a writer relies on a look at the path.
-    private let pathInterval: Duration
 
-    init(path: String, sizeLimit: Int, timeout: Duration, pathInterval: Duration) {
-        self.pathInterval = pathInterval
+    init(path: String, sizeLimit: Int = RecordFormat.sizeLimit, timeout: Duration = .seconds(2)) {
         (self.path, self.sizeLimit, self.timeout) = (path, sizeLimit, timeout)
+        (folder, name) = Self.split(path)
+    }
+
+    /// The name of a file that is being written. Only the process that holds the lock of the file
+    /// with this name may rename that file.
+    private var temporaryName: String { ".\(name).new" }
+
+    private static func split(_ path: String) -> (folder: String, name: String) {
         // Search the bytes, because a slash and a following combining mark form one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-        folder = slash == path.startIndex ? "/" : String(path[..<slash])
-        name = String(path.utf8[slash...].dropFirst()) ?? ""
-        temporaryName = ".\(name).new"
+        return (
+            slash == path.startIndex ? "/" : String(path[..<slash]), String(path.utf8[slash...].dropFirst()) ?? ""
+        )
     }
 
     /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
@@ -44,7 +47,38 @@ struct SettingsFileLocation {
         return "\(start).damaged-\(String(checksum, radix: 16))"
     }
 
-    private func directory() throws(FileFailure) -> File {
+    /// Follows the path if it is a symbolic link, as programs that manage configuration files
+    /// create it. Link, target and their folders must be under the control of this user alone.
+    ///
+    /// - Returns: The location of the file, and its open folder.
+    func followingLinks(creating: Bool = false) throws(FileFailure) -> (Self, directory: File) {
+        var location = self
+        for _ in 0..<8 {
+            let isTarget = location.folder != folder || location.name != name
+            let directory = try location.directory(creating: creating && !isTarget)
+            let target = try directory.target(ofLink: location.name)
+            if isTarget || target != nil {
+                try Self.check(directory.status(), of: location.folder)
+                if let status = try directory.existingStatus(of: location.name) {
+                    try Self.check(status, of: "\(location.folder)/\(location.name)")
+                }
+            }
+            guard let target else { return (location, directory) }
+            let isAbsolute = target.utf8.first == UInt8(ascii: "/")
+            (location.folder, location.name) = Self.split(isAbsolute ? target : "\(location.folder)/\(target)")
+        }
+        throw FileFailure("it is a symbolic link to too many others; name the file itself")
+    }
+
+    private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
+        guard !status.isPrivate else { return }
+        let problem = status.isOwn ? "can be written by others; run chmod go-w on it, or" : "belongs to another user;"
+        throw FileFailure(
+            "it is a symbolic link, which is followed only if no other user can change it, and \(path) \(problem) name"
+                + " the file itself")
+    }
+
+    private func directory(creating: Bool = false) throws(FileFailure) -> File {
         guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
             throw FileFailure(
                 path.isEmpty
@@ -54,7 +88,7 @@ struct SettingsFileLocation {
         }
         if let problem = Self.problem(ofName: name) { throw FileFailure(problem) }
         guard !folder.utf8.contains(0) else { throw FileFailure("a path cannot contain a NUL byte") }
-        let directory = try File.directory(folder)
+        let directory = try creating ? File.directory(folder) : File.existingDirectory(folder)
         guard try !directory.status().isWorldWritable else {
             throw FileFailure(
                 "its folder is writable by all users, who could replace the file; restrict its permissions")
@@ -65,36 +99,38 @@ struct SettingsFileLocation {
     /// Starts to watch the file and its name.
     func watch(_ onChange: @escaping @Sendable (_ isName: Bool) -> Void) -> FileWatch {
         // The folder must exist to be watched. If this fails, readers get the error.
-        _ = try? directory()
-        return FileWatch(folder: folder, name: name, onChange: onChange)
+        let target = (try? followingLinks(creating: true))?.0 ?? self
+        return FileWatch(folder: target.folder, name: target.name, onChange: onChange)
     }
 
-    /// Opens the file, or creates it if `creating` is true.
-    ///
-    /// Creates the folder in any case: without a folder, settings cannot be stored, and callers
-    /// should learn that early.
+    /// Opens the file, or creates it and its folder if `creating` is true.
     ///
     /// - Returns: `nil` if the file does not exist and was not created.
     func open(creating: Bool, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + timeout
         while true {
-            let directory = try directory()
+            let (target, directory): (Self, File)
+            do throws(FileFailure) {
+                (target, directory) = try followingLinks(creating: creating)
+            } catch let error where error.isMissing && !creating { return nil }
             var file: File?
             var isWritable = true
             do throws(FileFailure) {
-                file = try directory.file(name, .readWrite)
+                file = try directory.file(target.name, .readWrite)
             } catch let error where error.isPermissionDenied {
-                file = try directory.file(name, .readOnly)
+                file = try directory.file(target.name, .readOnly)
                 isWritable = false
             } catch let error where error.isMissing {}
             do throws(FileFailure) {
-                if let file, let log = try open(file, in: directory, isWritable: isWritable, reports: &reports) {
+                if let file,
+                    let log = try target.openLog(on: file, in: directory, isWritable: isWritable, reports: &reports)
+                {
                     return log
                 }
                 guard isWritable, creating else { return nil }
                 // The file is missing or still empty.
                 let empty = RecordFormat.file(epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
-                let made = try install(empty, in: directory, inPlaceOf: file?.identity(), sealing: nil)
+                let made = try target.install(empty, in: directory, inPlaceOf: file?.identity(), sealing: nil)
                 made.file.unlock()
                 return made
             } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
@@ -108,8 +144,8 @@ struct SettingsFileLocation {
 
     /// Opens a log on a file, and repairs the file if necessary. Returns `nil` if nothing has been
     /// written to it yet.
-    private func open(
-        _ file: File, in directory: File, isWritable: Bool, reports: inout [SettingsFileError]
+    private func openLog(
+        on file: File, in directory: File, isWritable: Bool, reports: inout [SettingsFileError]
     ) throws(FileFailure) -> FileLog? {
         let opened = try FileLog.opening(
             file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
@@ -126,30 +162,25 @@ struct SettingsFileLocation {
         return successor
     }
 
+    /// Whether the file can be opened for writing now.
+    var isWritable: Bool {
+        guard let (target, directory) = try? followingLinks() else { return false }
+        return (try? directory.file(target.name, .readWrite)) != nil
+    }
+
     /// Returns whether the name refers to another file, or to none. Compares by full path, because
     /// the folder may have been renamed too.
     func nameHasMoved(from log: FileLog) throws(FileFailure) -> Bool {
-        let identity = try log.directory.identity(of: path)
-        if identity == log.identity { log.notePath(isKnownFor: pathInterval) }
-        return identity != log.identity
-    }
-
-    /// Returns whether the name refers to any file.
-    func hasFile(in directory: File) throws(FileFailure) -> Bool { try directory.identity(of: path) != nil }
-
-    /// The error for commits that went to a file which another program had renamed.
-    var movedCommits: FileFailure {
-        FileFailure(
-            "another program renamed it or its folder, and values that were set in the next \(pathInterval) are in the"
-                + " renamed file")
+        try log.directory.identity(of: path, followsLinks: true) != log.identity
     }
 
     /// Writes the live settings to a new file and renames it into place. The caller holds the lock
     /// of the old file, and receives the new file locked.
-    func compact(_ log: FileLog) throws(FileFailure) -> FileLog {
+    private func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
         // Open the folder by its path again: the folder in which the log was opened may have been
         // renamed, and another settings file may be in its place.
-        let successor = try install(log.successor(), in: directory(), inPlaceOf: log.identity, sealing: log)
+        let (target, directory) = try followingLinks()
+        let successor = try target.install(log.successor(), in: directory, inPlaceOf: log.identity, sealing: log)
         // A flush in progress may keep the old file open. Unlock it now, so that no process waits
         // for it.
         log.file.unlock()
@@ -247,7 +278,8 @@ struct SettingsFileLocation {
     /// Throws if the name refers to another file by now. Also checks the open folder, because the
     /// path may lead to another one.
     private func check(_ old: File.Identity?, in directory: File) throws(FileFailure) {
-        guard try directory.identity(of: path) == old, try directory.identity(of: name) == old else {
+        guard try directory.identity(of: path, followsLinks: true) == old, try directory.identity(of: name) == old
+        else {
             throw FileFailure(replaced: "it was replaced in the meantime")
         }
     }
@@ -257,51 +289,48 @@ struct SettingsFileLocation {
         return try directory.identity(of: temporaryName) == file.identity()
     }
 
-    /// Copies the bytes after the last valid record aside, and replaces the file. The caller holds
+    /// Erases an unfinished record, or copies damage aside and replaces the file. The caller holds
     /// the file lock.
-    ///
-    /// If the folder is not writable, erases a torn record and keeps the file.
     func salvage(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog {
+        let endBackgroundTime = BackgroundTime.begin()
+        defer { endBackgroundTime() }
         let trailing = try log.trailingBytes()
+        if !trailing.isEmpty, let count = try log.eraseTornRecord() {
+            let reason = "the last write to \(path) never finished; its \(count) bytes were erased"
+            reports.append(SettingsFileError(.unreadable, reason: reason))
+            return log
+        }
         do throws(FileFailure) {
-            return try trailing.isEmpty ? compact(log) : compact(log, settingAside: trailing, reports: &reports)
+            return try trailing.isEmpty ? replace(log) : replace(log, settingAside: trailing, reports: &reports)
         } catch let error where error.isPermissionDenied {
-            // If a copy was made all the same, the damage is gone.
-            let hasTrailing = try !log.trailingBytes().isEmpty
-            guard try log.isCutShort || hasTrailing else { throw error }
-            guard let count = try log.eraseTornRecord() else {
+            guard trailing.isEmpty else {
                 throw FileFailure(
                     "its last \(trailing.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
                     code: error.code)
             }
-            guard count > 0 else { return log }
-            reports.append(
-                SettingsFileError(
-                    .unreadable,
-                    reason:
-                        "the last write to \(path) never finished; its \(count) bytes were erased, because no copy"
-                        + " can be made: \(error.reason)"))
+            // Without the zeros at its end, a file needs no replacement, only the zeros.
+            guard try log.isCutShort, try log.eraseTornRecord() != nil else { throw error }
             return log
         }
     }
 
-    private func compact(
+    private func replace(
         _ log: FileLog, settingAside trailing: [UInt8], reports: inout [SettingsFileError]
     ) throws(FileFailure) -> FileLog {
-        let directory = try directory()
+        let (target, directory) = try followingLinks()
         let crc = trailing.withUnsafeBytes { CRC32C.checksum(of: $0) }
-        let copyName = Self.copyName(of: name, checksum: crc)
+        let copyName = Self.copyName(of: target.name, checksum: crc)
         // Write the copy under a temporary name first: a full disk or a kill could leave a partial
         // copy. Equal damage gets an equal name, so it is copied once.
-        let copy = try claim(in: directory, inPlaceOf: log.identity)
+        let copy = try target.claim(in: directory, inPlaceOf: log.identity)
         let start = min(trailing.count, RecordFormat.magic.count)
         do throws(FileFailure) {
             // Start the temporary file like a settings file, so that another process may remove it.
             try copy.write(Array(RecordFormat.magic[..<start] + trailing[start...]), at: 0)
             try copy.flush()
-            try directory.rename(temporaryName, to: copyName)
+            try directory.rename(target.temporaryName, to: copyName)
         } catch {
-            try? directory.remove(temporaryName)
+            try? directory.remove(target.temporaryName)
             throw error
         }
         // If the process dies before this, the damage is still in the file, and the next process
@@ -309,12 +338,13 @@ struct SettingsFileLocation {
         try copy.write(Array(trailing[..<start]), at: 0)
         try copy.flush()
         try directory.flushNames()
-        let successor = try compact(log)
+        let successor = try replace(log)
         reports.append(
             SettingsFileError(
                 .unreadable,
                 reason:
-                    "the last \(trailing.count) bytes of \(path) were damaged or incomplete; they are kept in \(copyName)"
+                    "the last \(trailing.count) bytes of \(path) were damaged or incomplete; they are kept in"
+                    + " \(target.folder)/\(copyName)"
             ))
         return successor
     }

@@ -9,14 +9,14 @@ extension Command {
             let keys = try suite.using { try $0.keys() }
             return try Output.print("location: managed by the system\nkeys: \(keys.count)")
         }
-        let file = try Self.inspect(path)
+        let file = try OpenSuite.inspect(path)
         var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(file.keys.count)"]
         if let version = file.version, let epoch = file.epoch {
             lines.append("format: version \(version), epoch \(epoch)")
             lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
         }
         lines += file.keys.filter { $0.hasSuffix(".unreadable") }.map { "set aside: the key “\($0)”" }
-        lines += Self.copies(of: path).map { "set aside: \($0)" }
+        lines += OpenSuite.copies(of: path).map { "set aside: \($0)" }
         if !file.problems.isEmpty { lines.append("problems: \(file.problems.count); see typed-defaults check") }
         try Output.print(lines.joined(separator: "\n"))
     }
@@ -28,8 +28,8 @@ extension Command {
         }
         try suite.checkExistence()
         let isCopy = path.contains(/\.damaged-[0-9a-f]{1,8}$/)
-        let file = try Self.inspect(path)
-        let copies = isCopy ? [path] : Self.copies(of: path)
+        let file = try OpenSuite.inspect(path)
+        let copies = isCopy ? [path] : OpenSuite.copies(of: path)
         guard !copies.isEmpty || !file.problems.isEmpty else {
             return try Output.print(asJSON ? "{}" : "OK, \(file.keys.count) \(file.keys.count == 1 ? "key" : "keys")")
         }
@@ -45,7 +45,7 @@ extension Command {
         }
         for copy in copies {
             text += "\(copy) is a damaged copy that was set aside\n"
-            add(copy == path ? file.salvageable : try Self.inspect(copy).salvageable)
+            add(copy == path ? file.salvageable : try OpenSuite.inspect(copy).salvageable)
         }
         if !isCopy { add(file.salvageable) }
         if asJSON {
@@ -56,33 +56,5 @@ extension Command {
         try Output.write(Data(text.utf8))
         throw .missing(
             "“\(suite.name)”: problems: \(isCopy ? 0 : file.problems.count), damaged copies: \(copies.count)")
-    }
-
-    private static func inspect(_ path: String) throws(Failure) -> SettingsFileInspection {
-        do {
-            let file = URL(filePath: path, directoryHint: .notDirectory)
-            let inspection = try SettingsFileInspection(file: file)
-            guard !inspection.problems.isEmpty else { return inspection }
-            // Another process may have been writing during the first inspection.
-            usleep(50_000)
-            return try SettingsFileInspection(file: file)
-        } catch {
-            throw .unavailable("\(error)")
-        }
-    }
-
-    /// Returns the damaged copies that the library has set aside, the oldest first.
-    private static func copies(of path: String) -> [String] {
-        let url = URL(filePath: path)
-        let folder = url.deletingLastPathComponent()
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        func age(_ path: String) -> Date {
-            (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date ?? .distantPast
-        }
-        // The library truncates a long name so that the name of the copy has at most 255 bytes.
-        var start = url.lastPathComponent
-        while start.utf8.count > 238 { start.removeLast() }
-        return names.filter { $0.hasPrefix("\(start).damaged-") }
-            .map { folder.appending(path: $0).path }.sorted { (age($0), $0) < (age($1), $1) }
     }
 }

@@ -70,8 +70,10 @@ extension Command {
 
     private func get(_ suite: OpenSuite, _ key: String) throws(Failure) {
         try suite.checkExistence()
-        guard let value = try suite.value(key) else { throw .missing("“\(suite.name)” has no key “\(key)”") }
-        try Output.print(value.json(isPretty: true))
+        let (value, failure) = try suite.value(key)
+        if let value { try Output.print(value.json(isPretty: true)) }
+        if let failure { throw failure }
+        if value == nil { throw .missing("“\(suite.name)” has no key “\(key)”") }
     }
 
     private func set(_ suite: OpenSuite, _ key: String, _ text: String, isString: Bool) throws(Failure) {
@@ -111,8 +113,9 @@ extension Command {
     private func list(_ suite: OpenSuite, _ options: Set<Arguments.Option>) throws(Failure) {
         guard options.isEmpty else { return try export(suite, to: nil, options) }
         try suite.checkExistence()
-        let settings = Array(try suite.contents())
-        try Output.write(Data(settings.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
+        let (contents, failure) = try suite.contents()
+        try Output.write(Data(contents.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
+        if let failure { throw failure }
     }
 
     /// Returns a setting on one line, with the value truncated to the limit.
@@ -128,11 +131,29 @@ extension Command {
 
     private func export(_ suite: OpenSuite, to file: String?, _ options: Set<Arguments.Option>) throws(Failure) {
         try suite.checkExistence()
-        let contents = try suite.contents()
+        let (contents, failure) = try suite.contents()
+        let file = file == "-" ? nil : file
+        if let file {
+            if let failure { throw .unavailable("\(failure.message); nothing was written to \(file)") }
+            try checkReplacement(of: file, suite)
+        }
         let data =
             options.contains(.plist)
             ? try PropertyListFile.data(of: Array(contents)) : contents.json() + Data("\n".utf8)
-        if let file, file != "-" { try File.write(data, to: file) } else { try Output.write(data) }
+        if let file { try File.write(data, to: file) } else { try Output.write(data) }
+        if let failure { throw failure }
+    }
+
+    /// Throws if the file is the suite itself, or may be a backup of values that it has lost.
+    private func checkReplacement(of file: String, _ suite: OpenSuite) throws(Failure) {
+        guard let path = suite.path else { return }
+        guard !File.areSame(file, path) else { throw .unavailable("\(file) is the file of “\(suite.name)” itself") }
+        guard let copy = OpenSuite.copies(of: path).last, File.kind(of: file) == S_IFREG else {
+            return
+        }
+        throw .unavailable(
+            "\(file) was not replaced, because values that “\(suite.name)” has lost may be in it: damage was set aside in "
+                + "\(copy); see typed-defaults check \(suite.name)")
     }
 
     private func importing(_ suite: OpenSuite, from file: String) throws(Failure) {

@@ -41,12 +41,29 @@ struct OpenSuite {
         return result
     }
 
-    func value(_ key: String) throws(Failure) -> PropertyList? {
-        try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }
+    /// Returns the value of a key, and the reason why it may be missing or old; `nil` if there is
+    /// none.
+    func value(_ key: String) throws(Failure) -> (PropertyList?, failure: Failure?) {
+        guard let path else {
+            return (try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }, nil)
+        }
+        let file = try Self.inspect(path)
+        return (file.contents[key], failure(of: file) { $0 == key })
     }
 
-    /// Returns all keys and values, read at the same moment.
-    func contents() throws(Failure) -> SuiteContents { try using { try $0.contents() } }
+    /// Returns all keys and values, read at the same moment, and the reason why some may be missing
+    /// or old; `nil` if there is none.
+    func contents() throws(Failure) -> (SuiteContents, failure: Failure?) {
+        guard let path else { return (try using { try $0.contents() }, nil) }
+        let file = try Self.inspect(path)
+        return (file.contents, failure(of: file) { _ in true })
+    }
+
+    private func failure(of file: SettingsFileInspection, ifUnreadable isRelevant: (String) -> Bool) -> Failure? {
+        guard let path, !file.isComplete || file.contents.unreadableKeys.contains(where: isRelevant) else { return nil }
+        let problems = file.problems.joined(separator: "; ")
+        return .unavailable("the file \(path) \(problems); see typed-defaults check \(name)")
+    }
 
     /// Stores all settings as one commit.
     func store(_ settings: some Sequence<(key: String, value: PropertyList)>) throws(Failure) {
@@ -56,6 +73,34 @@ struct OpenSuite {
             }
             try suite.synchronize()
         }
+    }
+}
+
+// The file in which a suite is stored.
+extension OpenSuite {
+    /// Reads a file without opening the suite, which would repair the file.
+    static func inspect(_ path: String) throws(Failure) -> SettingsFileInspection {
+        do {
+            return try SettingsFileInspection(file: URL(filePath: path, directoryHint: .notDirectory))
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    /// Returns the damaged copies that the library has set aside, the oldest first.
+    static func copies(of path: String) -> [String] {
+        // The library sets damage aside beside the target of a link.
+        let url = URL(filePath: path).resolvingSymlinksInPath()
+        let folder = url.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        func age(_ path: String) -> Date {
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date ?? .distantPast
+        }
+        // The library truncates a long name so that the name of the copy has at most 255 bytes.
+        var start = url.lastPathComponent
+        while start.utf8.count > 238 { start.removeLast() }
+        return names.filter { $0.hasPrefix("\(start).damaged-") }
+            .map { folder.appending(path: $0).path }.sorted { (age($0), $0) < (age($1), $1) }
     }
 }
 

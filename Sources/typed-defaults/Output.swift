@@ -44,22 +44,35 @@ enum File {
     /// Returns whether a file exists at the path, or whether that cannot be determined.
     static func exists(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+        return stat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+    }
+
+    /// Returns whether both paths lead to the same file.
+    static func areSame(_ path: String, _ other: String) -> Bool {
+        var (status, otherStatus) = (stat(), stat())
+        return stat(path, &status) == 0 && stat(other, &otherStatus) == 0
+            && status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
+    }
+
+    /// Returns the kind of a file, such as `S_IFREG`; `nil` if there is none.
+    static func kind(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// Writes a file atomically, readable by its owner only, because settings can be private.
     static func write(_ data: Data, to path: String) throws(Failure) {
         do throws(SystemError) {
-            var status = stat()
             // A pipe or a device is written directly and not replaced.
-            if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            if let kind = kind(of: path), kind != S_IFREG {
                 let descriptor = open(path, O_WRONLY | O_CLOEXEC)
                 guard descriptor >= 0 else { throw SystemError() }
                 defer { close(descriptor) }
                 return try write(data, to: descriptor)
             }
             let target = URL(filePath: path).resolvingSymlinksInPath().path
-            let temporary = "\(target).\(getpid()).new"
+            // Not the number of the process: in a container, each process may have the same one.
+            let temporary = "\(target).\(String(UInt32.random(in: .min ... .max), radix: 16)).new"
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw SystemError() }
             defer { close(descriptor) }

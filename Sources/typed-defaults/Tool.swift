@@ -46,12 +46,10 @@ import Foundation
           set    SUITE KEY VALUE  stores VALUE, which is JSON; --string: a text
           remove SUITE KEY…       removes the keys, as one change
           export SUITE [FILE]     everything, as JSON or --plist (binary property list)
-          import SUITE FILE       adds the contents of FILE, or “-” for standard
-                                  input, as one change
+          import SUITE FILE       adds FILE, or “-” for standard input, as one change
           watch  SUITE            each change by any process, until stopped
           info   SUITE            location, size, number of keys, damaged copies
-          check  SUITE|FILE       problems of the file, and values to recover
-                                  (--json: only that, for import); changes nothing
+          check  SUITE|FILE       problems, and values to recover (--json: for import)
 
         SUITE is a name, or with a “/” in it the path of a settings file. “--” ends
         the options. JSON is exact: 2 is an integer, 2.0 a double. Values without a
@@ -61,6 +59,8 @@ import Foundation
 
         Exit codes: 0 done, 1 no such key or suite, or check found a problem,
         2 wrong usage, 3 the suite cannot be read or written, or a value is refused.
+        If the file is damaged, list, get and export print what can be read, write no
+        FILE, leave the suite as it is, and exit with 3.
         """
 }
 

@@ -14,6 +14,13 @@ let settings: [SwiftSetting] = [
 ]
 let apple: [Target.Dependency] = ["AppleFoundation", "Combine", "SwiftUI", "os"]
 
+func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others + apple,
+        exclude: exclude, swiftSettings: settings)
+}
+
 let package = Package(
     name: "AppleStubs",
     dependencies: [.package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0")],
@@ -43,10 +50,12 @@ let package = Package(
         .executableTarget(
             name: "SampleWidget", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["App"],
             swiftSettings: settings),
-        .testTarget(
-            name: "TypedDefaultsTests",
-            dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "typed-defaults"] + apple,
-            exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"], swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
+        tests("SettingsFileTests", exclude: ["Fixtures"]),
+        tests("ValuesTests"),
+        tests("SuitesTests"),
+        tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
         .testTarget(
             name: "AdapterTests", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
     ],

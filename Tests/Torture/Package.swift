@@ -1,13 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The program that the torture scripts run. A package of its own, so that clients do not build it.
+// The program that the torture scripts run, and the one that `Benchmarks/instructions` measures. A
+// package of its own, so that clients do not build them, and one package, because both are release
+// builds.
 let package = Package(
     name: "Torture",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
         .executableTarget(
-            name: "torture", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)])
+            name: "torture", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "Instructions", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)]),
     ]
 )

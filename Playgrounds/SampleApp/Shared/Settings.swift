@@ -7,8 +7,13 @@ struct CameraConfig: DefaultConvertible, Codable {
     var size = Size.medium
 }
 
-extension DefaultKey<CameraConfig> { static let config = DefaultKey("CameraConfig", default: CameraConfig()) }
-extension DefaultKey<Bool> { static let showsGrid = DefaultKey("showsGrid", default: true) }
+// `nonisolated`, because a new project of Xcode 26 isolates all code to the main actor by default.
+nonisolated extension DefaultKey<CameraConfig> {
+    static let config = DefaultKey("CameraConfig", default: CameraConfig())
+}
+nonisolated extension DefaultKey<Bool> {
+    static let showsGrid = DefaultKey("showsGrid", default: true)
+}
 
 enum Settings {
     /// What the app and its widget share. Both targets need the app group among their capabilities.

@@ -12,8 +12,8 @@ import Dispatch
     #error("SettingsFile needs atexit")
 #endif
 
-/// Runs work in the background after a delay, at most once for each object, and at the latest at
-/// exit.
+/// Runs work in the background after a delay, or at exit. Of several for one object, only the one
+/// that is due first runs.
 ///
 /// No thread or timer runs while no work is pending.
 package enum DeferredWork {
@@ -21,7 +21,16 @@ package enum DeferredWork {
     /// parent runs it.
     private struct Waiting {
         var process = 0
-        var work: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        var work: [ObjectIdentifier: Work] = [:]
+        /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.
+        var hasThread = false
+        /// Signaled for each new work.
+        let changed = DispatchSemaphore(value: 0)
+    }
+
+    private struct Work {
+        var due: MonotonicTime
+        let run: @Sendable () -> Void
     }
 
     private static let waiting = Forks.holding(Locked(Waiting()))
@@ -29,57 +38,87 @@ package enum DeferredWork {
     private static let runLock = Forks.holding(RecursionCheckingLock())
     private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
 
-    /// Runs `work` after the delay, unless other work for the object is pending.
+    /// Runs `work` after the delay, unless other work for the object is due before.
     package static func schedule(
         for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) {
         _ = runsAtExit
         let process = Forks.count
-        let (isFirst, inherited) = waiting.withLock { waiting in
-            var inherited: [ObjectIdentifier: @Sendable () -> Void] = [:]
-            if waiting.process != process { (inherited, waiting) = (waiting.work, Waiting(process: process)) }
-            guard waiting.work[object] == nil else { return (false, inherited) }
-            waiting.work[object] = work
-            return (true, inherited)
+        let new = Work(due: .now + delay, run: work)
+        let (isFirst, dropped) = waiting.withLock { waiting in
+            var dropped: [ObjectIdentifier: Work] = [:]
+            if waiting.process != process { (dropped, waiting) = (waiting.work, Waiting(process: process)) }
+            if let known = waiting.work[object], !(new.due < known.due) { return (false, dropped) }
+            if let known = waiting.work.updateValue(new, forKey: object) { dropped[object] = known }
+            return (true, dropped)
         }
-        // Release the inherited work after unlocking, because it may hold the last reference to a
-        // suite.
-        withExtendedLifetime(inherited) {}
+        // Release this after unlocking, because it may hold the last reference to a suite.
+        withExtendedLifetime(dropped) {}
         if isFirst { start(for: object, after: delay) }
     }
 
     private static func start(for object: ObjectIdentifier, after delay: Duration) {
-        // Use seconds, because nanoseconds overflow an `Int` of 32 bits after two seconds.
-        let seconds = delay / .seconds(1)
-        let runWaiting: @Sendable () -> Void = {
-            run(timeout: .seconds(3_600)) {
-                take { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+        #if canImport(Darwin) || canImport(AppleFoundation)
+            // Dispatch does not run in a child of a process that has used it.
+            if Forks.count == 0 {
+                // Use seconds, because nanoseconds overflow an `Int` of 32 bits after two seconds.
+                let time = DispatchTime.now() + delay / .seconds(1)
+                return DispatchQueue.global(qos: .utility).asyncAfter(deadline: time) {
+                    BackgroundTime.ask { isGiven in
+                        // If no time is granted, run the work when the process continues or exits.
+                        // Work that has started cannot be hurried.
+                        guard isGiven else { return start(for: object, after: .seconds(1)) }
+                        runTaken { $0.removeValue(forKey: object).map { [$0] } ?? [] }
+                    }
+                }
             }
+        #endif
+        // Not Dispatch: on Linux, it ends a process that has no descriptor left for its timer. This
+        // needs no background time, because systems that suspend processes do not allow forks.
+        let process = Forks.count
+        let hasThread = waiting.withLock { waiting in
+            waiting.changed.signal()
+            defer { waiting.hasThread = true }
+            return waiting.hasThread
         }
-        guard Forks.count == 0 else {
-            // Dispatch does not run in a child of a process that has used it, so a child starts a
-            // thread. It needs no background time, because systems that suspend processes do not
-            // allow forks. If the system refuses a thread, the work runs at exit.
-            _ = startThread {
-                SystemClock.sleep(seconds: seconds)
-                runWaiting()
+        guard !hasThread, !startThread(runWhenDue) else { return }
+        // Let the next call try again. Without one, the work runs at exit.
+        waiting.withLock { waiting in
+            guard waiting.process == process else { return }
+            waiting.hasThread = false
+            waiting.work[object]?.due = .now + .seconds(1_000_000_000)
+        }
+    }
+
+    /// Runs work when it is due, until none is pending.
+    @Sendable private static func runWhenDue() {
+        while true {
+            let (rest, changed) = waiting.withLock { waiting in
+                let due = waiting.work.values.map(\.due).min(by: <)
+                waiting.hasThread = due != nil
+                return (due.map { $0 - .now }, waiting.changed)
             }
-            return
-        }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) {
-            BackgroundTime.ask { isGiven in
-                // If no time is granted, run the work when the process continues or exits. Work
-                // that has started cannot be hurried.
-                guard isGiven else { return start(for: object, after: .seconds(1)) }
-                runWaiting()
+            guard let rest else { return }
+            if rest.isZero {
+                runTaken { work in
+                    let due = work.filter { !(.now < $0.value.due) }
+                    for object in due.keys { work[object] = nil }
+                    return Array(due.values)
+                }
+            } else {
+                _ = changed.wait(timeout: .now() + rest.seconds)
             }
         }
     }
 
+    private static func runTaken(_ body: (inout [ObjectIdentifier: Work]) -> [Work]) {
+        run(timeout: .seconds(3_600)) { take(body) }
+    }
+
     /// Removes work from the pending work of this process.
     private static func take(
-        _ body: (inout [ObjectIdentifier: @Sendable () -> Void]) -> [@Sendable () -> Void]
-    ) -> [@Sendable () -> Void] {
+        _ body: (inout [ObjectIdentifier: Work]) -> [Work]
+    ) -> [Work] {
         let process = Forks.count
         return waiting.withLock { $0.process == process ? body(&$0.work) : [] }
     }
@@ -93,16 +132,19 @@ package enum DeferredWork {
         }
     }
 
-    private static func run(timeout: Duration, _ take: () -> [@Sendable () -> Void]) {
+    /// Runs the work that `take` returns, and begins none after the timeout.
+    private static func run(timeout: Duration, _ take: () -> [Work]) {
+        let deadline = MonotonicTime.now + timeout
+        func runTaken() { for work in take() where .now < deadline { work.run() } }
         do throws(RecursionCheckingLock.AcquireError) {
             try runLock.acquire(timeout: timeout)
         } catch {
             // Work that called `exit` holds the lock itself. If other work hangs, waiting longer
             // would not help.
-            if case .heldByCaller = error { for work in take() { work() } }
+            if case .heldByCaller = error { runTaken() }
             return
         }
         defer { runLock.release() }
-        for work in take() { work() }
+        runTaken()
     }
 }

@@ -8,15 +8,23 @@
 
 #if os(Linux) || os(Android)
     extension File {
-        /// Reads bytes from the disk, bypassing the system's cache. Flush the file first.
+        /// Reads past the system's cache whether the disk holds the given bytes. Flush the file
+        /// first.
         ///
-        /// - Returns: `nil` if the system cannot bypass its cache.
-        func bytesOnDisk(in range: Range<Int>) throws(FileFailure) -> [UInt8]? {
+        /// Some file systems accept `O_DIRECT` and read their cache all the same: ext4 with
+        /// `data=journal` or encryption, and btrfs where it has compressed the file. Linux 6.1 and
+        /// later tell where a file can be read directly, except on btrfs and ZFS. Without that
+        /// word, equal bytes prove nothing, while different ones still show a loss.
+        ///
+        /// - Returns: `nil` if the bytes may come from the cache.
+        func hasOnDisk(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Bool? {
             do throws(FileFailure) {
-                if try ignoresDirectAccess { return nil }
                 // Do not open the file by its name, which may refer to another file by now.
-                return try File("open") { open("/proc/self/fd/\(descriptor)", O_RDONLY | directAccess | O_CLOEXEC) }
-                    .directBytes(in: range)
+                let direct = try File("open") {
+                    open("/proc/self/fd/\(descriptor)", O_RDONLY | directAccess | O_CLOEXEC)
+                }
+                guard try direct.directBytes(in: offset..<(offset + bytes.count))[...] == bytes else { return false }
+                return try direct.isReadDirectly ? true : nil
             } catch let error where error.code == EINVAL || error.isMissing || error.isPermissionDenied {
                 return nil
             }
@@ -54,10 +62,10 @@
     #endif
 #else
     extension File {
-        /// Reads bytes of this file through the system's cache. Only Linux is known to treat pages
-        /// as written after a flush of them has failed.
-        func bytesOnDisk(in range: Range<Int>) throws(FileFailure) -> [UInt8]? {
-            try read(at: range.lowerBound, count: range.count)
+        /// Compares bytes of this file through the system's cache. Only Linux is known to treat
+        /// pages as written after a flush of them has failed.
+        func hasOnDisk(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Bool? {
+            try read(at: offset, count: bytes.count)[...] == bytes
         }
     }
 #endif

@@ -49,7 +49,10 @@ struct FileFailure: Error {
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
     var alreadyExists: Bool { code == EEXIST }
     var isBusy: Bool { code == EBUSY }
-    var isDiskFull: Bool { code == ENOSPC }
+    /// Also true over a quota.
+    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+    /// Whether the process or the system has no descriptor or no memory left.
+    var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }
 
 /// An open descriptor of a file or directory. The last reference closes it.
@@ -72,6 +75,8 @@ final class File: Sendable {
         var isOwn: Bool { owner == UInt32(geteuid()) }
         /// Whether other users can replace files in this directory.
         var isWorldWritable: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
+        /// Whether only this user can write. A symbolic link has no permissions of its own.
+        var isPrivate: Bool { isOwn && (mode & 0o022 == 0 || mode & UInt32(S_IFMT) == UInt32(S_IFLNK)) }
     }
 
     /// Identifies a file independently of its name.
@@ -101,12 +106,23 @@ final class File: Sendable {
         } catch let error where error.isMissing {
             let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
             let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
-            if mkdir(path, 0o700) != 0 && errno != EEXIST { throw FileFailure(call: "mkdir", code: errno) }
+            if mkdir(path, 0o700) == 0 {
+                giveOwnerAccess(to: path)
+            } else if errno != EEXIST {
+                throw FileFailure(call: "mkdir", code: errno)
+            }
             // A power failure must not remove the name of the folder once a file in it has been
             // flushed.
             try parent.flushNames()
             return try existingDirectory(path)
         }
+    }
+
+    /// Gives the owner of a new folder the rights that an unusual `umask` has withheld.
+    private static func giveOwnerAccess(to path: String) {
+        var status = stat()
+        // If this fails, the use of the folder fails and says why.
+        if stat(path, &status) == 0, status.st_mode & 0o700 != 0o700 { _ = chmod(path, 0o700) }
     }
 
     static func existingDirectory(_ path: String) throws(FileFailure) -> File {
@@ -121,7 +137,10 @@ final class File: Sendable {
             case .readWrite: O_RDWR
             case .createExclusively: O_RDWR | O_CREAT | O_EXCL
             }
-        return try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        let file = try File("open") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        // An unusual `umask` may have withheld rights. If this fails, the next open says why.
+        if access == .createExclusively { _ = fchmod(file.descriptor, 0o600) }
+        return file
     }
 
     /// Repeats a call while signals interrupt it. Returns its result.
@@ -151,23 +170,64 @@ extension File {
         return Status(status)
     }
 
-    /// Returns the identity of an entry of this directory, or `nil` if there is none.
-    func identity(of name: String) throws(FileFailure) -> Identity? {
-        do throws(FileFailure) { return try identity(ofExisting: name) } catch let error where error.isMissing {
-            return nil
-        }
+    /// Returns the status of an entry of this directory, or `nil` if there is none.
+    func existingStatus(of name: String) throws(FileFailure) -> Status? {
+        do throws(FileFailure) { return try status(of: name) } catch let error where error.isMissing { return nil }
     }
 
-    func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "") }
+    /// Returns the target of a symbolic link in this directory, or `nil` if the entry is missing or
+    /// not a link.
+    func target(ofLink name: String) throws(FileFailure) -> String? {
+        do throws(FileFailure) {
+            var path = [CChar](repeating: 0, count: 4_096)
+            let count = try Self.checking("readlink") { readlinkat(descriptor, name, &path, path.count) }
+            guard count < path.count, let target = path[..<count].withUnsafeBytes(String.init(utf8:)) else {
+                throw FileFailure("it is a symbolic link whose target is too long or not UTF-8")
+            }
+            return target
+        } catch let error where error.isMissing || error.code == EINVAL { return nil }
+    }
 
-    /// Implements ``identity(ofExisting:)`` where `statx` is not available.
-    func identityWithTimes(of name: String) throws(FileFailure) -> Identity {
+    /// Returns the identity of an entry of this directory, or `nil` if there is none.
+    ///
+    /// - Parameter followsLinks: Whether to return the identity of the target of a symbolic link.
+    func identity(of name: String, followsLinks: Bool = false) throws(FileFailure) -> Identity? {
+        do throws(FileFailure) {
+            return try identity(ofExisting: name, followsLinks: followsLinks)
+        } catch let error where error.isMissing { return nil }
+    }
+
+    func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "", followsLinks: false) }
+
+    /// Implements ``identityAndLinks(of:followsLinks:)`` where `statx` is not available.
+    func identityWithTimes(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
         var status = stat()
+        let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
         try Self.checking("stat") {
-            name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+            name.isEmpty ? fstat(descriptor, &status) : fstatat(descriptor, name, &status, flags)
         }
-        return Identity(
+        let identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
+        return (identity, UInt32(clamping: status.st_nlink))
+    }
+
+    /// Returns the identity of an entry of this directory, or of this file if the name is empty.
+    ///
+    /// Throws if the name keeps referring to a file without a name: one that is mounted by itself,
+    /// and that another program has removed or replaced where it comes from.
+    func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+        for _ in 0..<10 {
+            let (identity, links) = try identityAndLinks(of: name, followsLinks: followsLinks)
+            if links > 0 || name.isEmpty { return identity }
+            // During a rename, a file may lose its last link before its name.
+            SystemClock.sleep(microseconds: 200)
+        }
+        throw FileFailure("it is \(Self.orphan)")
+    }
+
+    /// A phrase that follows the file's name and a verb.
+    static var orphan: String {
+        "mounted here by itself, and was removed or replaced where it comes from; mount its folder instead"
     }
 
     /// Reads bytes from an offset on. Returns fewer if the file ends before.
@@ -201,7 +261,7 @@ extension File {
             let count = try Self.checking("write") {
                 pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
             }
-            // Trying again would never end.
+            // POSIX allows this, and a repetition could go on forever.
             guard count > 0 else { throw FileFailure(call: "write", code: ENOSPC) }
             written += count
         }
@@ -236,9 +296,12 @@ extension File {
     func flushNames() throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } }
 
     /// Locks the file. Returns false if another process holds the lock.
-    func tryLock() throws(FileFailure) -> Bool {
+    ///
+    /// - Parameter isShared: Whether other shared locks are allowed. Such a lock keeps out writers,
+    ///   and needs no write access on any file system.
+    func tryLock(isShared: Bool = false) throws(FileFailure) -> Bool {
         do throws(FileFailure) {
-            try Self.checking("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+            try Self.checking("flock") { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
             return true
         } catch let error where error.code == EWOULDBLOCK {
             return false

@@ -102,7 +102,7 @@
             let watch = try wait(for: names | IN_ONLYDIR, of: folder)
             state.withLock { $0.folder = watch }
             do throws(FileFailure) {
-                contents = try wait(for: IN_MODIFY | IN_DONT_FOLLOW, of: path)
+                contents = try wait(for: IN_MODIFY, of: path)
             } catch let error where error.isMissing {
                 // The folder reports the creation of the file.
             }

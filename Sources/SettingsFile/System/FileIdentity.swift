@@ -15,62 +15,53 @@
     }()
 
     extension File {
-        /// The number of names of the file; `nil` if the system cannot tell without the times.
-        /// Takes a third of the time of a look at a path.
-        var linkCount: Int? {
-            get throws(FileFailure) {
-                guard let statx else { return nil }
-                return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                    // STATX_NLINK, AT_EMPTY_PATH
-                    try Self.checking("statx") { statx(descriptor, "", 0x1000, 0x4, buffer.baseAddress!) }
-                    return Int(clamping: buffer.load(fromByteOffset: 16, as: UInt32.self))
-                }
-            }
-        }
-
-        /// Whether the file system reads the cache in spite of `O_DIRECT`, as ext4 does for
-        /// encrypted files and with `data=journal`. Linux tells since 6.1.
-        var ignoresDirectAccess: Bool {
+        /// Whether the file system states that it reads this file past its cache. False on systems
+        /// that cannot tell.
+        var isReadDirectly: Bool {
             get throws(FileFailure) {
                 guard let statx else { return false }
                 return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
                     // STATX_DIOALIGN, AT_EMPTY_PATH
                     try Self.checking("statx") { statx(descriptor, "", 0x1000, 0x2000, buffer.baseAddress!) }
+                    // The alignment of offsets is 0 where files cannot be read directly.
                     return buffer.load(as: UInt32.self) & 0x2000 != 0
-                        && buffer.load(fromByteOffset: 156, as: UInt32.self) == 0
+                        && buffer.load(fromByteOffset: 156, as: UInt32.self) != 0
                 }
             }
         }
 
         /// Returns the identity of an entry of this directory, or of this file if the name is
-        /// empty.
+        /// empty, and the number of its links.
         ///
         /// Does not request times. On Linux 6.13 and later, after a process has read the times of a
         /// file, the next write must store a new time. The write then takes 1 µs longer, and the
         /// flush writes a second block (`fdatasync` takes 212 µs instead of 144 µs).
-        func identity(ofExisting name: String) throws(FileFailure) -> Identity {
-            guard let statx else { return try identityWithTimes(of: name) }
+        func identityAndLinks(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
+            guard let statx else { return try identityWithTimes(of: name, followsLinks: followsLinks) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                // STATX_TYPE | STATX_INO, AT_EMPTY_PATH. Passing the string directly would copy it.
-                let flags = AT_SYMLINK_NOFOLLOW | (name.isEmpty ? 0x1000 : 0)
+                // STATX_TYPE | STATX_NLINK | STATX_INO, AT_EMPTY_PATH. Passing the string directly
+                // would copy it.
+                let flags = (followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) | (name.isEmpty ? 0x1000 : 0)
                 try Self.checking("statx") {
-                    name.withCString { statx(descriptor, $0, flags, 0x101, buffer.baseAddress!) }
+                    name.withCString { statx(descriptor, $0, flags, 0x105, buffer.baseAddress!) }
                 }
-                return Identity(
+                let identity = Identity(
                     // The device consists of two numbers of 32 bits.
                     device: buffer.loadUnaligned(fromByteOffset: 136, as: UInt64.self),
                     inode: buffer.load(fromByteOffset: 32, as: UInt64.self))
+                return (identity, buffer.load(fromByteOffset: 16, as: UInt32.self))
             }
         }
     }
 #else
     extension File {
-        var linkCount: Int? { get throws(FileFailure) { nil } }
-        var ignoresDirectAccess: Bool { get throws(FileFailure) { false } }
+        var isReadDirectly: Bool { get throws(FileFailure) { false } }
 
         /// Returns the identity of an entry of this directory, or of this file if the name is
-        /// empty. This also requests times, because `statx` is only found on Linux with the GNU C
-        /// library.
-        func identity(ofExisting name: String) throws(FileFailure) -> Identity { try identityWithTimes(of: name) }
+        /// empty, and the number of its links. This also requests times, because `statx` is only
+        /// found on Linux with the GNU C library.
+        func identityAndLinks(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
+            try identityWithTimes(of: name, followsLinks: followsLinks)
+        }
     }
 #endif

@@ -22,10 +22,10 @@
                 // This call fails for the same reason, and throws a `FileFailure`.
                 return try file(name, .createExclusively)
             }
+            // An unusual `umask` may have withheld rights. If this fails, the next line says why.
+            _ = chmod("\(path)/\(name)", 0o600)
             do throws(FileFailure) {
-                let made = try file(name, .readWrite)
-                _ = fchmod(made.descriptor, 0o600)
-                return made
+                return try file(name, .readWrite)
             } catch let error where error.isMissing {
                 // Another process mistook the file for an abandoned one and removed it.
                 return try make(name, inFolder: path)

@@ -33,14 +33,15 @@ final class FileWatch: Sendable {
             end = { events.cancel() }
             failure = nil
         } catch {
-            let timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(10))
-            timer.setEventHandler { onChange(true) }
-            timer.resume()
-            // Safe: only `cancel` is called from here on.
-            nonisolated(unsafe) let ended = timer
-            end = { ended.cancel() }
-            failure = error
+            // Not a timer of Dispatch: on Linux, it ends a process that has no descriptor left.
+            let isStarted = startThread { [isOver] in
+                while !isOver.withLock({ $0 }) {
+                    onChange(true)
+                    SystemClock.sleep(seconds: 0.1)
+                }
+            }
+            end = {}
+            failure = isStarted ? error : FileFailure("\(error.reason); nor can they be polled without a thread")
         }
     }
 

@@ -90,10 +90,12 @@ package final class RecursionCheckingLock: ForkLock {
     /// thread.
     private final class Waiter {
         let thread = pthread_self()
+        let deadline: MonotonicTime
         var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
 
-        init() {
+        init(deadline: MonotonicTime) {
+            self.deadline = deadline
             granted = .allocate(capacity: 1)
             initializeMonotonic(granted)
         }
@@ -106,7 +108,7 @@ package final class RecursionCheckingLock: ForkLock {
         func signal() { pthread_cond_signal(granted) }
 
         /// Waits for the signal. Returns false after the deadline.
-        func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>, until deadline: MonotonicTime) -> Bool {
+        func wait(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Bool {
             waitMonotonic(granted, mutex, until: deadline)
         }
     }
@@ -125,6 +127,13 @@ package final class RecursionCheckingLock: ForkLock {
     /// Whether a thread that did not wait has left a request to the holder.
     @exclusivity(unchecked)
     private nonisolated(unsafe) var hasRequest = false
+    /// When the holder must have everything else that it waits for; `nil` if it did not wait for
+    /// this lock. Only the holder may read it.
+    @exclusivity(unchecked)
+    package private(set) nonisolated(unsafe) var holderDeadline: MonotonicTime?
+    /// Until when a thread does not wait, because another one has waited for this holder in vain.
+    @exclusivity(unchecked)
+    private nonisolated(unsafe) var futileUntil: MonotonicTime?
 
     package init() {
         mutex = .allocate(capacity: 1)
@@ -136,7 +145,8 @@ package final class RecursionCheckingLock: ForkLock {
         mutex.deallocate()
     }
 
-    /// Waits at most `timeout` for the lock.
+    /// Waits at most `timeout` for the lock. After a wait in vain, throws at once for a second, or
+    /// until the holder releases the lock.
     ///
     /// - Returns: A number that grows with each call.
     @discardableResult
@@ -151,12 +161,14 @@ package final class RecursionCheckingLock: ForkLock {
         }
         if pthread_equal(holder, pthread_self()) != 0 { throw .heldByCaller }
         guard timeout > .zero else { throw .timedOut }
-        let deadline = MonotonicTime.now + timeout
-        let waiter = Waiter()
+        let now = MonotonicTime.now
+        if let futileUntil, now < futileUntil { throw .timedOut }
+        let waiter = Waiter(deadline: now + timeout)
         waiters.append(waiter)
         while !waiter.hasLock {
-            guard !waiter.wait(mutex, until: deadline), !waiter.hasLock else { continue }
+            guard !waiter.wait(mutex), !waiter.hasLock else { continue }
             waiters.removeAll { $0 === waiter }
+            futileUntil = .now + .seconds(1)
             throw .timedOut
         }
         return ticket
@@ -186,13 +198,14 @@ package final class RecursionCheckingLock: ForkLock {
     package func release() -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
+        futileUntil = nil
         guard !waiters.isEmpty else {
-            holder = nil
+            (holder, holderDeadline) = (nil, nil)
             defer { hasRequest = false }
             return hasRequest
         }
         let next = waiters.removeFirst()
-        holder = next.thread
+        (holder, holderDeadline) = (next.thread, next.deadline)
         next.hasLock = true
         next.signal()
         return false
@@ -207,13 +220,15 @@ package final class RecursionCheckingLock: ForkLock {
     package func unlockInChild() {
         for waiter in waiters { _ = Unmanaged.passRetained(waiter) }
         waiters = []
-        if let current = holder, pthread_equal(current, pthread_self()) == 0 { holder = nil }
+        if let current = holder, pthread_equal(current, pthread_self()) == 0 {
+            (holder, holderDeadline, futileUntil) = (nil, nil, nil)
+        }
         unlock()
     }
 }
 
 /// A time in nanoseconds on the monotonic clock, which cannot be set.
-struct MonotonicTime {
+package struct MonotonicTime: Sendable {
     private let nanoseconds: Int64
 
     static var now: MonotonicTime {
@@ -247,6 +262,9 @@ struct MonotonicTime {
     }
 
     var isZero: Bool { nanoseconds == 0 }
+
+    /// The seconds of this duration.
+    var seconds: Double { Double(nanoseconds) / 1_000_000_000 }
 
     /// Sleeps for this duration, or until a signal arrives.
     func sleep() {

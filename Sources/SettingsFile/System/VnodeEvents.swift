@@ -54,7 +54,7 @@
             cancel()
             var files = [try open(folder, O_DIRECTORY)]
             do throws(FileFailure) {
-                files.append(try open((folder == "/" ? "" : folder) + "/" + name, O_NOFOLLOW))
+                files.append(try open((folder == "/" ? "" : folder) + "/" + name))
             } catch let error where error.isMissing {
                 // The folder reports the creation of the file.
             }
@@ -110,7 +110,7 @@
             if isFirst { onEvent(self, isName) }
         }
 
-        private func open(_ path: String, _ flags: Int32) throws(FileFailure) -> File {
+        private func open(_ path: String, _ flags: Int32 = 0) throws(FileFailure) -> File {
             // Open the file for events only, so that a volume can still be ejected.
             try File("open") { openDescriptor(path, O_EVTONLY | O_CLOEXEC | flags) }
         }

@@ -1,7 +1,7 @@
 /// The name, type and default value of a setting, declared in one place.
 ///
 /// ```swift
-/// extension DefaultKey<Double> {
+/// nonisolated extension DefaultKey<Double> {
 ///     static let quality = DefaultKey("quality", default: 0.8)
 /// }
 ///
@@ -15,8 +15,9 @@
 /// a type. Storing `nil` removes the key, so reading then returns the default, even if that is not
 /// `nil`.
 ///
-/// In a module that is isolated to the main actor by default, mark your own `Codable` value types,
-/// and the enums that contain keys, as `nonisolated`.
+/// In a module that is isolated to the main actor by default, as in new app projects of Xcode 26,
+/// mark your own `Codable` value types, and the extensions and enums that contain keys, as
+/// `nonisolated`. In other modules this changes nothing.
 ///
 /// If a stored `Codable` struct lacks a property that a later version of the program added, or
 /// holds one that cannot be read, that property takes its value from the default, in JSON data as
@@ -26,7 +27,8 @@
 /// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value under a former name is read until
 /// a value is stored under the new one. The first write moves it, in one commit. Two keys must not
 /// share a former name, because the first write of one would take the value from the other; the
-/// failure handler then receives a conflict.
+/// failure handler then receives a conflict. Do not use a former name for a new key either: until a
+/// value is stored under each new name, one of the two keys reads the other's value.
 ///
 /// Do not declare one name with two types: each declaration finds the values of the other
 /// *unreadable*, and copies them to another key before it overwrites them. If a process uses both

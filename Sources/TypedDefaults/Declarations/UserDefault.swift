@@ -84,6 +84,9 @@ extension UserDefault {
     /// try $launchCount.update { $0 += 1 }
     /// ```
     ///
+    /// Writers of other processes wait if the suite is a settings file. With `UserDefaults`, only
+    /// writers in the same process wait.
+    ///
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
     /// reported, as when you assign a value.
     ///

@@ -16,8 +16,9 @@
 ///    for the key.
 /// 2. ``load()`` distinguishes missing, unreadable and unavailable values. An unreadable value is
 ///    copied before it is overwritten.
-/// 3. The body of an update runs once, while other writers of the suite wait. Reading inside it is
-///    safe. Writing to the same suite inside it is an error.
+/// 3. The body of an update runs once, while other writers of the suite wait: with a settings file
+///    those of all processes, with `UserDefaults` those of this process. Reading inside it is safe.
+///    Writing to the same suite inside it is an error.
 /// 4. Conversions run without any lock that a read needs, so they can read settings.
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
@@ -43,7 +44,7 @@ public protocol DefaultStoreType<Default>: Sendable {
 
     /// Stores a value. If this throws, the old value stays.
     ///
-    /// If an equal value is stored already, nothing is written, and this need not wait for an
+    /// If the stored form would stay the same, nothing is written, and this need not wait for an
     /// update that another thread is making.
     ///
     /// If the suite saves in the background, this may return before the disk fails.
@@ -58,7 +59,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// try store.updateStored { stored in if stored?.isExpired == true { stored = nil } }
     /// ```
     ///
-    /// With `UserDefaults`, only writers in the same process wait, not other processes.
+    /// Writers of other processes wait if the suite is a settings file. With `UserDefaults`, only
+    /// writers in the same process wait.
     ///
     /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil`
     ///   removes it. It runs once, and nothing is written if it throws. Keep it short, because
@@ -72,13 +74,15 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// Calls the handler after each change of the stored value until the token is cancelled or
     /// deallocated.
     ///
-    /// Reports changes from any source: this store, other stores for the same key and, within
-    /// milliseconds, other processes. Each committed change is reported once, in the order of the
-    /// commits; of several by other processes in quick succession, perhaps only the last. A write
-    /// that fails or that stores an equal value is not reported. The handler runs under no lock, on
-    /// the thread of a writer or on one that processes external changes. It may read, write,
-    /// observe and cancel. Observers that trigger each other are stopped with an error after 100
-    /// rounds; a task that a handler starts begins a new count.
+    /// Reports changes from any source: this store, other stores for the same key and other
+    /// processes. Those of other processes arrive within milliseconds on a settings file on Linux,
+    /// and later on `UserDefaults` for keys with `.` or `@`. Each committed change is reported
+    /// once, in the order of the commits; of several by other processes in quick succession,
+    /// perhaps only the last. A write that fails is not reported, and neither is one of an equal
+    /// stored form; 5 and 5.0 have different forms. The handler runs under no lock, on the thread
+    /// of a writer or on one that processes external changes. It may read, write, observe and
+    /// cancel. Observers that trigger each other are stopped with an error after 100 rounds; a task
+    /// that a handler starts begins a new count.
     ///
     /// The default implementation only makes the initial call. An ``AnyStore`` around the store
     /// also reports the changes that are made through the `AnyStore`.
@@ -151,8 +155,8 @@ extension DefaultStoreType {
         }
     }
 
-    /// Reads, changes and writes the value in one step, while other writers wait. Starts with a
-    /// default if no value is stored.
+    /// Reads, changes and writes the value in one step, while other writers wait, as
+    /// ``updateStored(_:)`` does. Starts with a default if no value is stored.
     ///
     /// ```swift
     /// try store.update(default: 0) { $0 += 1 }
@@ -215,8 +219,8 @@ extension DefaultStoreType where Default: DefaultConfig {
         nonmutating set { set(newValue) }
     }
 
-    /// Reads, changes and writes the value in one step, while other writers wait. Starts with the
-    /// default if no value is stored.
+    /// Reads, changes and writes the value in one step, while other writers wait, as
+    /// ``updateStored(_:)`` does. Starts with the default if no value is stored.
     ///
     /// ```swift
     /// try store.update { $0.size = .large }

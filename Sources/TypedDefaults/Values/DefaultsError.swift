@@ -39,7 +39,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// An administrator provides the value, so the program cannot change it. Nothing was
         /// written. See ``UserDefault/isManaged``.
         public static let managed = Kind(code: .managed)
-        /// Another writer held the suite for more than two seconds. Nothing was written.
+        /// Another writer held the suite for more than two seconds, or still holds it in the second
+        /// after such a timeout. Nothing was written.
         public static let timedOut = Kind(code: .timedOut)
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind(code: .nestedWrite)

@@ -35,12 +35,16 @@
     ///     }
     /// }
     ///
-    /// // Writes nothing to disk.
+    /// // The view writes nothing to disk.
     /// #Preview { GridSettings().environment(\.defaultsSuite, .inMemory()) }
     /// ```
     ///
-    /// The view updates when this process or another one changes the value. Outside of views, use
-    /// ``UserDefault``, whose `$` is the setting itself.
+    /// The view updates when this process changes the value, and when a change by another process
+    /// is noticed. Outside of views, use ``UserDefault``, whose `$` is the setting itself.
+    ///
+    /// Use the setting only in a `body` and in the actions of its controls. In the view's `init`,
+    /// and in a test that uses a view which SwiftUI has not installed, there is no environment: the
+    /// setting reads and writes ``DefaultsSuite/standard``, and SwiftUI logs a fault.
     @propertyWrapper
     public struct ViewSetting<Value: Sendable>: DynamicProperty {
         @Environment(\.defaultsSuite) private var suite

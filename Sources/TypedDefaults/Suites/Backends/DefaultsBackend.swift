@@ -1,4 +1,4 @@
-import SettingsFile
+package import SettingsFile
 
 /// A place where settings are stored. Conform to this protocol to store settings elsewhere, such as
 /// in a database.
@@ -13,7 +13,8 @@ import SettingsFile
 /// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a
 ///    value reads `nil`.
 /// 2. Keys are compared by their UTF-8 bytes.
-/// 3. Every reader sees all edits of one commit or none of them, also after a crash.
+/// 3. Every reader sees all edits of one commit or none of them, also after a crash. The library's
+///    own backends for `UserDefaults` and iCloud keep this rule only for readers of one process.
 /// 4. A commit that throws has changed nothing.
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
 ///    `nil`, and is never overwritten.
@@ -106,10 +107,13 @@ package protocol SystemBackend: DefaultsBackend {
     /// conformances of the program once.
     var settingsFile: (any SettingsFileBackend)? { get }
 
-    /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
+    /// How long after a commit the suite calls ``flushInBackground()``.
     ///
     /// Zero means before a write returns, and `nil` means never.
     var synchronizationDelay: Duration? { get }
+
+    /// Does the same as ``DefaultsBackend/synchronize()`` while no caller waits for it.
+    func flushInBackground() throws(DefaultsError)
 
     /// The layers of a new suite on this backend.
     var layers: [DefaultsSuite.Layer] { get }
@@ -163,6 +167,7 @@ extension SystemBackend {
         try commit(edits.map { ($0.key, $0.value?.tree) })
     }
     package var settingsFile: (any SettingsFileBackend)? { nil }
+    package func flushInBackground() throws(DefaultsError) { try synchronize() }
     package var synchronizationDelay: Duration? { nil }
     package var layers: [DefaultsSuite.Layer] { [.stored] }
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
@@ -198,7 +203,14 @@ final class ForeignBackend: SystemBackend {
 package protocol SettingsFileBackend: SystemBackend {
     /// Calls ``DefaultsBackend/beginWrite()`` and returns the generation. Until
     /// ``DefaultsBackend/endWrite()``, only this process changes it.
-    func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64?
+    ///
+    /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
+    ///   file.
+    func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64?
+
+    /// Whether the name refers to the file that readers use, and not to a file with which another
+    /// program has replaced it.
+    var isInPlace: Bool { get }
 
     /// Copies the stored bytes of `key` unchanged. Call this between
     /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.

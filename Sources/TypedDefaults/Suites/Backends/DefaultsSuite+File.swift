@@ -7,10 +7,12 @@ import SettingsFile
 #endif
 
 extension DefaultsSuite {
-    /// When a change survives a power failure. Every change immediately survives a crash of the
-    /// process.
+    /// When a change to a settings file survives a power failure. Every change immediately survives
+    /// a crash of the process.
     public enum Durability: Sendable {
-        /// Within a second, at a normal exit, and when ``DefaultsSuite/synchronize()`` returns.
+        /// Within a second, at a normal exit, and when ``DefaultsSuite/synchronize()`` returns. If
+        /// the flush fails, it is tried again after increasing delays of up to a minute, and at a
+        /// normal exit.
         case process
         /// Immediately. A `set` or `save` takes as long as the disk does. If it throws because the
         /// flush failed, all readers see the new value, but the change may not survive a power
@@ -24,7 +26,8 @@ extension DefaultsSuite {
     /// The first write creates the file. If the file cannot be read, this initializer succeeds, and
     /// access to settings fails with ``DefaultsError/Kind/unavailable``.
     ///
-    /// - Important: On iOS, do not use this for a file in the folder of an app group; see
+    /// - Important: On iOS, tvOS, watchOS and visionOS, use this only in the app itself, for a file
+    ///   in the app's own container, and not in an extension or an app group; see
     ///   <doc:OnApplePlatforms>.
     ///
     /// - Parameters:

@@ -1,10 +1,10 @@
-import SettingsFile
+package import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
 package final class FileBackend: SystemBackend {
     package let location: String?
     let file: SettingsFile
-    private let isImmediate: Bool
+    package let synchronizationDelay: Duration?
 
     /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
     ///   only.
@@ -17,9 +17,12 @@ package final class FileBackend: SystemBackend {
         self.init(SettingsFile(namedPath: path), location: path, durability: .process)
     }
 
-    init(_ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability) {
+    init(
+        _ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability,
+        flushDelay: Duration = .milliseconds(300)
+    ) {
         (self.file, self.location) = (file, location)
-        isImmediate = durability == .immediate
+        synchronizationDelay = durability == .immediate ? .zero : flushDelay
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
@@ -54,7 +57,7 @@ package final class FileBackend: SystemBackend {
         try translating { () throws(SettingsFileError) in try file.changes(since: generation) }
     }
 
-    package func beginWrite() throws(DefaultsError) { _ = try beginWriteReturningGeneration() }
+    package func beginWrite() throws(DefaultsError) { _ = try beginWriteReturningGeneration(until: nil) }
 
     package func endWrite() { file.endWrite() }
 
@@ -97,7 +100,9 @@ package final class FileBackend: SystemBackend {
         try translating { () throws(SettingsFileError) in try file.synchronize() }
     }
 
-    package var synchronizationDelay: Duration? { isImmediate ? .zero : .milliseconds(300) }
+    package func flushInBackground() throws(DefaultsError) {
+        try translating { () throws(SettingsFileError) in try file.synchronize(isInBackground: true) }
+    }
 
     package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
         file.attach { report(DefaultsError($0)) }
@@ -118,9 +123,11 @@ package final class FileBackend: SystemBackend {
 }
 
 extension FileBackend: SettingsFileBackend {
-    package func beginWriteReturningGeneration() throws(DefaultsError) -> UInt64? {
-        try translating { () throws(SettingsFileError) in try file.beginWrite(isDurable: isImmediate) }
+    package func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
+        try translating { () throws(SettingsFileError) in try file.beginWrite(until: deadline) }
     }
+
+    package var isInPlace: Bool { file.isInPlace }
 
     package func copyRawValue(
         forKey key: String, to first: String, else second: String

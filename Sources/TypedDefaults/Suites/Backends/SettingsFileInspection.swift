@@ -17,6 +17,13 @@ public struct SettingsFileInspection: Sendable {
     /// What is wrong, in phrases that follow the file's name and contain no stored value. Empty if
     /// nothing is wrong.
     public var problems: [String] { file.problems }
+    /// Whether ``contents`` has all keys of the suite, including
+    /// ``SuiteContents/unreadableKeys``. False if the file is damaged, or if the library cannot use
+    /// it, because of its format, owner or folder.
+    ///
+    /// An unfinished record at the end, whose writer died, is a problem but not damage: its write
+    /// has never returned, or was not flushed before a power failure.
+    public var isComplete: Bool { file.isComplete }
     /// The version of the file format; `nil` if the header cannot be read.
     public var version: Int? { file.version }
     /// The number of times that the file was replaced; `nil` if the header cannot be read.
@@ -31,6 +38,8 @@ public struct SettingsFileInspection: Sendable {
     public var liveBytes: Int { file.liveBytes }
     /// The stored keys, sorted.
     public var keys: [String] { file.keys }
+    /// The stored values.
+    public let contents: SuiteContents
     /// The last edit of each key in valid records after the damage, sorted by key; `nil` for a
     /// removal.
     ///
@@ -38,11 +47,11 @@ public struct SettingsFileInspection: Sendable {
     /// values may have been written since.
     public let salvageable: [(key: String, value: PropertyList?)]
 
-    /// Reads a settings file without its lock and leaves it unchanged.
+    /// Reads a settings file and leaves it unchanged.
     ///
-    /// A record that another process is writing looks like damage. If there are problems, inspect
-    /// the file again. A copy of damage, `<name>.damaged-<crc>`, is reported as not a settings
-    /// file, together with the values that can be recovered from it.
+    /// Waits up to two seconds for another process that is writing. A copy of damage,
+    /// `<name>.damaged-<crc>`, is reported as not a settings file, together with the values that
+    /// can be recovered from it.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the file does
     ///   not exist or cannot be read.
@@ -50,11 +59,30 @@ public struct SettingsFileInspection: Sendable {
         guard file.isFileURL, !file.hasDirectoryPath else {
             throw DefaultsError(.unavailable, reason: "a settings file needs a file URL that does not end with a slash")
         }
+        guard let inspection = try FileInspection(file.path) else {
+            throw DefaultsError(.unavailable, reason: "the file \(file.path) does not exist")
+        }
+        self.file = inspection
+        contents = inspection.contents
+        salvageable = inspection.salvageable.map { ($0.key, $0.value?.withUnsafeBytes(ByteReader.wholeValue)) }
+    }
+}
+
+extension FileInspection {
+    /// Inspects a file of property lists. Returns `nil` if it does not exist.
+    init?(_ path: String) throws(DefaultsError) {
         do throws(SettingsFileError) {
-            self.file = try FileInspection(path: file.path) { ByteReader.wholeValue($0) != nil }
+            try self.init(path: path) { ByteReader.wholeValue($0) != nil }
         } catch {
             throw DefaultsError(error)
         }
-        salvageable = self.file.salvageable.map { ($0.key, $0.value?.withUnsafeBytes(ByteReader.wholeValue)) }
+    }
+
+    /// The stored values.
+    var contents: SuiteContents {
+        var trees: [ByteString: PropertyList] = [:]
+        for (key, value) in values { trees[ByteString(key)] = value.withUnsafeBytes(ByteReader.wholeValue) }
+        let unknown = Set(keys.map(ByteString.init)).subtracting(trees.keys)
+        return SuiteContents(base: SuiteContents.Base(trees, unknownKeys: unknown))
     }
 }

@@ -1,8 +1,7 @@
 import SettingsFile
 
 extension DefaultsSuite {
-    /// Changes several settings as one commit, alone among the writers of the suite in all
-    /// processes.
+    /// Changes several settings as one commit, while other writers of the suite wait.
     ///
     /// ```swift
     /// try suite.update { contents in
@@ -11,9 +10,10 @@ extension DefaultsSuite {
     /// }
     /// ```
     ///
-    /// Readers in every process see all of the changes or none, and observers of the suite receive
-    /// one event. Over `UserDefaults`, which writes key by key, other processes may see a part of
-    /// the changes for a moment.
+    /// Readers see all of the changes or none, and observers of the suite receive one event. With a
+    /// settings file, this holds for every process, and the writers of all processes wait. With
+    /// `UserDefaults`, which writes key by key, it holds for this process: other processes can see
+    /// or store a part of the changes, and write in between.
     ///
     /// - Parameter body: Edits the contents. It runs once; if it throws, nothing is written. Keep
     ///   it short, because other writers wait. Reading the suite inside it is safe. Writing the

@@ -71,7 +71,7 @@ extension SuiteContents {
     /// The keys whose values this version of the library cannot read, because a newer one wrote
     /// them.
     ///
-    /// Their values are not part of ``keys`` and of iteration.
+    /// They appear neither in ``keys`` nor in iteration.
     /// ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
     public var unreadableKeys: [String] {
         base.allUnknownKeys.filter { edits[$0] == nil }.map(\.string).sortedByBytes()

@@ -65,8 +65,8 @@ public struct DefaultsMigrator: Sendable {
 
     /// Makes the steps that the contents have not gone through, and records them.
     ///
-    /// This is the test of a migration, and on a copy of ``DefaultsSuite/contents()`` its dry run:
-    /// ``SuiteContents/difference(from:)`` then says what would change.
+    /// Call this in a test of a migration, or on a copy of ``DefaultsSuite/contents()`` for a dry
+    /// run. ``SuiteContents/difference(from:)`` then says what would change.
     ///
     /// - Returns: The names of the steps that were made.
     /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the record cannot be
@@ -168,12 +168,13 @@ extension DefaultsSuite {
     /// Makes the steps that this suite has not gone through, as one commit together with their
     /// record.
     ///
-    /// Two processes never make one step twice, and a crash leaves the settings from before or from
-    /// after all due steps. Other writers wait meanwhile, for at most two seconds, so a step must
-    /// not wait for anything. If no step is due, this is one read.
+    /// In a settings file, two processes never make one step twice, and a crash leaves the settings
+    /// from before or from after all due steps. Other writers wait meanwhile, for at most two
+    /// seconds, so a step must not wait for anything. If no step is due, this is one read.
     ///
-    /// `UserDefaults` and iCloud store key by key. The record comes last there, so a step that was
-    /// interrupted runs again; see ``DefaultsMigrator/register(_:_:)``.
+    /// `UserDefaults` and iCloud store key by key, and other processes do not wait. The record
+    /// comes last there, so a step that was interrupted runs again, and two processes can make one
+    /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///
     /// After ``removeAll()`` and on the first launch all steps are due, and find no values.
     ///

@@ -80,8 +80,8 @@ extension DefaultsSuite {
         /// The keys for which the destination already had a value, sorted. Both suites keep theirs.
         public let kept: [String]
         /// Why values stayed that this version cannot read, that the destination cannot store or
-        /// that an administrator provides. The errors name the whole keys in the suite in which the
-        /// values are.
+        /// that an administrator provides. The errors name the full key, prefix included, in the
+        /// suite that holds the value.
         public let refused: [DefaultsError]
 
         /// Each key on a line with what became of it, and no value.

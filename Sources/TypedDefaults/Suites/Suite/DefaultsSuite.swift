@@ -57,7 +57,7 @@ public struct DefaultsSuite: Sendable {
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the changes
     ///   could not be saved.
-    public func synchronize() throws { try currentCore.backend.synchronize() }
+    public func synchronize() throws { try currentCore.synchronize() }
 }
 
 extension DefaultsSuite {

@@ -138,6 +138,7 @@ int stat(const char *, struct stat *);
 int lstat(const char *, struct stat *);
 int fstat(int, struct stat *);
 int fstatat(int, const char *, struct stat *, int) API(10.10, 8.0, 2.0, 9.0);
+ssize_t readlinkat(int, const char *, char *, size_t) API(10.10, 8.0, 2.0, 9.0);
 int chmod(const char *, mode_t);
 int fchmod(int, mode_t);
 int chown(const char *, uid_t, gid_t);

@@ -198,7 +198,7 @@ SWIFT("Bundle") SENDABLE @interface NSBundle : NSObject
 @property(readonly, copy) NSURL *bundleURL API(10.6, 4.0, 2.0, 9.0);
 @property(readonly, copy) NSString *bundlePath;
 @end
-SWIFT("ProcessInfo") SENDABLE @interface NSProcessInfo : NSObject
+SWIFT("ProcessInfo") @interface NSProcessInfo : NSObject
 @property(class, readonly, strong) NSProcessInfo *processInfo;
 @property(copy) NSString *processName;
 @property(readonly, copy) NSDictionary<NSString *, NSString *> *environment;
@@ -262,6 +262,11 @@ SENDABLE @interface NSLock : NSObject <NSLocking>
 @end
 SENDABLE @interface NSRecursiveLock : NSObject <NSLocking>
 @end
+// https://developer.apple.com/documentation/foundation/nscondition
+SENDABLE @interface NSCondition : NSObject <NSLocking>
+- (BOOL)waitUntilDate:(NSDate *)limit SWIFT("wait(until:)") __attribute__((swift_attr("@_unavailableFromAsync")));
+- (void)broadcast;
+@end
 
 // https://developer.apple.com/documentation/foundation/filemanager and …/filehandle
 typedef NSString *NSFileAttributeKey __attribute__((swift_wrapper(struct))) SWIFT("FileAttributeKey");
@@ -270,7 +275,7 @@ extern NSFileAttributeKey const NSFilePosixPermissions SWIFT("FileAttributeKey.p
 extern NSFileAttributeKey const NSFileSize SWIFT("FileAttributeKey.size");
 extern NSFileAttributeKey const NSFileSystemFileNumber SWIFT("FileAttributeKey.systemFileNumber");
 extern NSFileAttributeKey const NSFileProtectionKey SWIFT("FileAttributeKey.protectionKey") API(11.0, 4.0, 2.0, 9.0);
-SWIFT("FileManager") SENDABLE @interface NSFileManager : NSObject
+SWIFT("FileManager") @interface NSFileManager : NSObject
 @property(class, readonly, strong) NSFileManager *defaultManager SWIFT("default");
 - (nullable NSURL *)containerURLForSecurityApplicationGroupIdentifier:(NSString *)identifier
     SWIFT("containerURL(forSecurityApplicationGroupIdentifier:)") API(10.8, 7.0, 2.0, 9.0);

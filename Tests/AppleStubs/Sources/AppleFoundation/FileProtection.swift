@@ -25,8 +25,11 @@ extension FileProtectionType {
     private static let attribute = "user.protection"
 
     fileprivate func set(ofItemAtPath path: String) {
-        // Another process may have removed the file. The real system would have created it with its
-        // class.
+        // An unusual `umask` may have withheld the right to set attributes, and another process may
+        // have removed the file. The real system would have created it with its class.
+        var status = stat()
+        if stat(path, &status) == 0 { chmod(path, 0o600) }
+        defer { if status.st_mode != 0 { chmod(path, status.st_mode & 0o777) } }
         let isSet = Self.setxattr(path, Self.attribute, rawValue, rawValue.utf8.count, 0) == 0 || errno == ENOENT
         precondition(
             isSet, "\(path): its file system keeps no attributes, so the stand-in cannot know classes of protection")

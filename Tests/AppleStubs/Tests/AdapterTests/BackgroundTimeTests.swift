@@ -1,10 +1,11 @@
 import AppleFoundation
 import Testing
 
+@testable import SettingsFile
 @testable import TypedDefaults
 
-/// Tests flushes of a process that may be suspended. Each test runs in its own process, because the
-/// stub's state applies to the whole process.
+/// Tests flushes and compactions of a process that may be suspended. Each test runs in its own
+/// process, because the stub's state applies to the whole process.
 struct BackgroundTimeTests {
     /// A backend that is flushed shortly after a change.
     private final class Backend: SystemBackend {
@@ -64,6 +65,67 @@ struct BackgroundTimeTests {
             exit(0)
         }
         #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("flushed\n"))
+    }
+
+    /// Runs `body` with a file that the next flush compacts.
+    private static func withLargeFile(_ body: (_ file: SettingsFile, URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appending(path: "settings")
+        let file = SettingsFile(path: url.path)
+        for _ in 0..<6 {
+            try file.beginWrite()
+            defer { file.endWrite() }
+            var record = RecordWriter()
+            record.append("filler", raw: ArraySlice(repeating: 1, count: 12_000))
+            try file.commit(&record)
+        }
+        try body(file, url)
+    }
+
+    private static func size(of url: URL) throws -> Int {
+        try #require(FileManager.default.contents(atPath: url.path)).count
+    }
+
+    @Test func compactionHoldsBackgroundTimeUntilItEnds() async {
+        await #expect(processExitsWith: .success) {
+            try Self.withLargeFile { file, url in
+                let size = try Self.size(of: url)
+                // Compaction waits while another process holds the lock of its temporary file.
+                let other = try File.directory(url.deletingLastPathComponent().path)
+                    .file(".settings.new", .createExclusively)
+                #expect(try other.tryLock())
+                let (isOver, end) = (Guarded(false), DispatchSemaphore(value: 0))
+                Thread.detachNewThread {
+                    #expect(throws: Never.self) { try file.synchronize() }
+                    isOver.withLock { $0 = true }
+                    end.signal()
+                }
+                while ProcessInfo.runningActivities == 0, !isOver.now { sched_yield() }
+                #expect(ProcessInfo.runningActivities == 1)
+                ProcessInfo.expireActivities()
+                other.unlock()
+                end.wait()
+                #expect(try Self.size(of: url) < size)
+                while ProcessInfo.runningActivities > 0 { sched_yield() }
+            }
+        }
+    }
+
+    /// Only compaction asks for time, not each write.
+    @Test func compactionWithoutBackgroundTimeContinues() async {
+        await #expect(processExitsWith: .success) {
+            ProcessInfo.refuseActivities(true)
+            try Self.withLargeFile { file, url in
+                let size = try Self.size(of: url)
+                try file.synchronize()
+                #expect(try Self.size(of: url) < size)
+                try file.synchronize()
+                let end = ContinuousClock.now + .seconds(10)
+                while ProcessInfo.refusedActivities == 0, ContinuousClock.now < end { sched_yield() }
+                #expect(ProcessInfo.refusedActivities == 1)
+            }
+        }
     }
 
     /// A naive adapter that runs its work at every call.

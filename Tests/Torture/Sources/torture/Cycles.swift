@@ -97,7 +97,7 @@ func cycle(_ path: String, count: Int, keeps: Bool) throws {
     let leaked = [
         try Resources.hasOpen(path) ? "files" : nil, after.descriptors > before.descriptors ? "descriptors" : nil,
         after.threads > before.threads ? "threads" : nil, after.mappings > before.mappings + 20 ? "mappings" : nil,
-        after.memory > before.memory + 1_024 ? "memory" : nil,
+        after.memory > before.memory + 768 ? "memory" : nil,
     ].compactMap(\.self)
     guard leaked.isEmpty else { fail("leaked: \(leaked.joined(separator: ", "))") }
 }

@@ -20,13 +20,13 @@ func write(_ suite: DefaultsSuite, limit: Int, acknowledgesFirst: Bool, continue
             try store.save(Entry(number))
             if number % 7 == 0 { suite.remove(["gone"]) }
             if number % 7 == 3 { suite[DefaultKey("gone", default: "")] = "soon" }
+            if !acknowledgesFirst { say("ACK \(number)") }
+            // If this fails, other processes read the value all the same.
             if synchronizes { try suite.synchronize() }
         } catch {
             say("ERROR \(error)")
             if !continuesOnError { exit(2) }
-            continue
         }
-        if !acknowledgesFirst { say("ACK \(number)") }
     }
 }
 

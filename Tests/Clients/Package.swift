@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Programs that use the library as people do, with its warnings as errors. One package, so that the
+// library is built once for all.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let mainActor: [SwiftSetting] =
+    strict + [
+        .define("MainActorClient"),
+        .defaultIsolation(MainActor.self), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+    ]
+
+let libraries: [Target.Dependency] = [
+    "TypedDefaults", .product(name: "TypedDefaultsTesting", package: "TypedDefaults"),
+]
+func client(_ name: String, _ settings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: ["TypedDefaults"], swiftSettings: settings)
+}
+func tests(of name: String, _ settings: [SwiftSetting] = strict) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + libraries, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "Clients",
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    dependencies: [.package(name: "TypedDefaults", path: "../..")],
+    targets: [
+        // The code of README.md, which `Scripts/readme` writes.
+        .testTarget(name: "ReadmeTests", dependencies: libraries, swiftSettings: strict),
+        // One client with the language's own defaults, and isolated to the main actor by default,
+        // as new Xcode projects are. The second one is a link to the first one's sources.
+        client("Camera"), tests(of: "Camera"),
+        client("MainActorCamera", mainActor), tests(of: "MainActorCamera", mainActor),
+        // Three small apps, written with README.md and the documentation pages only. Their tests
+        // fail if the library does not do what these pages say.
+        .executableTarget(name: "Notes", dependencies: ["TypedDefaults"], swiftSettings: strict),
+        tests(of: "Notes"),
+        client("CameraModel"), tests(of: "CameraModel"),
+        client("Migrating"), tests(of: "Migrating"),
+    ]
+)

@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+extension DefaultKey<Double> {
+    fileprivate static var quality: DefaultKey { DefaultKey("quality", default: 0.8) }
+}
+extension DefaultKey<Bool> {
+    fileprivate static var isQualityHigh: DefaultKey { DefaultKey("isQualityHigh", default: true) }
+}
+extension DefaultKey<String> {
+    fileprivate static var mode: DefaultKey { DefaultKey("mode", default: "photo") }
+}
+
+// The code of the page “Moving settings to another place”.
+
+private func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite)
+    -> [ObservationToken]
+{
+    // The old version has written it while this one did not run.
+    if old.contains(key), old[key] != new[key] { new[key] = old[key] }
+    return [
+        new.observe(key) { _ in old[key] = new[key] },
+        old.observe(key) { change in
+            if change.origin == .external { new[key] = old[key] }
+        },
+    ]
+}
+
+private func setQuality(_ quality: Double, in suite: DefaultsSuite) throws {
+    try suite.update { contents in
+        contents[.quality] = quality
+        contents[.isQualityHigh] = quality > 0.5
+    }
+}
+
+private func takeOverQuality(in suite: DefaultsSuite) throws {
+    try suite.update { contents in
+        let isHigh = contents[.isQualityHigh]
+        if isHigh != (contents[.quality] > 0.5) { contents[.quality] = isHigh ? 0.8 : 0.4 }
+    }
+}
+
+struct MovingRecipeTests {
+    final class AppConfig: StorableConfig { @Stored var userName = "" }
+
+    /// Each line of code of the page is a line of this file, in the same order within a block.
+    @Test func thePageShowsTheCodeOfThisFile() throws {
+        let file = URL(filePath: #filePath)
+        let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
+        let page = try String(
+            contentsOf: root.appending(path: "Sources/TypedDefaults/TypedDefaults.docc/MovingSettings.md"),
+            encoding: .utf8)
+        func lines(_ text: String) -> [Substring] {
+            text.split(separator: "\n").map { line in
+                let code = line.drop { $0 == " " }
+                return code.hasPrefix("private func") ? code.dropFirst(8) : code
+            }
+        }
+        let code = lines(try String(contentsOf: file, encoding: .utf8))
+        let blocks = page.components(separatedBy: "```swift\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+        #expect(blocks.count == 4)
+        for block in blocks {
+            let wanted = lines(block)
+            #expect(code.indices.contains { code[$0...].starts(with: wanted) }, "\(block)")
+        }
+    }
+
+    #if !canImport(Darwin)
+        /// Runs in a process of its own, so that the user's settings are not changed.
+        private func withFolder(_ body: (String) async throws -> Void) async throws {
+            let folder = try makeFile().deletingLastPathComponent()
+            try await body(folder.path)
+            try FileManager.default.removeItem(at: folder)
+        }
+
+        @Test func settingsMoveIntoAnAppGroup() async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
+                    setenv("XDG_CONFIG_HOME", folder, 1)
+                    let standard = DefaultsSuite.standard
+                    (standard[.quality], standard[.mode]) = (0.5, "video")
+                    standard[DefaultKey("windowFrame", default: "")] = "0 0 640 480"
+                    for _ in 1...2 {
+                        let group = try DefaultsSuite(name: "group.com.example.camera")
+                        let report = try DefaultsSuite.standard.move(.keys(.quality, .mode), to: group)
+                        for error in report.refused { print(error) }
+                        try #require(report.refused.isEmpty)
+                        try #require(group[.quality] == 0.5 && group[.mode] == "video")
+                        try #require(standard.keys() == ["windowFrame"])
+                    }
+                }
+            }
+        }
+
+        @Test func aRenamedProgramFindsItsSettings() async throws {
+            try await withFolder { folder in
+                // The old program.
+                let file = URL(filePath: folder + "/old-camera.defaults")
+                let old = try DefaultsSuite(file: file)
+                AppConfig(in: old, identifier: "old-camera").userName = "Ada"
+                old[.mode] = "video"
+                for _ in 1...2 {
+                    await #expect(processExitsWith: .success) { [folder = folder as String] in
+                        unsetenv("TYPED_DEFAULTS_STANDARD")
+                        setenv("XDG_CONFIG_HOME", folder, 1)
+                        DefaultsSuite.standardName = "com.example.camera"
+                        try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
+                        let config = AppConfig(identifier: "old-camera")
+                        try #require(config.userName == "Ada")
+                        try #require(DefaultsSuite.standard[.mode] == "video")
+                        try #require(DefaultsSuite.standard.location == folder + "/com.example.camera.defaults")
+                        try #require(DefaultsSuite(name: "old-camera").keys() == [])
+                    }
+                }
+            }
+        }
+    #endif
+
+    @Test func twoVersionsKeepTwoPlacesInStep() throws {
+        let (old, new) = (SpyBackend(["quality": 0.3]), SpyBackend())
+        let (first, second) = (DefaultsSuite(backend: old), DefaultsSuite(backend: new))
+        let tokens = mirror(.quality, of: first, in: second)
+        #expect(second[.quality] == 0.3, "the old version wrote it before")
+        second[.quality] = 0.4
+        #expect(old.contents["quality"] == 0.4)
+        old.write(0.6, forKey: "quality")
+        #expect(second[.quality] == 0.6, "another process writes the old place")
+        #expect(first[.quality] == 0.6)
+        for token in tokens { token.cancel() }
+        #expect(try first.move(.keys(.quality), to: second).moved == ["quality"])
+        #expect(old.contents.isEmpty)
+    }
+
+    @Test func twoVersionsKeepTwoFormsInStep() throws {
+        let suite = DefaultsSuite.inMemory()
+        try takeOverQuality(in: suite)
+        #expect(try suite.contents().isEmpty)
+        try setQuality(0.6, in: suite)
+        try takeOverQuality(in: suite)
+        #expect(suite[.quality] == 0.6)
+        // The old version.
+        suite[.isQualityHigh] = false
+        try takeOverQuality(in: suite)
+        #expect(suite[.quality] == 0.4)
+    }
+}

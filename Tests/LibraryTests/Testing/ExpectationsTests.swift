@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+struct ExpectationsTests {
+    struct Camera: DefaultConfig, Equatable {
+        static let key = "Camera"
+        var size = "medium"
+        var zoom = 1.5
+    }
+    /// A class of mistake that no store can notice: a property that is never encoded.
+    struct Forgetful: Codable, Equatable {
+        var name = "a"
+        var isHidden = false
+        enum CodingKeys: String, CodingKey { case name }
+    }
+    /// Reads what an earlier version stored under other names.
+    struct Renamed: DefaultConfig, Equatable {
+        static let key = "NewCamera"
+        static let formerKeys = ["Camera"]
+        var resolution = "none"
+        var zoom = 0.0
+        enum CodingKeys: String, CodingKey {
+            case resolution = "size"
+            case zoom
+        }
+    }
+
+    private func issues(_ body: () -> Void) -> [String] {
+        let texts = Guarded<[String]>([])
+        withKnownIssue(isIntermittent: true) {
+            body()
+        } matching: { issue in
+            texts.withLock {
+                $0.append("\(issue.sourceLocation?.line ?? 0) " + issue.comments.map(\.rawValue).joined())
+            }
+            return true
+        }
+        return texts.withLock { $0 }
+    }
+
+    @Test func aRoundTripIsExpected() throws {
+        expectRoundTrip(of: Camera(size: "large"))
+        expectRoundTrip(of: [1: "a"])
+        expectRoundTrip(of: Optional(3))
+        expectRoundTrip(of: Date(timeIntervalSinceReferenceDate: 0.1))
+        expectRoundTrip(of: Forgetful())
+        let line: Int = #line + 1
+        let texts = issues { expectRoundTrip(of: Forgetful(isHidden: true)) }
+        #expect(texts.count == 1)
+        #expect(texts.first?.hasPrefix("\(line) ") == true)
+        #expect(texts.first?.contains("isHidden: true) was stored, and") == true)
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func aMissingFixtureIsWrittenAndFailsOnce() throws {
+            let name = "expectations-\(UUID().uuidString).json"
+            let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let texts = issues { expectStored(Camera(), as: name) }
+            #expect(texts.count == 1)
+            #expect(texts.first?.contains("there was no fixture") == true)
+            expectStored(Camera(), as: name)
+            let json = try Data(contentsOf: file)
+            #expect(try SuiteContents(json: json) == ["Camera": ["size": "medium", "zoom": 1.5]])
+        }
+    #endif
+
+    @Test func aStoredFormIsPinned() {
+        expectStored(Camera(), as: "camera-1.json")
+        let texts = issues { expectStored(Camera(size: "large"), as: "camera-1.json") }
+        #expect(texts.count == 1)
+        for part in ["- ", "medium", "+ ", "large", "TYPED_DEFAULTS_RECORD=1", "camera-1.json"] {
+            #expect(texts.first?.contains(part) == true)
+        }
+        expectStored([1, 2], as: "numbers-1.json")
+    }
+
+    @Test func whatEarlierVersionsStoredIsRead() {
+        expectReads(fixture: "camera-1.json", as: Camera.self, equals: Camera())
+        expectReads(fixture: "camera-1.json", as: Renamed.self, equals: Renamed(resolution: "medium", zoom: 1.5))
+        expectReads(fixture: "numbers-1.json", as: [Int].self, equals: [1, 2])
+        let wrong = issues {
+            expectReads(fixture: "camera-1.json", as: Camera.self, equals: Camera(zoom: 2))
+            expectReads(fixture: "numbers-1.json", as: Camera.self, equals: Camera())
+            expectReads(fixture: "no-such-file.json", as: Camera.self, equals: Camera())
+            expectReads(fixture: "numbers-1.json", as: String.self, equals: "1")
+        }
+        #expect(wrong.count == 4)
+        #expect(wrong.first?.contains("zoom: 1.5) instead of") == true)
+        #expect(wrong.dropFirst().first?.contains("holds no value under the key of Camera") == true)
+        #expect(wrong.dropFirst(2).first?.contains("there is no fixture") == true)
+        #expect(wrong.last?.contains("unreadable") == true)
+    }
+}

@@ -1,0 +1,449 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests when a settings file is compacted, and that no value is lost.
+struct CompactionTests: SettingsFileTests {
+    /// Leaves the file as a process does that dies between the seal and the rename.
+    private func seal(_ file: URL) throws {
+        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let log = try #require(
+            FileLog.opening(
+                directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+                isWritable: true, sizeLimit: RecordFormat.sizeLimit)?.log)
+        try log.seal()
+    }
+
+    /// Makes the file larger than it may stay.
+    private func grow(_ suite: DefaultsSuite) throws {
+        let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
+        for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
+    }
+
+    /// The lock shows whether a process is writing the temporary file. Without a lock, it is left
+    /// over from a dead process.
+    @Test func onlyOneProcessRenamesIntoPlace() throws {
+        try withFile { file in
+            let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
+            let store = UserDefault(number, in: DefaultsSuite(backend: backend)).store
+            try Data(RecordFormat.magic).write(to: temporary)
+            let other = try File.existingDirectory(file.deletingLastPathComponent().path)
+                .file(temporary.lastPathComponent, .readWrite)
+            #expect(try other.tryLock())
+            let isRefused = fails(with: .unavailable) { try store.save(1) }
+            #expect(isRefused)
+            #expect(FileManager.default.contents(atPath: temporary.path) == Data(RecordFormat.magic))
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            // A process that waits continues with the file that another process has created.
+            let elsewhere = file.deletingLastPathComponent().appending(path: "elsewhere.defaults")
+            open(elsewhere)[number] = 2
+            try FileManager.default.moveItem(at: elsewhere, to: file)
+            #expect(store.get() == 2)
+            try store.save(3)
+            try FileManager.default.removeItem(at: file)
+            other.unlock()
+            try store.save(4)
+            #expect(open(file)[number] == 4)
+            #expect(!FileManager.default.fileExists(atPath: temporary.path))
+        }
+    }
+
+    @Test func aFileMovedIntoARecreatedFolderIsCompactedThere() throws {
+        try withFile { file in
+            let (folder, old) = (file.appendingPathExtension("a"), file.appendingPathExtension("b"))
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let path = folder.appending(path: "test.defaults")
+            let suite = open(path)
+            suite[number] = 1
+            #expect(rename(folder.path, old.path) == 0)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            #expect(rename(old.appending(path: "test.defaults").path, path.path) == 0)
+            try grow(suite)
+            try suite.synchronize()
+            let size = try #require(FileManager.default.attributesOfItem(atPath: path.path)[.size] as? Int)
+            #expect(size <= RecordFormat.keptSize)
+            #expect(open(path)[number] == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: old.path).isEmpty)
+        }
+    }
+
+    /// While the file with the name cannot be opened, reads must not return old values, and the
+    /// error must not be permanent.
+    @Test func openingAnInvalidReplacementIsRetried() throws {
+        try withFile { file in
+            let store = UserDefault(number, in: open(file)).store
+            try store.save(1)
+            let good = file.appendingPathExtension("good")
+            open(good)[number] = 2
+            try Data("no settings file".utf8).write(to: file, options: .atomic)
+            let isRefused = fails(with: .unavailable) { try store.save(3) }
+            #expect(isRefused)
+            for _ in 0..<2 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+            #expect(rename(good.path, file.path) == 0)
+            #expect(try store.load() == 2)
+        }
+    }
+
+    @Test func theErrorNamesAFileWithTheTemporaryName() throws {
+        try withFile { file in
+            let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
+            #expect(symlink("nowhere", temporary.path) == 0)
+            let error = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.reason.contains(temporary.lastPathComponent) == true)
+        }
+    }
+
+    /// After a process died between the seal and the rename, processes that have read the seal
+    /// continue with the old file.
+    @Test func theSealOfADeadWriterIsRemoved() throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            first[number] = 1
+            #expect(second[number] == 1)
+            try seal(file)
+            #expect(second[number] == 1)
+            first[number] = 2
+            #expect(second[number] == 2)
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    /// After a failed flush, or on a failing disk, records that were read before may be missing
+    /// when the file is compacted.
+    @Test func compactionReportsLostRecords() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            let failures = Failures(of: suite)
+            // Not through the suite, because its background flush might detect the loss first.
+            func commit(_ key: String, _ value: PropertyList) throws {
+                var result = Result<Void, DefaultsError>.success(())
+                try backend.writing {
+                    result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) }
+                }
+                try result.get()
+            }
+            try commit("number", 1)
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            try commit("number", 2)
+            try commit("other", 3)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(RecordFormat.headerLength + record + 12))
+            try handle.write(contentsOf: Data([0xFF]))
+            try handle.close()
+            let isRefused = fails(with: .unavailable) {
+                for _ in 0..<(2 * RecordFormat.busySize / 40_000) {
+                    try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
+                }
+            }
+            #expect(isRefused)
+            // From now on every reader sees the records before the damage. The rest is set aside.
+            #expect(suite[number] == 1)
+            #expect(suite[DefaultKey("other", default: 0)] == 0)
+            try UserDefault(number, in: suite).store.save(4)
+            #expect(open(file)[number] == 4)
+            #expect(failures.kinds == [.unreadable])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names.count == 2)
+        }
+    }
+
+    @Test func manySetsOfOneKeyDoNotGrowTheFile() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            func size() throws -> Int {
+                try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            }
+            var sizes: Set<Int> = []
+            for value in 0..<20_000 {
+                // A commit of about 300 bytes, so that the file is compacted once.
+                let filler = PropertyList.string(String(repeating: "x", count: 250))
+                try backend.writing {
+                    do { try backend.commit([("number", .integer(.init(value))), ("filler", filler)]) } catch {
+                        Issue.record(error)
+                    }
+                }
+                if value % 100 == 0 { sizes.insert(try size()) }
+            }
+            #expect(sizes.max() == RecordFormat.busySize)
+            try backend.synchronize()
+            let last = try size()
+            #expect(last <= RecordFormat.keptSize)
+            #expect(open(file)[number] == 19_999)
+        }
+    }
+
+    /// A large record is written over a hole instead of zeros. The word after it must be zero all
+    /// the same, and the next record must find room.
+    @Test(arguments: [66_000, 100_000, 131_000, 1_000_000])
+    func largeAndSmallRecordsFollowEachOther(length: Int) throws {
+        try withFile { file in
+            let (suite, reader) = (open(file), open(file))
+            let text = DefaultKey("text", default: "")
+            func inspect() throws -> SettingsFileInspection {
+                let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+                #expect(inspection.problems == [])
+                #expect(inspection.size >= inspection.end + 8)
+                return inspection
+            }
+            suite[number] = -1
+            var hits = 0
+            for round in 0..<20 {
+                // The record ends between 0 and 24 bytes before a page.
+                let bytesWithoutText = 8 + 13
+                let end = try inspect().end + bytesWithoutText + length
+                let count = length + (File.pageSize - end % File.pageSize) % File.pageSize + (4 - round % 4) * 8 - 32
+                suite[text] = String(repeating: "x", count: count)
+                // A compaction in between moves the record.
+                if try (inspect().end + round % 4 * 8) % File.pageSize == 0 { hits += 1 }
+                #expect(reader[text].utf8.count == count)
+                suite[number] = round
+                #expect(reader[number] == round)
+            }
+            #expect(hits > 0)
+            #expect(open(file)[number] == 19)
+        }
+    }
+
+    /// A process died between the seal and the rename, and another one flushes before the next
+    /// write.
+    @Test(arguments: [false, true])
+    func compactionIgnoresASeal(isKnown: Bool) throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            let failures = Failures(of: second)
+            try grow(first)
+            if isKnown { _ = try second.keys() }
+            try seal(file)
+            try second.synchronize()
+            _ = try second.keys()
+            try second.synchronize()
+            #expect(failures.kinds == [])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names == ["test.defaults"])
+            second[number] = 1
+            #expect(open(file)[DefaultKey("filler", default: "")].count == 12_005)
+        }
+    }
+
+    /// Damages a record as a disk does that has lost it.
+    private func damageFirstRecord(_ file: URL) throws {
+        let handle = try FileHandle(forUpdating: file)
+        try handle.seek(toOffset: UInt64(RecordFormat.headerLength + 12))
+        try handle.write(contentsOf: Data([0xFF]))
+        try handle.close()
+    }
+
+    /// A failed flush that the system reported to another process before this one opened the file
+    /// is not reported again.
+    @Test func aFlushReportsLostRecords() throws {
+        try withFile { file in
+            open(file)[number] = 1
+            let suite = open(file)
+            #expect(suite[number] == 1)
+            try damageFirstRecord(file)
+            #expect(fails(with: .unavailable) { try suite.synchronize() })
+            #expect(suite[number] == 0)
+            suite[number] = 2
+            try suite.synchronize()
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    @Test func aFlushDuringAWriteCompactsAFileWithLostRecords() throws {
+        try withFile { file in
+            open(file)[number] = 1
+            let backend = FileBackend(path: file.path)
+            #expect(try backend.keys() == ["number"])
+            try damageFirstRecord(file)
+            try backend.writing {
+                #expect(fails(with: .unavailable) { try backend.synchronize() })
+                do { try backend.commit([("other", 2)]) } catch { Issue.record(error) }
+            }
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch == 1)
+            #expect(open(file)[DefaultKey("other", default: 0)] == 2)
+        }
+    }
+
+    /// The header states that the records were flushed before the file got its name.
+    @Test func aCompactedFileStatesItsFlushedLength() throws {
+        try withFile { file in
+            let suite = open(file)
+            try grow(suite)
+            suite[number] = 1
+            try suite.synchronize()
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let base = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).base
+            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
+            #expect(base == UInt64(end) && base > 12_000)
+        }
+    }
+
+    /// Another process compacts the file while a value is decoded.
+    @Test func anUnreadableValueIsReportedOnceAcrossACompaction() throws {
+        struct FailingOnRead: DefaultConvertible {
+            static let key = "moody"
+            static let onRead = Guarded<(@Sendable () -> Void)?>(nil)
+            init?(_ object: Any) {
+                let onRead = Self.onRead.withLock { onRead in
+                    defer { onRead = nil }
+                    return onRead
+                }
+                onRead?()
+                return nil
+            }
+            func serialize() -> Any { 1 }
+        }
+        try withFile { file in
+            let (suite, other) = (open(file), open(file))
+            other[DefaultKey("moody", default: "")] = "bad"
+            let failures = Failures(of: suite)
+            let store = PersistentStore<FailingOnRead>(in: suite)
+            FailingOnRead.onRead.withLock {
+                $0 = {
+                    do {
+                        try grow(other)
+                        try other.synchronize()
+                    } catch {
+                        Issue.record(error)
+                    }
+                    _ = suite[number]
+                }
+            }
+            for _ in 0..<3 { #expect(store.get() == nil) }
+            #expect(failures.kinds == [.unreadable])
+        }
+    }
+
+    @Test func synchronizeReportsLostRecords() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite[number] = 1
+            try grow(suite)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: 60_000)
+            try handle.write(contentsOf: Data([0xFF]))
+            try handle.close()
+            let isTold = fails(with: .unavailable) { try suite.synchronize() }
+            #expect(isTold)
+            #expect(suite[number] == 1)
+            suite[number] = 2
+            #expect(open(file)[number] == 2)
+            try suite.synchronize()
+        }
+    }
+
+    @Test func aFileThatCannotBeCompactedIsStillFlushed() throws {
+        try withFile { file in
+            let suite = open(file)
+            try grow(suite)
+            // A folder that is not empty has the temporary name.
+            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            try suite.synchronize()
+            // A concurrent write does not turn this into a failure either.
+            try UserDefault(number, in: suite).store.updateStored { value in
+                value = 1
+                let isFlushed = DispatchSemaphore(value: 0)
+                Thread {
+                    do { try suite.synchronize() } catch { Issue.record(error) }
+                    isFlushed.signal()
+                }.start()
+                isFlushed.wait()
+            }
+            #expect(suite[DefaultKey("filler", default: "")].count == 12_005)
+            try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+            // Compaction is tried again when the file has grown by half.
+            for _ in 0..<2 { try grow(suite) }
+            try suite.synchronize()
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size <= RecordFormat.keptSize)
+        }
+    }
+
+    /// A copy as by `cp` is not supported, but a process that has the file open must detect it.
+    @Test func aWriteReportsThatAnOlderCopyReplacedTheContents() throws {
+        try withFile { file in
+            let suite = open(file)
+            let store = UserDefault(number, in: suite).store
+            try store.save(1)
+            let copy = try Data(contentsOf: file)
+            try store.save(2)
+            try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
+            try copy.write(to: file)
+            let isRefused = fails(with: .unavailable) { try store.save(4) }
+            #expect(isRefused)
+            #expect(suite[number] == 1)
+            try store.save(5)
+            #expect(open(file)[number] == 5)
+        }
+    }
+
+    @Test func aFlushReportsThatItsDescriptorWasReused() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            suite[number] = 1
+            let other = file.appendingPathExtension("other")
+            #expect(FileManager.default.createFile(atPath: other.path, contents: Data("mine".utf8)))
+            let descriptor = try #require(backend.file.state.withLock { $0.log?.file.descriptor })
+            let kept = dup(descriptor)
+            let opened = try FileHandle(forUpdating: other)
+            #expect(dup2(opened.fileDescriptor, descriptor) == descriptor)
+            let isRefused = fails(with: .unavailable) { try backend.synchronize() }
+            #expect(isRefused)
+            #expect(FileManager.default.contents(atPath: other.path) == Data("mine".utf8))
+            #expect(dup2(kept, descriptor) == descriptor)
+            close(kept)
+            try opened.close()
+            try backend.synchronize()
+        }
+    }
+
+    /// The folder may be read-only, or the file a mount point. Here a folder has the temporary
+    /// name.
+    @Test func aFileThatCannotBeCompactedGrowsToItsLimit() throws {
+        try withFile { file in
+            let limit = 1 << 20
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
+            let store = UserDefault(DefaultKey("text", default: ""), in: DefaultsSuite(backend: backend)).store
+            try store.save("")
+            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            for count in 40_000..<40_025 { try store.save(String(repeating: "x", count: count)) }
+            let isRefused = fails(with: .unavailable) {
+                for count in 40_025..<40_028 { try store.save(String(repeating: "x", count: count)) }
+            }
+            #expect(isRefused)
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size == limit)
+            try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
+            try store.save("z")
+            #expect(open(file)[DefaultKey("text", default: "")] == "z")
+        }
+    }
+
+    @Test func aFullFileIsNotCompactedForARecordThatDoesNotFit() throws {
+        try withFile { file in
+            let backend = FileBackend(
+                path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 4 * RecordFormat.step)
+            let suite = DefaultsSuite(backend: backend)
+            func save(_ name: String) throws {
+                try UserDefault(DefaultKey(name, default: ""), in: suite).store.save(
+                    String(repeating: "x", count: 30_000))
+            }
+            for number in 0..<8 { try save("\(number)") }
+            let epoch = try SettingsFileInspection(file: URL(filePath: file.path)).epoch
+            for _ in 0..<3 { #expect(fails(with: .refused) { try save("more") }) }
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch == epoch)
+            suite.remove(["0", "1"])
+            try save("more")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests how often failures are reported and compactions are tried.
+struct FailureReportTests: SettingsFileTests {
+    private func commit(_ backend: FileBackend, _ key: String, _ value: PropertyList) throws {
+        var result = Result<Void, DefaultsError>.success(())
+        try backend.writing { result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) } }
+        try result.get()
+    }
+
+    private func change(_ file: URL, at offset: Int, to bytes: [UInt8]) throws {
+        let handle = try FileHandle(forUpdating: file)
+        try handle.seek(toOffset: UInt64(offset))
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+    }
+
+    /// While a writer holds the lock, failures wait for its end.
+    @Test func everyFailureOfAWriteIsReported() throws {
+        try withFile { file in
+            let other = FileBackend(path: file.path)
+            for key in ["a", "b"] { try commit(other, key, 1) }
+            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
+            try change(file, at: end, to: [1, 2, 3])
+            let reports = Guarded<[String]>([])
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
+            backend.attach { error in reports.withLock { $0.append(error.reason) } }
+            try backend.writing {
+                // Opening the file has set the first damage aside. Now a record disappears, which a
+                // compaction finds.
+                try change(file, at: RecordFormat.headerLength + 12, to: [0xFF])
+                let filler = PropertyList.string(String(repeating: "x", count: 30_000))
+                #expect(fails(with: .unavailable) { for _ in 0..<20 { try backend.commit([("filler", filler)]) } })
+                #expect(throws: Never.self) { try backend.commit([("c", 2)]) }
+                #expect(reports.withLock { $0 }.isEmpty)
+            }
+            let copies = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+                .filter { $0.contains(".damaged-") }
+            let reasons = reports.withLock { $0 }
+            #expect(copies.count == 2 && reasons.count == 2)
+            for copy in copies { #expect(reasons.contains { $0.hasSuffix(copy) }) }
+            #expect(open(file)[DefaultKey("c", default: 0)] == 2)
+        }
+    }
+
+    #if os(Linux)
+        /// Each attempt takes the time of the disk, so a file that cannot be replaced must not cost
+        /// it at each flush.
+        @Test func aFailedCompactionIsTriedAgainWhenTheFileHasGrown() throws {
+            try withFile { file in
+                let backend = FileBackend(path: file.path)
+                func grow(_ count: Int) throws {
+                    for length in 12_000..<(12_000 + count) {
+                        try commit(backend, "filler", .string(String(repeating: "x", count: length)))
+                    }
+                }
+                try grow(6)
+                // A file of the temporary name that no settings file has: each attempt opens it.
+                let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
+                try Data("mine".utf8).write(to: temporary)
+                let attempts = try FileActivity(.open, temporary)
+                try backend.synchronize()
+                #expect(attempts.count == 1)
+                for value in 0..<5 {
+                    try commit(backend, "number", .integer(.init(value)))
+                    try backend.synchronize()
+                }
+                #expect(attempts.count == 1)
+                try grow(20)
+                try backend.synchronize()
+                #expect(attempts.count == 2)
+                try backend.synchronize()
+                #expect(attempts.count == 2)
+            }
+        }
+    #endif
+
+    /// Fills a file to its last byte. A value of eight bytes more is refused.
+    @Test func aFileHoldsExactlyItsLimit() throws {
+        let limit = 256 << 10
+        func store(_ file: URL) -> AnyStore<Data> {
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
+            return UserDefault(DefaultKey("data", default: Data()), in: DefaultsSuite(backend: backend)).store
+        }
+        func inspection(_ file: URL) throws -> SettingsFileInspection {
+            try SettingsFileInspection(file: URL(filePath: file.path))
+        }
+        // Without the word of zeros after the last record.
+        let full = limit - 8
+        var count = 100_000
+        try withFile { file in
+            try store(file).save(Data(count: count))
+            count += full - (try inspection(file).end)
+        }
+        try withFile { file in
+            #expect(fails(with: .refused) { try store(file).save(Data(count: count + 8)) })
+            try store(file).save(Data(count: count))
+            let inspection = try inspection(file)
+            #expect((inspection.end, inspection.size) == (full, limit))
+            #expect(store(file).get()?.count == count)
+        }
+    }
+}

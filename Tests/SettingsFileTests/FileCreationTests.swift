@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests under which circumstances files and folders are created, and how.
+struct FileCreationTests: SettingsFileTests {
+    #if os(macOS) || os(Linux)
+        /// A `umask` may withhold rights even from the owner. Each case runs in a process of its
+        /// own, as a user other than root, to whom no right matters.
+        @Test(arguments: [0o777, 0o277, 0o477, 0o077, 0o000] as [mode_t])
+        func theOwnerCanUseFilesAndFoldersWithAnyUmask(mask: mode_t) async throws {
+            let folder = try makeFile().deletingLastPathComponent()
+            if geteuid() == 0 { try #require(chown(folder.path, 65_534, 65_534) == 0) }
+            await #expect(processExitsWith: .success) { [path = folder.path as String, mask = mask as mode_t] in
+                if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
+                _ = umask(mask)
+                let file = "\(path)/one/two/test.defaults"
+                let number = DefaultKey("number", default: 0)
+                let filler = DefaultKey("filler", default: "")
+                let suite = DefaultsSuite(backend: FileBackend(path: file))
+                let failures = Failures(of: suite)
+                // The file is created, then replaced.
+                for count in 20_000..<20_006 { suite[filler] = String(repeating: "x", count: count) }
+                suite[number] = 1
+                try suite.synchronize()
+                #expect(try SettingsFileInspection(file: URL(filePath: file)).epoch == 1)
+                #expect(DefaultsSuite(backend: FileBackend(path: file))[number] == 1)
+                #expect(failures.all.isEmpty)
+                for (name, mode) in [("one", 0o700), ("one/two", 0o700), ("one/two/test.defaults", 0o600)] {
+                    let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+                    #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
+                }
+            }
+            try FileManager.default.removeItem(at: folder)
+        }
+    #endif
+
+    @Test(arguments: [ENOSPC, EDQUOT])
+    func aQuotaCountsAsAFullDisk(code: Int32) { #expect(FileFailure(call: "write", code: code).isDiskFull) }
+}

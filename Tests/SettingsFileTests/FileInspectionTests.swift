@@ -1,0 +1,284 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests the inspection of settings files. It must never change a file, and no bytes may crash it.
+struct FileInspectionTests {
+    private func withFile(_ body: (URL) throws -> Void) throws {
+        let file = try makeFile()
+        try body(file)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    private func problems(_ file: URL) throws -> [String] {
+        try SettingsFileInspection(file: URL(filePath: file.path)).problems
+    }
+
+    /// Creates a file of four records, k1 to k4, and returns its bytes and the offsets of the
+    /// records.
+    private func makeRecords(_ file: URL) throws -> (bytes: Data, starts: [Int]) {
+        let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+        for number in 1...4 {
+            suite[DefaultKey("k\(number)", default: "")] = String(repeating: "v", count: 20 + number)
+        }
+        let bytes = try #require(FileManager.default.contents(atPath: file.path))
+        var starts = [RecordFormat.headerLength]
+        for _ in 1...4 { starts.append(starts.last! + RecordFormat.length(ofPayload: Int(bytes[starts.last!]))) }
+        return (bytes, starts)
+    }
+
+    /// Inspects a file of the given bytes, and checks that they stay unchanged.
+    private func inspect(_ bytes: Data, _ file: URL) throws -> SettingsFileInspection {
+        try bytes.write(to: file)
+        chmod(file.path, 0o600)
+        let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+        #expect(FileManager.default.contents(atPath: file.path) == bytes)
+        return inspection
+    }
+
+    @Test func aValidFileHasNoProblem() throws {
+        try withFile { file in
+            let (_, starts) = try makeRecords(file)
+            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            suite.remove(["k2"])
+            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+            #expect(inspection.problems == [])
+            #expect(inspection.keys == ["k1", "k3", "k4"])
+            #expect(inspection.records == 5)
+            #expect(inspection.end == starts[4] + RecordFormat.length(ofPayload: 4))
+            #expect(inspection.size == 4 << 10)
+            #expect((inspection.version, inspection.epoch ?? 1) == (1, 0))
+            #expect(inspection.liveBytes > 0 && inspection.liveBytes < inspection.end - starts[0])
+            #expect(inspection.salvageable.isEmpty)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).count == 1)
+        }
+    }
+
+    /// The value of a damaged record is rejected unless only its checksum is damaged. No record
+    /// after it is lost.
+    @Test func recordsAfterAFlippedBitAreFound() throws {
+        try withFile { file in
+            let (bytes, starts) = try makeRecords(file)
+            for record in 0..<3 {
+                for bit in (starts[record] * 8)..<(starts[record + 1] * 8) {
+                    var flipped = bytes
+                    flipped[bit / 8] ^= 1 << (bit % 8)
+                    let inspection = try inspect(flipped, file)
+                    let isChecksum = (starts[record] + 4..<starts[record] + 8).contains(bit / 8)
+                    let expected = ((isChecksum ? record : record + 1)..<4).map { "k\($0 + 1)" }
+                    #expect(inspection.salvageable.map(\.key) == expected, "bit \(bit)")
+                    #expect(inspection.problems.count == 1)
+                    #expect(inspection.end == starts[record])
+                    #expect(inspection.keys == (0..<record).map { "k\($0 + 1)" })
+                    let last = inspection.salvageable.last?.value
+                    #expect(last == .string(String(repeating: "v", count: 24)))
+                }
+            }
+        }
+    }
+
+    @Test func recordsAfterADamagedHeaderAreFound() throws {
+        try withFile { file in
+            let (bytes, _) = try makeRecords(file)
+            for bit in 0..<(RecordFormat.headerLength * 8) {
+                var flipped = bytes
+                flipped[bit / 8] ^= 1 << (bit % 8)
+                let inspection = try inspect(flipped, file)
+                // Without the checksum of the header, neither the first record nor its chain to the
+                // second can be verified.
+                let expected = bit / 8 < 60 ? ["k1", "k2", "k3", "k4"] : ["k2", "k3", "k4"]
+                #expect(inspection.salvageable.map(\.key) == expected, "bit \(bit)")
+                #expect(inspection.problems.count == 1)
+            }
+        }
+    }
+
+    @Test func everyTruncationIsReportedWithoutInventedValues() throws {
+        try withFile { file in
+            let (bytes, starts) = try makeRecords(file)
+            for length in 1...starts[4] {
+                let inspection = try inspect(bytes.prefix(length), file)
+                #expect(inspection.problems.count == 1, "\(length)")
+                // A record that lacks only the zeros after its payload is whole.
+                let whole = (0..<4).filter { record in
+                    let payloadEnd = starts[record] + 8 + Int(bytes[starts[record]])
+                    return (payloadEnd..<starts[record + 1]).contains(length)
+                }
+                #expect(inspection.salvageable.map(\.key) == whole.map { "k\($0 + 1)" }, "\(length)")
+            }
+        }
+    }
+
+    @Test func aCopyOfDamageIsInspected() throws {
+        try withFile { file in
+            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            for number in 1...3 { suite[DefaultKey("k\(number)", default: 0)] = number }
+            // The value ends in zeros, which the copy lacks.
+            suite[DefaultKey("data", default: Data())] = Data(count: 100_000)
+            suite.remove(["k3"])
+            suite[DefaultKey("last", default: Data())] = Data(count: 100_000)
+            var bytes = try #require(FileManager.default.contents(atPath: file.path))
+            bytes[RecordFormat.headerLength + 9] ^= 1
+            try bytes.write(to: file)
+            let failures = Failures(of: suite)
+            let other = DefaultsSuite(backend: FileBackend(path: file.path))
+            _ = Failures(of: other)
+            #expect(try other.keys() == [])
+            #expect(failures.kinds == [])
+            let folder = file.deletingLastPathComponent()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            let copy = try #require(names.first { $0.contains(".damaged-") })
+            let salvageable = try SettingsFileInspection(file: URL(filePath: folder.appending(path: copy).path))
+                .salvageable
+            #expect(salvageable.map(\.key) == ["data", "k2", "k3", "last"])
+            #expect(salvageable.map(\.value) == [.data(Data(count: 100_000)), 2, nil, .data(Data(count: 100_000))])
+            // Inspecting the repaired file finds no problem.
+            let seen1 = try problems(file)
+            #expect(seen1 == [])
+        }
+    }
+
+    @Test func problemsOfTheFileAndFolderAreReported() throws {
+        try withFile { file in
+            _ = try makeRecords(file)
+            let folder = file.deletingLastPathComponent()
+            let other = folder.appending(path: "other")
+            chmod(file.path, 0o644)
+            let seen2 = try problems(file)
+            #expect(seen2 == ["has permissions wider than 0600"])
+            chmod(file.path, 0o600)
+            #expect(link(file.path, other.path) == 0)
+            let seen3 = try problems(file)
+            #expect(seen3 == ["has more than one hard link"])
+            #expect(unlink(file.path) == 0)
+            #expect(symlink(other.path, file.path) == 0)
+            // A link that only this user can change is followed.
+            chmod(folder.path, 0o700)
+            let seen4 = try problems(file)
+            #expect(seen4 == [])
+            #expect(unlink(file.path) == 0)
+            #expect(mkfifo(file.path, 0o600) == 0)
+            let seen5 = try problems(file)
+            #expect(seen5 == ["is not a regular file"])
+            #expect(unlink(file.path) == 0)
+            #expect(rename(other.path, file.path) == 0)
+            chmod(folder.path, 0o777)
+            let seen6 = try problems(file)
+            #expect(seen6 == ["is in a folder that is writable by all users"])
+            chmod(folder.path, 0o700)
+            if geteuid() == 0 {
+                #expect(chown(file.path, 1, 1) == 0)
+                let seen7 = try problems(file)
+                #expect(seen7 == ["belongs to another user"])
+                #expect(chown(file.path, 0, 0) == 0)
+            }
+            let seen8 = try problems(file)
+            #expect(seen8 == [])
+        }
+    }
+
+    @Test func aSealAndANewerVersionAreReported() throws {
+        try withFile { file in
+            let (bytes, starts) = try makeRecords(file)
+            var crc: UInt32 = 0
+            for index in 0..<4 { crc = crc << 8 | UInt32(bytes[starts[3] + 7 - index]) }
+            var sealed = bytes
+            var seal = withUnsafeBytes(of: RecordFormat.seal) { RecordWriter(payload: $0) }
+            _ = seal.finish(after: crc)
+            seal.withBytes { sealed.replaceSubrange(starts[4]..<(starts[4] + $0.count), with: $0) }
+            let inspection = try inspect(sealed, file)
+            #expect(inspection.problems.count == 1 && inspection.problems[0].hasPrefix("is sealed"))
+            #expect(inspection.keys.count == 4)
+
+            var newer = Array(bytes)
+            newer[8] = 2
+            let checksum = newer[..<60].withUnsafeBytes { CRC32C.checksum(of: $0) }
+            for index in 0..<4 { newer[60 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * index)) }
+            let other = try inspect(Data(newer), file)
+            #expect(
+                other.problems == ["cannot be read: it was written by a newer version of this library"])
+            #expect(other.salvageable.isEmpty)
+        }
+    }
+
+    @Test func aMissingFileIsNotCreated() throws {
+        try withFile { file throws in
+            let folder = file.deletingLastPathComponent()
+            for path in [file.path, folder.path + "/a/b/c.defaults", folder.path + "/"] {
+                #expect(fails(with: .unavailable) { _ = try SettingsFileInspection(file: URL(filePath: path)) })
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        }
+    }
+
+    /// The header says which records were flushed before the file got its name.
+    @Test func aFileThatLacksFlushedRecordsIsAProblem() throws {
+        try withFile { file in
+            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            for count in 60_000..<60_010 {
+                suite[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
+            }
+            try suite.synchronize()
+            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+            #expect(inspection.isComplete && inspection.epoch == 1)
+            let bytes = try Data(contentsOf: file)
+            let empty = bytes.prefix(RecordFormat.headerLength) + Data(count: bytes.count - RecordFormat.headerLength)
+            let problems = try inspect(empty, file).problems
+            #expect(
+                problems == ["ends at byte 64, although records up to byte \(inspection.end) had been flushed"])
+        }
+    }
+
+    /// This library creates no such file.
+    @Test(arguments: [(0, "is empty"), (4_096, "holds only zeros")])
+    func aFileWithoutHeaderIsAProblem(count: Int, problem: String) throws {
+        try withFile { file in
+            let inspection = try inspect(Data(count: count), file)
+            #expect(inspection.problems == [problem])
+            #expect(!inspection.isComplete)
+            #expect(
+                fails(with: .unavailable) { try DefaultsSuite(file: URL(filePath: file.path)).checkReadability() })
+        }
+    }
+
+    /// Inspects random bytes, alone and inside a valid file. Some of them look like the beginning
+    /// of a record.
+    @Test func noBytesCrashTheProcess() throws {
+        try withFile { file in
+            let (bytes, starts) = try makeRecords(file)
+            var generator = SeededGenerator(seed: 4)
+            for round in 0..<500 {
+                var fuzzed =
+                    round % 2 == 0 ? bytes.prefix(starts[4] + 64) : Data(count: .random(in: 0...600, using: &generator))
+                for _ in 0..<Int.random(in: 1...12, using: &generator) where !fuzzed.isEmpty {
+                    let place = Int.random(in: 0..<fuzzed.count, using: &generator)
+                    let some: [UInt8] = [0, 1, 2, 3, 8, 16, 0x7F, 0x80, 0xFF, .random(in: 0...255, using: &generator)]
+                    fuzzed[place] = some.randomElement(using: &generator)!
+                }
+                if round % 5 == 0 { fuzzed.removeLast(.random(in: 0...fuzzed.count, using: &generator)) }
+                _ = try inspect(fuzzed, file)
+            }
+        }
+    }
+
+    /// Every eight bytes look like the beginning of a record of 16 MiB. Summing all of them would
+    /// take days.
+    @Test func theSearchForRecordsIsBounded() throws {
+        try withFile { file in
+            let count = 16 << 20
+            let word: [UInt8] = [1, 0, 0x7F, 0, 1, 1, 1, 1]
+            var bytes = Data(count: count)
+            bytes.withUnsafeMutableBytes { bytes in
+                for place in stride(from: 0, to: count, by: 8) { bytes[place...].copyBytes(from: word) }
+            }
+            let start = ContinuousClock.now
+            let inspection = try inspect(bytes, file)
+            #expect(inspection.problems.count == 2, "it gives up, and says so")
+            #expect(ContinuousClock.now - start < .seconds(60))
+        }
+    }
+}

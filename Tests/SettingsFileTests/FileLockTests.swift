@@ -1,0 +1,115 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests who holds the lock of a settings file, and what a writer reports that does not get it.
+struct FileLockTests: SettingsFileTests {
+    private func opened(_ file: URL) throws -> File {
+        try File.existingDirectory(file.deletingLastPathComponent().path).file(file.lastPathComponent, .readWrite)
+    }
+
+    /// Returns whether another process could lock the file now.
+    private func isUnlocked(_ file: URL) throws -> Bool { try opened(file).tryLock() }
+
+    private func commit(_ backend: FileBackend, _ key: String, _ value: PropertyList) throws {
+        var result = Result<Void, DefaultsError>.success(())
+        try backend.writing { result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) } }
+        try result.get()
+    }
+
+    @Test func aWriterTimesOutWhileAnotherProcessHoldsTheLock() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
+            let suite = DefaultsSuite(backend: backend)
+            let store = UserDefault(number, in: suite).store
+            try store.save(1)
+            let other = try opened(file)
+            #expect(try other.tryLock())
+            let error = #expect(throws: DefaultsError.self) { try store.save(2) }
+            #expect(error?.kind == .timedOut)
+            #expect(error?.reason.contains(file.path) == true)
+            #expect(store.get() == 1)
+            other.unlock()
+            try store.save(3)
+            #expect(open(file)[number] == 3)
+        }
+    }
+
+    /// A lock that stays would cost all other processes their writes until this one ends.
+    @Test func noCallKeepsTheLock() throws {
+        try withFile { file in
+            let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
+            let obstacle = temporary.appending(path: "inside")
+            let backend = FileBackend(path: file.path)
+            func grow() throws {
+                for count in 12_000..<12_006 {
+                    try commit(backend, "filler", .string(String(repeating: "x", count: count)))
+                }
+            }
+            // A commit, and one that is refused.
+            try commit(backend, "number", 1)
+            #expect(try isUnlocked(file))
+            let long = String(repeating: "x", count: RecordFormat.keyLimit + 1)
+            #expect(fails(with: .refused) { try commit(backend, long, 1) })
+            #expect(try isUnlocked(file))
+            // A compaction that fails, and one that replaces the file.
+            try grow()
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            try backend.synchronize()
+            #expect(try isUnlocked(file))
+            try FileManager.default.removeItem(at: temporary)
+            for _ in 0..<4 { try grow() }
+            let epoch = try SettingsFileInspection(file: URL(filePath: file.path)).epoch
+            try backend.synchronize()
+            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch != epoch)
+            #expect(try isUnlocked(file))
+            // A write that fails because records have disappeared.
+            try commit(backend, "number", 2)
+            let older = try Data(contentsOf: file)
+            try commit(backend, "number", 3)
+            try older.write(to: file)
+            #expect(fails(with: .unavailable) { try commit(backend, "number", 4) })
+            #expect(try isUnlocked(file))
+            // A reader that cannot repair the file, and one that can.
+            var damaged = try Data(contentsOf: file)
+            damaged[RecordFormat.headerLength + 12] ^= 1
+            try damaged.write(to: file)
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            let reader = FileBackend(path: file.path)
+            #expect(try reader.value(forKey: "number") == nil)
+            #expect(try isUnlocked(file))
+            try FileManager.default.removeItem(at: temporary)
+            let repairing = FileBackend(path: file.path)
+            #expect(try repairing.keys() == [])
+            #expect(try isUnlocked(file))
+            withExtendedLifetime((backend, reader, repairing)) {}
+        }
+    }
+
+    @Test func anInspectionWaitsForAWriterNoLongerThanItsTimeout() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            for value in 1...2 { try commit(backend, "number", .integer(.init(value))) }
+            let writer = try opened(file)
+            #expect(try writer.tryLock())
+            // Half a record.
+            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
+            try writer.write([9, 0, 0, 0, 1], at: end)
+            func inspection() throws -> FileInspection {
+                try #require(FileInspection(path: file.path, timeout: .milliseconds(50)) { _ in true })
+            }
+            let waiting = try inspection()
+            #expect(!waiting.isComplete && waiting.end == end)
+            try writer.write([0, 0, 0, 0, 0], at: end)
+            #expect(try inspection().isComplete)
+            #expect(try !isUnlocked(file), "an inspection needs the lock only after it has found a problem")
+            writer.unlock()
+            try writer.write([9, 0, 0, 0, 1], at: end)
+            #expect(try !inspection().isComplete)
+            #expect(try isUnlocked(file))
+        }
+    }
+}

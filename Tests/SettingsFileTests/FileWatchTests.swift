@@ -1,0 +1,224 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests changes that arrive without a read. Another backend for the file acts as another process.
+struct FileWatchTests {
+    private let number = DefaultKey("number", default: 0)
+
+    @Test func changesReplacementsAndRemovalsAreReported() throws {
+        let file = try makeFile()
+        let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+        let backend = FileBackend(path: file.path)
+        let suite = DefaultsSuite(backend: backend)
+        let reported = DispatchSemaphore(value: 0)
+        backend.watch { _ in reported.signal() }
+        func expectChange(_ value: Int, _ what: Comment) {
+            repeat {
+                guard reported.wait(timeout: .now() + 10) == .success else {
+                    Issue.record(what)
+                    return
+                }
+            } while suite[number] != value
+        }
+        writer[number] = 1
+        expectChange(1, "the file is created")
+        for value in 2...20 {
+            writer[number] = value
+            expectChange(value, "a change")
+        }
+        // Enough bytes for several compactions.
+        for _ in 0..<40 {
+            writer[DefaultKey("filler", default: "")] = String(repeating: "x", count: .random(in: 5_000...6_000))
+        }
+        writer[number] = 21
+        expectChange(21, "a change after replacements")
+
+        let other = file.deletingLastPathComponent().appending(path: "other.defaults")
+        DefaultsSuite(backend: FileBackend(path: other.path))[number] = 30
+        #expect(rename(other.path, file.path) == 0)
+        expectChange(30, "another file is renamed over it")
+        try FileManager.default.removeItem(at: file)
+        expectChange(0, "the file is removed")
+        DefaultsSuite(backend: FileBackend(path: file.path))[number] = 31
+        expectChange(31, "it is created again")
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        expectChange(0, "its folder is removed")
+        for value in 32...33 {
+            DefaultsSuite(backend: FileBackend(path: file.path))[number] = value
+            expectChange(value, "a change in a new folder")
+        }
+        backend.watch(nil)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    /// A program that manages configuration files moves the file and leaves a link in its place.
+    @Test func changesBehindALinkThatReplacedTheFileAreReported() throws {
+        let file = try makeFile()
+        let target = file.deletingLastPathComponent().appending(path: "target.defaults")
+        let backend = FileBackend(path: file.path)
+        let suite = DefaultsSuite(backend: backend)
+        let reported = DispatchSemaphore(value: 0)
+        suite[number] = 1
+        backend.watch { _ in reported.signal() }
+        #expect(rename(file.path, target.path) == 0 && symlink(target.path, file.path) == 0)
+        for value in 2...4 {
+            DefaultsSuite(backend: FileBackend(path: target.path))[number] = value
+            repeat {
+                try #require(reported.wait(timeout: .now() + 10) == .success)
+            } while suite[number] != value
+            // Let the watch be armed again, so that the next event is one of the contents.
+            while reported.wait(timeout: .now() + 0.05) == .success {}
+        }
+        backend.watch(nil)
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func aChangeMakesASuiteReadOnlyWhatChanged() throws {
+        let file = try makeFile()
+        let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+        writer[number] = 1
+        let backend = CountingBackend(FileBackend(path: file.path))
+        let suite = DefaultsSuite(backend: backend)
+        let changed = DispatchSemaphore(value: 0)
+        let tokens =
+            (1...100).map { suite.observe(DefaultKey("\($0)", default: 0)) { _ in } }
+            + [suite.observe(number) { _ in changed.signal() }]
+        let before = backend.reads
+        writer[number] = 2
+        #expect(changed.wait(timeout: .now() + 10) == .success)
+        #expect(backend.reads - before < 10)
+        for token in tokens { token.cancel() }
+    }
+
+    /// Counts the reads of a file.
+    private final class CountingBackend: DefaultsBackend {
+        private let base: FileBackend
+        private let count = Guarded(0)
+        var reads: Int { count.withLock { $0 } }
+        var location: String? { base.location }
+        var generation: UInt64? { base.generation }
+
+        init(_ base: FileBackend) { self.base = base }
+
+        func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+            count.withLock { $0 += 1 }
+            return try base.value(forKey: key)
+        }
+
+        func keys() throws(DefaultsError) -> [String] { try base.keys() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try base.commit(edits) }
+        func beginWrite() throws(DefaultsError) { try base.beginWrite() }
+        func endWrite() { base.endWrite() }
+        func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
+            try base.changes(since: generation)
+        }
+        func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { base.watch(onChange) }
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func aStoppedWatchReportsNothingAndLeaksNothing() async throws {
+            await #expect(processExitsWith: .success) {
+                let file = try makeFile()
+                let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+                writer[DefaultKey("number", default: 0)] = 1
+                let backend = FileBackend(path: file.path)
+                func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
+                // Dispatch opens some descriptors of its own the first time.
+                backend.watch { _ in }
+                backend.watch(nil)
+                let before = descriptors()
+                for _ in 0..<200 {
+                    // Some systems report a change once when the watch begins.
+                    let isOver = Guarded(false)
+                    backend.watch { _ in
+                        if isOver.withLock({ $0 }) { Issue.record("reported a change after the end") }
+                    }
+                    backend.watch(nil)
+                    isOver.withLock { $0 = true }
+                    writer[DefaultKey("number", default: 0)] += 1
+                }
+                // The descriptors are closed on the queues of the watches.
+                for _ in 0..<500 where descriptors() > before { usleep(10_000) }
+                #expect(descriptors() <= before)
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+        }
+    #endif
+
+    #if os(Linux)
+        /// A callback for each write would slow down the writer. After each event the watch pauses,
+        /// and then reports once what changed before it was armed again.
+        @Test func aBurstOfWritesIsReportedAtMostTwicePerPause() throws {
+            let file = try makeFile()
+            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+            writer[number] = 0
+            let backend = FileBackend(path: file.path)
+            let start = ContinuousClock.now
+            let (calls, last) = (Guarded(0), DispatchSemaphore(value: 0))
+            let suite = DefaultsSuite(backend: backend)
+            backend.watch { [number] _ in
+                calls.withLock { $0 += 1 }
+                if suite[number] == 5_000 { last.signal() }
+            }
+            for value in 1...5_000 { writer[number] = value }
+            #expect(last.wait(timeout: .now() + 10) == .success)
+            backend.watch(nil)
+            let pauses = Int((ContinuousClock.now - start) / .milliseconds(2))
+            #expect(calls.withLock { $0 } <= 2 * (pauses + 1))
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// No later event wakes the threads of these watches.
+        @Test func anEndedWatchClosesItsDescriptor() async throws {
+            await #expect(processExitsWith: .success) {
+                let file = try makeFile()
+                DefaultsSuite(backend: FileBackend(path: file.path))[DefaultKey("number", default: 0)] = 1
+                let backend = FileBackend(path: file.path)
+                func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
+                let before = descriptors()
+                for _ in 0..<50 {
+                    backend.watch { _ in }
+                    backend.watch(nil)
+                }
+                // The threads close the descriptors.
+                for _ in 0..<500 where descriptors() > before { usleep(10_000) }
+                #expect(descriptors() <= before)
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+        }
+
+        /// The callback runs on the thread that the end of the watch ends.
+        @Test func aWatchMayEndInItsOwnCallback() throws {
+            let file = try makeFile()
+            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+            writer[number] = 0
+            let backend = FileBackend(path: file.path)
+            let ended = DispatchSemaphore(value: 0)
+            backend.watch { _ in
+                backend.watch(nil)
+                ended.signal()
+            }
+            writer[number] = 1
+            #expect(ended.wait(timeout: .now() + 10) == .success)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
+
+    @Test func aFailedWatchPollsAndIsReportedOnce() {
+        let polls = DispatchSemaphore(value: 0)
+        let backend = FileBackend(path: "/dev/null/nowhere/test.defaults")
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        for _ in 0..<2 {
+            backend.watch { _ in polls.signal() }
+            for _ in 0..<3 { #expect(polls.wait(timeout: .now() + 10) == .success) }
+            backend.watch(nil)
+        }
+        #expect(failures.kinds == [.unavailable])
+    }
+}

@@ -1,0 +1,284 @@
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+/// Reads and writes files that the engine of commit 077144d has written. Format 1 is frozen: every
+/// later version must read them.
+///
+/// | fixture | what it holds |
+/// |---|---|
+/// | `whole` | every kind of value; replaced twice, then commits of one and of many edits |
+/// | `sealed` | a seal, as a process leaves it that dies between the seal and the rename |
+/// | `torn` | a record up to the boundary of a block, as a killed writer leaves it |
+/// | `damaged` | one changed byte in the third of five records |
+/// | `copy` | what that engine set aside of `damaged` |
+///
+/// `theFixturesAreWritten` has written them. What each version of an app reads of the settings of
+/// another one is tested in ``TimeMachineTests``.
+struct FormatFixtureTests: SettingsFileTests {
+    private struct Camera: DefaultConfig, Equatable {
+        static let key = "Camera"
+        struct Lens: Codable, Equatable {
+            var name = "wide"
+            var apertures = [1.8, 2.2]
+        }
+        enum Mode: String, Codable { case photo, video }
+        var mode = Mode.photo
+        var lens = Lens()
+        var lenses: [String: Lens] = [:]
+        var note: String?
+        var taken = Date(timeIntervalSinceReferenceDate: 0)
+    }
+
+    private static let camera = Camera(
+        mode: .video, lens: Camera.Lens(name: "tele", apertures: [2.8]), lenses: ["é": Camera.Lens()], note: "",
+        taken: Date(timeIntervalSinceReferenceDate: -1.25))
+    private static let history = DefaultKey("history", default: [Camera](), form: .jsonData)
+    private static let longKey = String(repeating: "k", count: 4_095) + "!"
+
+    /// Values that are compared to the bit.
+    private static let values: [String: PropertyList] = [
+        "bool/false": false, "bool/true": true,
+        "integer/zero": 0, "integer/negative": -1, "integer/smallest": .integer(.init(exactly: Int64.min)!),
+        "integer/large": .integer(.init(exactly: Int64.max)!), "integer/largest": .integer(.init(exactly: UInt64.max)!),
+        "double/tenth": 0.1, "double/negative zero": -0.0, "double/smallest": .double(.leastNonzeroMagnitude),
+        "double/infinity": .double(-.infinity), "double/nan": .double(Double(nan: 42, signaling: false)),
+        "date/reference": .date(Date(timeIntervalSinceReferenceDate: 0)),
+        "date/before": .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000.125)),
+        "string/empty": "", "string/unicode": "e\u{301}é\u{0}👩‍👩‍👧", "string/127": .string(filler(127)),
+        "string/128": .string(filler(128)), "string/large": .string(filler(9_000)),
+        "data/empty": .data(Data()), "data/zeros": .data(Data(count: 40)),
+        "data/large": .data(Data((0..<9_000).map { UInt8(truncatingIfNeeded: $0 &* $0) })),
+        "array/empty": [], "array/mixed": [true, 1, 1.0, "1", .data(Data([1])), ["a": []]],
+        "dictionary/empty": [:], "dictionary": ["": 0, "é": ["deeper": [nested(60)]]],
+        "": "the empty key", "ключ 🔑": "a key of other letters", longKey: "the longest key",
+        "user-42/quality": 0.25, "former name": 7, "set twice": 2,
+    ]
+
+    private static func filler(_ count: Int) -> String {
+        String(decoding: (0..<count).map { 97 + UInt8($0 % 26) }, as: UTF8.self)
+    }
+
+    private static func nested(_ depth: Int) -> PropertyList { depth == 0 ? "bottom" : [nested(depth - 1)] }
+
+    /// The five records of `damaged`.
+    private static let records = (1...5).map { "record \($0)" }
+
+    private enum Fixture: String, CaseIterable { case whole, sealed, torn, damaged, copy }
+
+    private static func url(_ fixture: Fixture) -> URL {
+        URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Fixtures/format-1-\(fixture.rawValue).defaults")
+    }
+
+    /// Calls `body` with a copy of a fixture, whose folder holds nothing else.
+    private func withCopy(of fixture: Fixture, _ body: (URL) throws -> Void) throws {
+        try withFile { file in
+            try Data(contentsOf: Self.url(fixture)).write(to: file)
+            #expect(chmod(file.path, 0o600) == 0)
+            try body(file)
+        }
+    }
+
+    private func names(beside file: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).sorted()
+    }
+
+    private func expectWhole(_ suite: DefaultsSuite, changed: [String: PropertyList] = [:], removed: [String] = [])
+        throws
+    {
+        var values = Self.values
+        for (key, value) in changed { values[key] = value }
+        for key in removed { values[key] = nil }
+        let contents = try suite.contents()
+        for key in Set(values.keys).union(contents.map(\.key)) {
+            switch key {
+            case "Camera", "history", "mode.unreadable-info": break
+            case "mode": #expect(contents[key] == 5)
+            case "mode.unreadable": #expect(contents[key] == "portrait")
+            default: #expect(contents[key] == values[key], "\(key.prefix(40))")
+            }
+        }
+        #expect(suite[DefaultKey("Camera", default: Camera())] == Self.camera)
+        #expect(suite[Self.history] == [Self.camera, Camera()])
+        #expect(suite.scoped("user-42/")[DefaultKey<Double>("quality", default: 0)] == 0.25)
+        #expect(suite[DefaultKey("new name", formerly: "former name", default: 0)] == 7)
+    }
+
+    @Test func everyValueOfFormat1ReadsBack() throws {
+        try withCopy(of: .whole) { file in
+            let inspection = try SettingsFileInspection(file: file)
+            #expect(inspection.problems == [])
+            #expect((inspection.version, inspection.epoch) == (1, 2))
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            try expectWhole(suite)
+            #expect(failures.all.isEmpty)
+            #expect(try Data(contentsOf: file) == Data(contentsOf: Self.url(.whole)), "reading changes nothing")
+        }
+    }
+
+    @Test func aFileOfFormat1IsWrittenAndReplaced() throws {
+        try withCopy(of: .whole) { file in
+            let changed: [String: PropertyList] = ["set twice": 3, "added": ["new"]]
+            // A flush in the background might hold the lock when the file is due for compaction.
+            let suite = DefaultsSuite(
+                backend: FileBackend(path: file.path, timeout: .seconds(10), flushDelay: .seconds(3_600)))
+            try suite.update { contents in for (key, value) in changed { contents[key] = value } }
+            try expectWhole(open(file), changed: changed)
+            for count in 20_000..<20_006 { suite[DefaultKey("filler", default: "")] = Self.filler(count) }
+            suite.remove(["filler", "bool/true"])
+            try suite.synchronize()
+            let inspection = try SettingsFileInspection(file: file)
+            #expect((inspection.version, inspection.epoch) == (1, 3))
+            try expectWhole(open(file), changed: changed, removed: ["bool/true"])
+            #expect(try names(beside: file) == [file.lastPathComponent])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aSealOfFormat1IsRemovedByTheNextWrite(isImmediate: Bool) throws {
+        try withCopy(of: .sealed) { file in
+            #expect(try SettingsFileInspection(file: file).problems.contains { $0.contains("sealed") })
+            let suite = open(file, isImmediate ? .immediate : .process)
+            let failures = Failures(of: suite)
+            #expect(suite[number] == 1)
+            suite[number] = 2
+            try suite.synchronize()
+            #expect(failures.all.isEmpty)
+            #expect(open(file)[number] == 2)
+            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(try names(beside: file) == [file.lastPathComponent])
+        }
+    }
+
+    @Test func aTornRecordOfFormat1IsErased() throws {
+        try withCopy(of: .torn) { file throws in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            #expect(suite[number] == 1)
+            #expect(suite[DefaultKey("torn", default: "")] == "")
+            #expect(failures.kinds == [.unreadable])
+            suite[number] = 2
+            #expect(open(file)[number] == 2)
+            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(try names(beside: file) == [file.lastPathComponent])
+        }
+    }
+
+    @Test func damageOfFormat1IsSetAsideByteForByte() throws {
+        try withCopy(of: .damaged) { file in
+            #expect(try recovered(from: file) == Array(Self.records[3...]))
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            #expect(try suite.keys().sorted() == Array(Self.records[..<2]))
+            #expect(failures.kinds == [.unreadable])
+            let copies = try names(beside: file).filter { $0.contains(".damaged-") }
+            let copy = file.deletingLastPathComponent().appending(path: try #require(copies.first))
+            #expect(copies.count == 1)
+            #expect(try Data(contentsOf: copy) == Data(contentsOf: Self.url(.copy)))
+        }
+        #expect(try recovered(from: Self.url(.copy)) == Array(Self.records[3...]))
+    }
+
+    /// Returns the keys of the whole records after the damage.
+    private func recovered(from file: URL) throws -> [String] {
+        let salvageable = try SettingsFileInspection(file: file).salvageable
+        for (key, value) in salvageable { #expect(value == .string(key)) }
+        return salvageable.map(\.key)
+    }
+
+}
+
+extension FormatFixtureTests {
+    private static let isWriting = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_WRITE_FIXTURES"] != nil
+
+    /// Set `TYPED_DEFAULTS_WRITE_FIXTURES` and run `swift test --filter FormatFixtureTests`. A
+    /// fixture that exists is never written again: it is what that engine has written, whatever
+    /// today's writes.
+    @Test(.enabled(if: isWriting))
+    func theFixturesAreWritten() throws {
+        for fixture in Fixture.allCases where FileManager.default.fileExists(atPath: Self.url(fixture).path) {
+            Issue.record("\(Self.url(fixture).lastPathComponent) exists and must stay as it is")
+            return
+        }
+        try writeWhole(Self.url(.whole))
+        let sealed = Self.url(.sealed)
+        open(sealed)[number] = 1
+        try withLog(sealed) { try $0.seal() }
+        try writeTorn(Self.url(.torn))
+        try writeDamaged(Self.url(.damaged))
+        // Opening sets the damage aside.
+        try withCopy(of: .damaged) { file in
+            _ = try open(file).keys()
+            let name = try #require(try names(beside: file).first { $0.contains(".damaged-") })
+            try FileManager.default.copyItem(
+                at: file.deletingLastPathComponent().appending(path: name), to: Self.url(.copy))
+        }
+    }
+
+    private func writeWhole(_ file: URL) throws {
+        let suite = open(file)
+        suite[DefaultKey("removed", default: 0)] = 1
+        suite[DefaultKey("mode", default: "")] = "portrait"
+        for _ in 1...2 {
+            for count in 12_000..<12_006 { suite[DefaultKey("filler", default: "")] = Self.filler(count) }
+            try suite.synchronize()
+        }
+        suite.remove(["filler", "removed"])
+        for (index, key) in Self.values.keys.sorted().enumerated() where index % 2 == 0 {
+            try suite.update { $0[key] = Self.values[key] }
+        }
+        try suite.update { contents in
+            contents["set twice"] = 1
+            contents["removed"] = "again"
+            for (key, value) in Self.values { contents[key] = value }
+        }
+        suite[DefaultKey("Camera", default: Camera())] = Self.camera
+        suite[Self.history] = [Self.camera, Camera()]
+        // Another type, so that the text is set aside.
+        open(file)[DefaultKey("mode", default: 0)] = 5
+        suite.remove(["removed"])
+        try suite.synchronize()
+    }
+
+    private func writeTorn(_ file: URL) throws {
+        let suite = open(file)
+        suite[number] = 1
+        let end = try SettingsFileInspection(file: file).end
+        suite[DefaultKey("torn", default: "")] = Self.filler(2_000)
+        var bytes = try Data(contentsOf: file)
+        let start = (end / 512 + 2) * 512
+        bytes = bytes.prefix(start) + Data(count: bytes.count - start)
+        try bytes.write(to: file)
+    }
+
+    private func writeDamaged(_ file: URL) throws {
+        let suite = open(file)
+        var ends: [Int] = []
+        for key in Self.records {
+            suite[DefaultKey(key, default: "")] = key
+            ends.append(try SettingsFileInspection(file: file).end)
+        }
+        var bytes = try Data(contentsOf: file)
+        bytes[ends[1] + 12] ^= 0xFF
+        try bytes.write(to: file)
+    }
+
+    private func withLog(_ file: URL, _ body: (FileLog) throws -> Void) throws {
+        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let name = file.lastPathComponent
+        let opened = try FileLog.opening(
+            directory.file(name, .readWrite), named: name, in: directory, isWritable: true,
+            sizeLimit: RecordFormat.sizeLimit)
+        try body(try #require(opened?.log))
+    }
+}

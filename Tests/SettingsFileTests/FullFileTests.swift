@@ -1,0 +1,141 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests of files at their size limit, and of disks without space.
+struct FullFileTests: SettingsFileTests {
+    private static let limit = 4 * RecordFormat.step
+
+    private func open(_ file: URL, limit: Int) -> DefaultsSuite {
+        DefaultsSuite(backend: FileBackend(path: file.path, timeout: .seconds(60), sizeLimit: limit))
+    }
+
+    private func key(_ number: Int) -> DefaultKey<Data> { DefaultKey("\(number)", default: Data()) }
+
+    /// Stores values until the file refuses another one, and returns how many.
+    private func fill(_ suite: DefaultsSuite, with count: Int) -> Int {
+        for number in 0... {
+            do { try UserDefault(key(number), in: suite).store.save(Data(repeating: 1, count: count)) } catch {
+                return number
+            }
+        }
+        return 0
+    }
+
+    @Test(arguments: [100, 5_000, 100_000]) func aFullFileCanBeEmptied(valueLength: Int) throws {
+        try withFile { file in
+            let suite = open(file, limit: Self.limit)
+            let count = fill(suite, with: valueLength)
+            try #require(count > 1)
+            let other = open(file, limit: Self.limit)
+            let failures = [Failures(of: suite), Failures(of: other)]
+            for number in 0..<count { (number % 2 == 0 ? suite : other).remove(key(number)) }
+            #expect(failures.flatMap(\.kinds) == [])
+            #expect(try open(file, limit: Self.limit).keys() == [])
+            #expect(fill(suite, with: valueLength) == count)
+        }
+    }
+
+    @Test func aValueInAFullFileCanBecomeSmaller() throws {
+        try withFile { file in
+            let suite = open(file, limit: Self.limit)
+            let count = fill(suite, with: 5_000)
+            for number in 0..<count {
+                try UserDefault(key(number), in: suite).store.save(Data(repeating: 2, count: 4_000))
+            }
+            #expect(open(file, limit: Self.limit)[key(count - 1)].count == 4_000)
+        }
+    }
+
+    /// The reserve of a full file is for smaller values only, and keeps room for a seal.
+    @Test func aFullFileRefusesLargerValues() throws {
+        try withFile { file in
+            let suite = open(file, limit: Self.limit)
+            let count = fill(suite, with: 5_000)
+            for number in 0..<count {
+                #expect(
+                    fails(with: .refused) {
+                        try UserDefault(key(number), in: suite).store.save(Data(repeating: 2, count: 6_000))
+                    })
+            }
+            let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
+            #expect(try #require(size) <= Self.limit)
+        }
+    }
+
+    #if os(Linux)
+        /// Returns the offset at which the next record begins.
+        private static func end(of path: String) throws -> Int {
+            try SettingsFileInspection(file: URL(filePath: path)).end
+        }
+
+        /// A limit of the process cuts the write after the last byte that is not zero. Another
+        /// process may have read the record by then.
+        @Test func aRecordWhoseMissingPartConsistsOfZerosIsStored() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let key = DefaultKey("data", default: Data())
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                let store = UserDefault(key, in: suite).store
+                try store.save(Data([1]))
+                signal(SIGXFSZ, SIG_IGN)
+                try cutWrites(at: Self.end(of: path) + 64)
+                let zeros = Data(count: 1_000)
+                try store.save(zeros)
+                #expect(fails(with: .unavailable) { try store.save(Data(repeating: 1, count: 1_000)) })
+                try cutWrites(at: nil)
+                #expect(store.get() == zeros)
+                #expect(DefaultsSuite(backend: FileBackend(path: path))[key] == zeros)
+                try store.save(Data([2]))
+                #expect(DefaultsSuite(backend: FileBackend(path: path))[key] == Data([2]))
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// Readers touch the word after the last record through a mapping. On a full tmpfs, that
+        /// ends the process if the file has a hole there, which a failed large write may leave.
+        @Test func theWordAfterARecordIsAllocated() throws {
+            try withFile { file in
+                let suite = open(file)
+                suite[number] = 0
+                let handle = try FileHandle(forUpdating: file)
+                try handle.truncate(atOffset: 200_000)
+                for value in 1...2_000 {
+                    suite[key(value % 3)] = Data(count: value % 24)
+                    let end = try Self.end(of: file.path)
+                    // SEEK_DATA
+                    #expect(lseek(handle.fileDescriptor, off_t(end), 3) == off_t(end), "at \(end)")
+                }
+                try handle.close()
+            }
+        }
+    #endif
+
+    @Test func aFileDoublesItsSizeUpToOneStep() throws {
+        try withFile { file in
+            // A flush would compact the file.
+            let suite = DefaultsSuite(
+                backend: FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
+            var sizes: [Int] = []
+            for value in 0..<5_000 {
+                suite[number] = value
+                let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+                if size != sizes.last { sizes.append(size) }
+            }
+            #expect(sizes.prefix(7) == [4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 196_608])
+        }
+    }
+}
+
+#if os(Linux)
+    /// Makes writes of this process end at an offset; `nil` for no limit.
+    private func cutWrites(at offset: Int?) throws {
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(1), &limit) == 0)
+        limit.rlim_cur = offset.map { rlim_t($0) } ?? limit.rlim_max
+        try #require(setrlimit(__rlimit_resource_t(1), &limit) == 0)
+    }
+#endif

@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests of a settings file that is named by a symbolic link, as programs that manage configuration
+/// files create it.
+struct LinkedFileTests: SettingsFileTests {
+    /// Runs `body` with a path in one folder, and the path of a target in another.
+    private func withLink(
+        to form: String = "absolute", _ body: (_ link: URL, _ target: URL) throws -> Void
+    ) throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent().appending(path: "dotfiles")
+            try makeFolder(folder)
+            try makeFolder(file.deletingLastPathComponent().appending(path: "config"))
+            let link = file.deletingLastPathComponent().appending(path: "config/test.defaults")
+            let file = folder.appending(path: "target.defaults")
+            let target = form == "relative" ? "../dotfiles/target.defaults" : file.path
+            #expect(symlink(target, link.path) == 0)
+            try body(link, file)
+        }
+    }
+
+    private func makeFolder(_ folder: URL) throws {
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    private func isLink(_ file: URL) -> Bool {
+        var status = stat()
+        return lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    @Test(arguments: ["absolute", "relative"]) func aLinkIsFollowed(form: String) throws {
+        try withLink(to: form) { link, target in
+            let suite = open(link)
+            #expect(suite[number] == 0)
+            suite[number] = 1
+            #expect(isLink(link))
+            #expect(open(target)[number] == 1)
+            // A compaction replaces the target, not the link.
+            for count in 60_000..<60_010 {
+                suite[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
+            }
+            try suite.synchronize()
+            #expect(isLink(link))
+            #expect(try SettingsFileInspection(file: target).epoch ?? 0 > 0)
+            open(target)[number] = 2
+            #expect(suite[number] == 2)
+            let names = try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path)
+            #expect(names == [target.lastPathComponent])
+        }
+    }
+
+    @Test func aLinkToALinkIsFollowed() throws {
+        try withLink { link, target in
+            let second = target.appendingPathExtension("2")
+            #expect(symlink(second.lastPathComponent, target.path) == 0)
+            open(link)[number] = 1
+            #expect(isLink(target))
+            #expect(open(second)[number] == 1)
+        }
+    }
+
+    @Test func aLinkThatLeadsElsewhereIsNoticedByTheNextWrite() throws {
+        try withLink { link, target in
+            let suite = open(link)
+            suite[number] = 1
+            try suite.synchronize()
+            let other = target.appendingPathExtension("other")
+            open(other)[number] = 7
+            #expect(unlink(link.path) == 0 && symlink(other.path, link.path) == 0)
+            try suite.update(number) { $0 += 1 }
+            #expect(open(other)[number] == 8)
+            #expect(open(target)[number] == 1)
+        }
+    }
+
+    @Test func damageIsCopiedBesideTheTarget() throws {
+        try withLink { link, target in
+            open(link)[number] = 1
+            let handle = try FileHandle(forUpdating: target)
+            try handle.seek(toOffset: UInt64(SettingsFileInspection(file: target).end))
+            try handle.write(contentsOf: Data("damage.".utf8 + [1]))
+            try handle.close()
+            let suite = open(link)
+            let failures = Failures(of: suite)
+            #expect(suite[number] == 1)
+            #expect(failures.kinds == [.unreadable])
+            let names = try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path)
+            #expect(names.contains { $0.hasPrefix("target.defaults.damaged-") })
+            #expect(isLink(link))
+        }
+    }
+
+    @Test func observersHearChangesOfTheTarget() throws {
+        try withLink { link, target in
+            open(target)[number] = 1
+            let suite = open(link)
+            let heard = Guarded(0)
+            let token = UserDefault(number, in: suite).observe { change in
+                heard.withLock { $0 = change.newValue ?? 0 }
+            }
+            open(target)[number] = 2
+            heard.wait { $0 == 2 }
+            #expect(heard.withLock { $0 } == 2)
+            token.cancel()
+        }
+    }
+
+    /// Folders and target, each writable by the group or by all users.
+    @Test(arguments: ["config", "dotfiles", "dotfiles/target.defaults"], [mode_t(0o020), 0o002])
+    func aLinkThatOthersCanChangeIsRefused(path: String, mode: mode_t) throws {
+        try withLink { link, target in
+            open(target)[number] = 1
+            let changed = link.deletingLastPathComponent().deletingLastPathComponent().appending(path: path)
+            #expect(chmod(changed.path, 0o700 | mode) == 0)
+            let store = UserDefault(number, in: open(link)).store
+            let error = #expect(throws: DefaultsError.self) { _ = try store.load() }
+            #expect(error?.kind == .unavailable)
+            let reason = error?.reason ?? ""
+            #expect(reason.contains("run chmod go-w") || reason.contains("writable by all users"))
+            #expect(fails(with: .unavailable) { try store.save(2) })
+            #expect(chmod(changed.path, 0o700) == 0)
+            try store.save(3)
+            #expect(open(target)[number] == 3)
+        }
+    }
+
+    @Test func aLinkIntoAMissingFolderIsNoReasonToCreateOne() throws {
+        try withLink { link, target in
+            let folder = target.deletingLastPathComponent()
+            try FileManager.default.removeItem(at: folder)
+            let store = UserDefault(number, in: open(link)).store
+            #expect(try store.load() == nil)
+            #expect(fails(with: .unavailable) { try store.save(1) })
+            #expect(!FileManager.default.fileExists(atPath: folder.path))
+        }
+    }
+
+    @Test func aCircleOfLinksIsRefused() throws {
+        try withLink { link, target in
+            #expect(symlink(link.path, target.path) == 0)
+            #expect(fails(with: .unavailable) { try UserDefault(number, in: open(link)).store.save(1) })
+        }
+    }
+
+    #if os(Linux)
+        @Test func aLinkOfAnotherUserIsRefused() throws {
+            guard geteuid() == 0 else { return }
+            try withLink { link, target in
+                #expect(lchown(link.path, 65_534, 65_534) == 0)
+                #expect(fails(with: .unavailable) { try UserDefault(number, in: open(link)).store.save(1) })
+                #expect(!FileManager.default.fileExists(atPath: target.path))
+            }
+        }
+    #endif
+}

@@ -1,0 +1,227 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// What other programs do to a settings file that a process has open.
+enum Disturbance: CaseIterable {
+    case removed, renamed, renamedAndDeleted, replacedByBackup, folderMoved, folderReplaced
+
+    /// The number that is stored under the name afterwards; `nil` if there is no file.
+    var number: Int? {
+        switch self {
+        case .removed, .renamed, .renamedAndDeleted, .folderMoved: nil
+        case .replacedByBackup, .folderReplaced: 7
+        }
+    }
+
+    /// Returns the function that disturbs the file. Prepares a backup if the disturbance needs one.
+    func prepare(_ file: URL, makeBackup: (URL) -> Void) throws -> () throws -> Void {
+        let folder = file.deletingLastPathComponent()
+        let moved = URL(filePath: folder.path + "-moved")
+        let backup = folder.appending(path: "backup.defaults")
+        let newFolder = URL(filePath: folder.path + "-new")
+        switch self {
+        case .replacedByBackup: makeBackup(backup)
+        case .folderReplaced: makeBackup(newFolder.appending(path: file.lastPathComponent))
+        default: break
+        }
+        let manager = FileManager.default
+        return {
+            switch self {
+            case .removed: try manager.removeItem(at: file)
+            case .renamed: try manager.moveItem(at: file, to: backup)
+            case .renamedAndDeleted:
+                try manager.moveItem(at: file, to: backup)
+                try manager.removeItem(at: backup)
+            case .replacedByBackup: #expect(rename(backup.path, file.path) == 0)
+            case .folderMoved: try manager.moveItem(at: folder, to: moved)
+            case .folderReplaced:
+                try manager.moveItem(at: folder, to: moved)
+                try manager.moveItem(at: newFolder, to: folder)
+            }
+        }
+    }
+}
+
+struct MovedFileTests: SettingsFileTests {
+    enum Moment: CaseIterable { case before, between, after }
+
+    struct Case: CustomTestStringConvertible {
+        let disturbance: Disturbance
+        let moment: Moment
+        let isEqual: Bool
+        let durability: DefaultsSuite.Durability
+
+        static let all = Disturbance.allCases.flatMap { disturbance in
+            Moment.allCases.flatMap { moment in
+                [true, false].flatMap { isEqual in
+                    [.process, .immediate].map {
+                        Case(disturbance: disturbance, moment: moment, isEqual: isEqual, durability: $0)
+                    }
+                }
+            }
+        }
+
+        var testDescription: String {
+            "\(disturbance) \(moment) a set of \(isEqual ? "an equal" : "another") value, \(durability)"
+        }
+    }
+
+    /// A write and an equal `set` are in the file that has the name, whatever other programs did
+    /// before. What they do later is noticed by `synchronize()`, which throws if changes of this
+    /// process were not flushed.
+    @Test(arguments: Case.all) func noAcknowledgmentIsFalse(_ test: Case) throws {
+        try withFolder { file in
+            let suite = DefaultsSuite(
+                backend: FileBackend(
+                    path: file.path, durability: test.durability, timeout: .seconds(60), flushDelay: .seconds(3_600)))
+            let failures = Failures(of: suite)
+            let setting = UserDefault(DefaultKey<Int?>("number"), in: suite)
+            let disturb = try test.disturbance.prepare(file) { open($0)[number] = 7 }
+            let heard = Guarded<Int?>(nil)
+            let token = setting.observe { change in heard.withLock { $0 = change.newValue ?? nil } }
+            let isFlushed = test.durability == .immediate
+
+            try setting.store.save(1)
+            if test.moment == .before { try suite.synchronize() }
+            if test.moment != .after { try disturb() }
+            let value = test.isEqual ? 1 : 2
+            try setting.store.save(value)
+            #expect(open(file)[number] == value)
+            if test.moment == .after { try disturb() }
+
+            let expected = test.moment == .after ? test.disturbance.number : value
+            let isLost = !isFlushed && test.moment != .before
+            #expect(fails(with: .unavailable) { try suite.synchronize() } == isLost)
+            #expect(setting.value == expected)
+            heard.wait { $0 == expected }
+            #expect(heard.withLock { $0 } == expected)
+            #expect((test.moment == .after && expected == nil) == !FileManager.default.fileExists(atPath: file.path))
+
+            // What is gone is not written again, and the next write counts.
+            try suite.synchronize()
+            suite[DefaultKey("other", default: 0)] = 3
+            #expect(open(file)[DefaultKey("other", default: 0)] == 3)
+            #expect(open(file)[DefaultKey<Int?>("number")] == expected)
+            try suite.synchronize()
+            #expect(failures.kinds == [])
+            token.cancel()
+        }
+    }
+
+    /// An `update` that changes nothing looks at the name too.
+    @Test(arguments: Disturbance.allCases)
+    func anUpdateIsNeverAppliedToAMissingFile(_ disturbance: Disturbance) throws {
+        try withFolder { file in
+            let suite = open(file)
+            let disturb = try disturbance.prepare(file) { open($0)[number] = 7 }
+            suite[number] = 1
+            try suite.synchronize()
+            try disturb()
+            try suite.update(number) { $0 += 0 }
+            #expect(suite[number] == disturbance.number ?? 0)
+            try suite.update(number) { $0 += 1 }
+            #expect(open(file)[number] == (disturbance.number ?? 0) + 1)
+        }
+    }
+
+    /// A program that moves a folder away must find no new one when it moves another one there.
+    @Test func aReaderDoesNotCreateAFolder() throws {
+        try withFolder { file in
+            let folder = file.deletingLastPathComponent()
+            let suite = open(file)
+            suite[number] = 1
+            try suite.synchronize()
+            try FileManager.default.removeItem(at: folder)
+            try suite.synchronize()
+            #expect(suite[number] == 0)
+            #expect(open(file)[number] == 0)
+            #expect(!FileManager.default.fileExists(atPath: folder.path))
+        }
+    }
+
+    /// A program that removes the file has removed all values, whether they were flushed or not.
+    @Test func aFlushInTheBackgroundDoesNotReportARemovedFile() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600))
+            let suite = DefaultsSuite(backend: backend)
+            suite[number] = 1
+            try FileManager.default.removeItem(at: file)
+            try backend.flushInBackground()
+            #expect(suite[number] == 0)
+            #expect(fails(with: .unavailable) { try suite.synchronize() })
+            try suite.synchronize()
+        }
+    }
+
+    /// A compaction by another process carries over what this process has not flushed.
+    @Test func commitsInACompactedFileAreNotLost() throws {
+        try withFile { file in
+            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
+            suite[number] = 1
+            let old = try inode(of: file)
+            try makeCompaction(by: other)
+            #expect(try inode(of: file) != old)
+            try suite.synchronize()
+            #expect(suite[number] == 1)
+        }
+    }
+
+    @Test func commitsInACompactedFileThatWasRemovedAreLost() throws {
+        try withFile { file in
+            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
+            suite[number] = 1
+            try makeCompaction(by: other)
+            try FileManager.default.removeItem(at: file)
+            open(file)[number] = 5
+            #expect(fails(with: .unavailable) { try suite.synchronize() })
+            #expect(suite[number] == 5)
+        }
+    }
+
+    /// A backup program may keep a file by a second name. The compaction by another process then
+    /// leaves the old file with a name.
+    @Test func aCompactedFileWithASecondNameIsNotWrittenTo() throws {
+        try withFile { file in
+            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
+            suite[number] = 1
+            // Open it now, because a file with two names is refused.
+            #expect(other[number] == 1)
+            let old = try inode(of: file)
+            #expect(link(file.path, file.path + "-copy") == 0)
+            try makeCompaction(by: other)
+            #expect(try inode(of: file) != old)
+            suite[number] = 2
+            #expect(open(file)[number] == 2)
+            #expect(open(file)[filler].utf8.count == 60_009)
+        }
+    }
+
+    /// A flush in the background might hold the lock when the file is due for compaction.
+    private func openWithoutBackground(_ file: URL) -> DefaultsSuite {
+        DefaultsSuite(backend: FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
+    }
+
+    private var filler: DefaultKey<String> { DefaultKey("filler", default: "") }
+
+    private func makeCompaction(by suite: DefaultsSuite) throws {
+        for count in 60_000..<60_010 { suite[filler] = String(repeating: "x", count: count) }
+        try suite.synchronize()
+    }
+
+    private func inode(of file: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
+    }
+
+    /// Runs `body` with a file in a folder of its own, which it may move.
+    private func withFolder(_ body: (URL) throws -> Void) throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent().appending(path: "folder")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try body(folder.appending(path: "test.defaults"))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Tests of readers of a file that cannot be used as usual.
+struct ReaderTests: SettingsFileTests {
+    /// A compaction holds the state lock while the disk works.
+    @Test func aReadDoesNotWaitForTheStateLock() throws {
+        try withFile { file in
+            open(file)[number] = 1
+            open(file)[DefaultKey("other", default: 0)] = 2
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            // The second read catches up with the file that the first one has opened.
+            for _ in 0..<2 { #expect(suite[number] == 1) }
+            let isHeld = DispatchSemaphore(value: 0)
+            let isRead = DispatchSemaphore(value: 0)
+            let value = Guarded(0)
+            Thread {
+                backend.file.withState { _ in
+                    isHeld.signal()
+                    _ = isRead.wait(timeout: .now() + 10)
+                }
+                isHeld.signal()
+            }.start()
+            isHeld.wait()
+            Thread {
+                let read = suite[DefaultKey("other", default: 0)]
+                value.withLock { $0 = read }
+                isRead.signal()
+            }.start()
+            isHeld.wait()
+            #expect(value.withLock { $0 } == 2)
+        }
+    }
+
+    /// A repair can take as long as writing the whole file.
+    @Test func readersDoNotRepeatAFailedRepair() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite[number] = 1
+            try suite.synchronize()
+            let failures = Failures(of: suite)
+            let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
+            try Data("not a settings file".utf8).write(to: obstacle)
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(SettingsFileInspection(file: file).end))
+            try handle.write(contentsOf: Data("damage.".utf8 + [1]))
+            try handle.close()
+            for _ in 0..<50 { #expect(suite[number] == 1) }
+            #expect(failures.kinds == [.unavailable])
+            // A reader waits for a second, but a writer tries at once.
+            try FileManager.default.removeItem(at: obstacle)
+            let damaged = try Data(contentsOf: file)
+            #expect(suite[number] == 1)
+            #expect(try Data(contentsOf: file) == damaged)
+            suite[number] = 2
+            #expect(open(file)[number] == 2)
+            #expect(failures.kinds == [.unavailable, .unreadable])
+        }
+    }
+
+    #if canImport(Glibc)
+        @Test func withoutDescriptorsAReaderKeepsTheLastValue() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let number = DefaultKey("number", default: 0)
+                // A flush in the background would notice the new file.
+                let suite = DefaultsSuite(
+                    backend: FileBackend(path: path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
+                let other = DefaultsSuite(backend: FileBackend(path: path))
+                let failures = Failures(of: suite)
+                suite[number] = 41
+                #expect(other[number] == 41)
+                for count in 60_000..<60_010 {
+                    other[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
+                }
+                try other.synchronize()
+                other[number] = 42
+                var descriptors: [Int32] = []
+                while case let descriptor = Glibc.open("/dev/null", O_RDONLY), descriptor >= 0 {
+                    descriptors.append(descriptor)
+                }
+                for _ in 0..<3 { #expect(suite[number] == 41) }
+                #expect(failures.kinds == [.unavailable])
+                #expect(fails(with: .unavailable) { try UserDefault(number, in: suite).store.save(5) })
+                for descriptor in descriptors { close(descriptor) }
+                #expect(suite[number] == 42)
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// A timer of Dispatch needs a descriptor, and ends a process that has none.
+        @Test func aProcessWithoutDescriptorsWritesAndPolls() async throws {
+            let file = try makeFile()
+            open(file)[number] = 41
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let number = DefaultKey("number", default: 0)
+                let backend = FileBackend(path: path)
+                let suite = DefaultsSuite(backend: backend)
+                let failures = Failures(of: suite)
+                #expect(suite[number] == 41)
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = 0
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                suite[number] = 42
+                #expect(suite[number] == 42)
+                let polls = DispatchSemaphore(value: 0)
+                backend.watch { _ in polls.signal() }
+                for _ in 0..<3 { #expect(polls.wait(timeout: .now() + 10) == .success) }
+                backend.watch(nil)
+                #expect(failures.kinds == [.unavailable])
+            }
+            #expect(open(file)[number] == 42)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
+}

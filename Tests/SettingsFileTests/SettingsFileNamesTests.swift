@@ -1,0 +1,145 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests the names of settings files, of their temporary files and of copies of damage.
+struct SettingsFileNamesTests: SettingsFileTests {
+    private func file(_ name: String, beside file: URL) -> URL {
+        file.deletingLastPathComponent().appending(path: name)
+    }
+
+    private func contents(_ file: URL) -> Data? { FileManager.default.contents(atPath: file.path) }
+
+    /// Makes the backend compact its file several times.
+    private func fill(_ suite: DefaultsSuite) {
+        let filler = DefaultKey("filler", default: "")
+        for round in 0..<(2 * RecordFormat.busySize / 60_000) {
+            suite[filler] = String(repeating: "x", count: 60_000 + round)
+        }
+    }
+
+    @Test(arguments: [".test.new", ".\u{E9}.new", ".test.defaults.new"])
+    func namesOfTemporaryFilesAreRefused(name: String) throws {
+        try withFile { file in
+            let other = self.file(name, beside: file)
+            #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: other) })
+            let suite = DefaultsSuite(backend: FileBackend(path: other.path))
+            #expect(fails(with: .unavailable) { try UserDefault(number, in: suite).store.save(1) })
+            #expect(contents(other) == nil)
+        }
+    }
+
+    #if os(Linux)
+        /// Linux compares names by their bytes, Swift compares strings by canonical equivalence.
+        @Test func namesAreComparedByTheirBytes() throws {
+            try withFile { file in
+                // Built from paths, because URLs with equal characters may be equal.
+                let folder = file.deletingLastPathComponent().path
+                let first = try DefaultsSuite(file: URL(filePath: folder + "/caf\u{E9}.defaults"))
+                let second = try DefaultsSuite(file: URL(filePath: folder + "/cafe\u{301}.defaults"))
+                first[number] = 1
+                second[number] = 2
+                #expect(first[number] == 1)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+            }
+        }
+
+        @Test func aNameMayBeginWithACombiningMark() throws {
+            try withFile { file in
+                let folder = file.deletingLastPathComponent().path + "/\u{301}folder"
+                let path = folder + "/\u{301}.defaults"
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                try UserDefault(number, in: suite).store.save(1)
+                #expect(try SettingsFileInspection(file: URL(filePath: path)).keys == ["number"])
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+            }
+        }
+    #endif
+
+    @Test func aForeignFileWithTheTemporaryNameIsKept() throws {
+        try withFile { file in
+            let text = Data("a text of the user's own".utf8)
+            let other = self.file(".test.defaults.new", beside: file)
+            // When the settings file is created.
+            try text.write(to: other)
+            let failure = #expect(throws: DefaultsError.self) { try UserDefault(number, in: open(file)).store.save(1) }
+            #expect(failure?.kind == .unavailable)
+            #expect(failure?.reason.contains(".test.defaults.new is in the way") == true)
+            #expect(contents(other) == text)
+            // During a compaction.
+            try FileManager.default.removeItem(at: other)
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            suite[number] = 1
+            try text.write(to: other)
+            fill(suite)
+            #expect(failures.all.allSatisfy { $0.kind == .unavailable })
+            #expect(contents(other) == text)
+            #expect(suite[number] == 1)
+            try FileManager.default.removeItem(at: other)
+            try UserDefault(number, in: suite).store.save(2)
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    /// Files that dead processes leave: an empty one, one that starts like a settings file, and one
+    /// of zeros after a power failure.
+    @Test(arguments: [[], [0xF4, 0x54], RecordFormat.magic + [1, 2, 3], [0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
+    func theTemporaryFileOfADeadProcessIsRemoved(left: [UInt8]) throws {
+        try withFile { file in
+            let temporary = self.file(".test.defaults.new", beside: file)
+            try Data(left).write(to: temporary)
+            try UserDefault(number, in: open(file)).store.save(1)
+            #expect(open(file)[number] == 1)
+            #expect(contents(temporary) == nil)
+        }
+    }
+
+    @Test func aPathWithANULByteIsRefused() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent().path
+            let other = self.file(".n", beside: file)
+            let text = Data("a text of the user's own".utf8)
+            try text.write(to: other)
+            for path in [folder + "/n\0x", folder + "\0/n"] {
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                #expect(fails(with: .unavailable) { try UserDefault(number, in: suite).store.save(1) })
+                #expect(fails(with: .unavailable) { _ = try suite.keys() })
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [".n"])
+            #expect(contents(other) == text)
+        }
+    }
+
+    /// Names of up to 250 bytes can be created and compacted, and damage to the file must not
+    /// prevent writes.
+    @Test(arguments: [200, 238, 239, 250])
+    func damageToAFileOfALongNameIsSetAside(length: Int) throws {
+        try withFile { file in
+            let long = self.file(String(repeating: "é", count: length / 2) + (length % 2 == 0 ? "" : "x"), beside: file)
+            try UserDefault(number, in: DefaultsSuite(file: long)).store.save(1)
+            let handle = try FileHandle(forUpdating: long)
+            let damage = Data(repeating: 0xA5, count: 40)
+            let end = try SettingsFileInspection(file: URL(filePath: long.path)).end
+            try handle.seek(toOffset: UInt64(end))
+            try handle.write(contentsOf: damage)
+            try handle.close()
+            let suite = open(long)
+            _ = Failures(of: suite)
+            try UserDefault(number, in: suite).store.save(2)
+            #expect(open(long)[number] == 2)
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            let copy = try #require(names.first { $0.contains(".damaged-") })
+            #expect(names.count == 2)
+            #expect(contents(self.file(copy, beside: file)) == damage)
+        }
+    }
+
+    @Test func namesThatAreTooLongAreRefused() throws {
+        let file = URL(filePath: "/tmp/" + String(repeating: "x", count: 251))
+        #expect(fails(with: .invalidName) { _ = try DefaultsSuite(file: file) })
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+struct RecursionCheckingLockTests {
+    /// The tickets and times that threads record while they hold the lock.
+    private final class Record: @unchecked Sendable {
+        // Safe: accessed only by the thread that holds the lock.
+        var tickets: [UInt64] = []
+    }
+
+    @Test func threadsAcquireTheLockInOrder() {
+        let (lock, record) = (RecursionCheckingLock(), Record())
+        let (threads, turns) = (16, 6_250)
+        record.tickets.reserveCapacity(threads * turns)
+        onThreads(threads) { _ in
+            for _ in 0..<turns {
+                do throws(RecursionCheckingLock.AcquireError) {
+                    let ticket = try lock.acquire(timeout: .seconds(60))
+                    record.tickets.append(ticket)
+                    lock.release()
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        #expect(record.tickets == Array(1...UInt64(threads * turns)))
+    }
+
+    @Test func aThreadThatTimesOutIsSkipped() throws {
+        let (lock, record) = (RecursionCheckingLock(), Record())
+        try lock.acquire(timeout: .zero)
+        onThreads(4) { _ in
+            let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
+                try lock.acquire(timeout: .milliseconds(1))
+            }
+            #expect(refusal == .timedOut)
+        }
+        lock.release()
+        onThreads(4) { _ in
+            guard (try? lock.acquire(timeout: .seconds(60))) != nil else { return }
+            record.tickets.append(0)
+            lock.release()
+        }
+        #expect(record.tickets.count == 4)
+    }
+
+    @Test func theLastHolderReceivesARequest() throws {
+        let lock = RecursionCheckingLock()
+        #expect(lock.acquireOrRequest())
+        #expect(!lock.release())
+        try lock.acquire(timeout: .zero)
+        #expect(!lock.acquireOrRequest())
+        #expect(lock.release())
+        #expect(lock.acquireOrRequest())
+        #expect(!lock.release())
+    }
+
+    @Test func acquiringTwiceOnOneThreadThrows() throws {
+        let lock = RecursionCheckingLock()
+        try lock.acquire(timeout: .seconds(Int64.max))
+        let refusal = #expect(throws: RecursionCheckingLock.AcquireError.self) {
+            try lock.acquire(timeout: .seconds(Int64.max))
+        }
+        #expect(refusal == .heldByCaller)
+    }
+
+    /// Law 6 on public behavior: if each update takes a millisecond, no thread waits much longer
+    /// than the others take together.
+    @Test func manyWritersDoNotTimeOut() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+        onThreads(64) { _ in
+            for _ in 0..<60 {
+                do {
+                    try store.updateStored {
+                        $0 = ($0 ?? 0) + 1
+                        usleep(500)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        #expect(store.get() == 64 * 60)
+    }
+}
+
+struct DeferredWorkTests {
+    /// A delay that does not fit into nanoseconds, for a backend that does all its work in
+    /// `synchronize()`.
+    @Test func veryLongDelaysAreAccepted() {
+        let backend = SpyBackend(synchronizationDelay: .seconds(Int64.max))
+        let suite = DefaultsSuite(backend: backend)
+        suite[DefaultKey("number", default: 0)] = 1
+        #expect(suite[DefaultKey("number", default: 0)] == 1)
+        #expect(backend.state.withLock { $0.synchronizations } == 0)
+    }
+
+    /// Work that is due earlier than other work does not wait for it.
+    @Test func workRunsWhenItIsDue() {
+        let objects = [NSObject(), NSObject(), NSObject()]
+        let order = Guarded<[Int]>([])
+        for (number, delay) in [(2, 0.2), (3, 3_600), (1, 0.1)] {
+            DeferredWork.schedule(for: ObjectIdentifier(objects[number - 1]), after: .seconds(delay)) {
+                order.withLock { $0.append(number) }
+            }
+        }
+        order.wait { $0.count == 2 }
+        #expect(order.withLock { $0 } == [1, 2])
+        // Do not leave work behind for the exit.
+        DeferredWork.schedule(for: ObjectIdentifier(objects[2]), after: .zero) { order.withLock { $0.append(4) } }
+        order.wait { $0.count == 3 }
+        #expect(order.withLock { $0 } == [1, 2, 4])
+    }
+
+    #if canImport(Glibc) && !canImport(AppleFoundation)
+        @Test func withoutAThreadTheNextCallTriesAgain() async {
+            await #expect(processExitsWith: .success) {
+                // Root may start more threads than the limit.
+                if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
+                let (first, second) = (NSObject(), NSObject())
+                let ran = Guarded<[Int]>([])
+                func schedule(_ number: Int, for object: NSObject) {
+                    DeferredWork.schedule(for: ObjectIdentifier(object), after: .milliseconds(10)) {
+                        ran.withLock { $0.append(number) }
+                    }
+                }
+                // RLIMIT_NPROC, which Swift's C library module lacks.
+                let threads: __rlimit_resource_t = 6
+                var limit = rlimit()
+                getrlimit(threads, &limit)
+                let most = limit.rlim_cur
+                limit.rlim_cur = 0
+                setrlimit(threads, &limit)
+                schedule(1, for: first)
+                schedule(2, for: second)
+                usleep(50_000)
+                #expect(ran.withLock { $0 } == [])
+                limit.rlim_cur = most
+                setrlimit(threads, &limit)
+                schedule(3, for: first)
+                ran.wait { $0.count == 1 }
+                #expect(ran.withLock { $0 } == [3])
+            }
+        }
+    #endif
+}

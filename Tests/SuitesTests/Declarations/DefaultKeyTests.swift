@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+extension DefaultKey<Double> {
+    fileprivate static let quality = DefaultKey("quality", default: 0.8)
+}
+
+struct DefaultKeyTests {
+    enum Theme: String, Codable { case light, dark }
+    enum RawOnly: Int { case off, on }
+    enum RawConvertible: Int, DefaultConvertible {
+        static let key = "raw"
+        case off, on
+    }
+    enum RawCodableConvertible: Int, Codable, DefaultConvertible {
+        static let key = "raw"
+        case off, on
+    }
+    struct HandWritten: DefaultConvertible, Codable, Equatable {
+        static let key = "hand-written"
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            guard let text = object as? String, let number = Int(text) else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { String(number) }
+    }
+
+    private func stored<Value>(_ key: DefaultKey<Value>) -> PropertyList? {
+        let suite = DefaultsSuite.inMemory()
+        suite[key] = key.defaultValue
+        return suite[DefaultKey<PropertyList?>(key.name)]
+    }
+
+    @Test func theDefaultIsReadUntilAValueIsStored() {
+        let suite = DefaultsSuite.inMemory()
+        #expect(suite[.quality] == 0.8)
+        #expect(UserDefault(.quality, in: suite).store.get() == nil)
+        suite[.quality] = 0.5
+        #expect(suite[.quality] == 0.5)
+    }
+
+    @Test func nilIsStoredByRemovingTheKey() throws {
+        let suite = DefaultsSuite.inMemory(["nickname": "kai"])
+        let nickname = DefaultKey<String?>("nickname", default: nil)
+        #expect(suite[nickname] == "kai")
+        suite[nickname] = nil
+        #expect(try suite.keys() == [])
+        let withDefault = DefaultKey<String?>("nickname", default: "anonymous")
+        #expect(suite[withDefault] == "anonymous")
+    }
+
+    @Test func anInnerNilIsAValue() throws {
+        let suite = DefaultsSuite.inMemory()
+        let key = DefaultKey<Int??>("k", default: 5)
+        suite[key] = .some(nil)
+        #expect(try suite.keys() == ["k"])
+        #expect(suite[key] == .some(nil))
+        suite[key] = .some(.some(7))
+        #expect(suite[key] == 7)
+    }
+
+    @Test func everyKindOfTypeIsStoredInItsOwnForm() {
+        #expect(stored(DefaultKey("k", default: 5)) == 5)
+        #expect(stored(DefaultKey("k", default: "$null")) == "$null")
+        #expect(stored(DefaultKey<String?>("k", default: "$null")) == "$null")
+        #expect(stored(DefaultKey("k", default: Theme.dark)) == "dark")
+        #expect(stored(DefaultKey<Theme?>("k", default: .dark)) == "dark")
+        #expect(stored(DefaultKey("k", default: RawOnly.on)) == 1)
+        #expect(stored(DefaultKey<RawOnly?>("k", default: .on)) == 1)
+        #expect(stored(DefaultKey("k", default: RawConvertible.on)) == 1)
+        #expect(stored(DefaultKey<RawConvertible?>("k", default: .on)) == 1)
+        #expect(stored(DefaultKey("k", default: RawCodableConvertible.on)) == 1)
+        #expect(stored(DefaultKey<RawCodableConvertible?>("k", default: .on)) == 1)
+        #expect(stored(DefaultKey("k", default: CameraConfig())) == ["savesToCameraRoll": true, "size": "medium"])
+    }
+
+    @Test func aTypeThatConvertsItselfIsAskedEvenIfItIsCodable() {
+        #expect(stored(DefaultKey("k", default: HandWritten(number: 7))) == "7")
+        #expect(stored(DefaultKey<HandWritten?>("k", default: HandWritten(number: 7))) == "7")
+        let suite = DefaultsSuite.inMemory(["k": "8"])
+        #expect(suite[DefaultKey("k", default: HandWritten(number: 7))].number == 8)
+    }
+
+    @Test func keysOfOneNameAndSeveralTypesSeeEachOther() {
+        let suite = DefaultsSuite.inMemory()
+        let number = DefaultKey("k", default: 0)
+        let ratio = DefaultKey("k", default: 0.0)
+        let anything = DefaultKey<PropertyList?>("k")
+        suite[number] = 5
+        #expect(suite[ratio] == 5)
+        suite[ratio] = 6
+        #expect(suite[number] == 6)
+        suite[anything] = 7
+        #expect(suite[number] == 7 && suite[ratio] == 7)
+    }
+}

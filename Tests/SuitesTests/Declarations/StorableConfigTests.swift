@@ -1,0 +1,251 @@
+import Foundation
+import Observation
+import TestSupport
+import Testing
+import TypedDefaults
+
+final class AppConfig: StorableConfig {
+    @Stored var isFirstLaunch = true
+    @Stored var userName = ""
+    @Stored var selectedHobbies: [String] = []
+    @Stored("user-theme") var theme = UserDefaultTests.Theme.light
+    @Stored var nickname: String?
+    @Stored var chosenTheme: UserDefaultTests.Theme?
+    let constant = 5
+    var plain = "not stored"
+    lazy var later = "not stored either"
+}
+
+class SocialConfig: StorableConfig {
+    @Stored var userName = "guest"
+}
+final class TwitterConfig: SocialConfig {
+    @Stored var isVerified = false
+}
+final class FacebookConfig: SocialConfig {
+    final class Config: StorableConfig { @Stored var inner = 2 }
+}
+class GenericConfig<Element: Codable & Sendable>: StorableConfig {
+    @Stored var list: [Element] = []
+}
+final class SpecialConfig: GenericConfig<Int> {
+    @Stored var isSpecial = true
+}
+
+struct StorableConfigTests {
+    enum Camera {
+        final class Config: StorableConfig { @Stored var inner = 1 }
+    }
+
+    private func make<Config: StorableConfigBase>(
+        _ make: (DefaultsSuite, String?) -> Config
+    ) -> (Config, DefaultsSuite, Failures) {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        return (make(suite, "app"), suite, failures)
+    }
+
+    @Test func initialValuesAreTheDefaultsAndNothingIsStored() throws {
+        let (config, suite, failures) = make(AppConfig.init)
+        #expect(config.isFirstLaunch && config.userName == "" && config.selectedHobbies == [])
+        #expect(config.theme == .light && config.nickname == nil && config.chosenTheme == nil)
+        #expect(try suite.keys() == [])
+        #expect(failures.all == [])
+    }
+
+    @Test func assigningStoresAndANewInstanceStartsFromThat() throws {
+        let (config, suite, failures) = make(AppConfig.init)
+        config.isFirstLaunch = false
+        config.userName = "kai"
+        config.selectedHobbies.append("golf")
+        config.theme = .dark
+        config.nickname = "k"
+        for other in [config, AppConfig(in: suite, identifier: "app")] {
+            #expect(!other.isFirstLaunch)
+            #expect(other.userName == "kai")
+            #expect(other.selectedHobbies == ["golf"])
+            #expect(other.theme == .dark)
+            #expect(other.nickname == "k")
+        }
+        #expect(
+            try suite.keys() == [
+                "app/AppConfig/isFirstLaunch", "app/AppConfig/nickname", "app/AppConfig/selectedHobbies",
+                "app/AppConfig/userName", "user-theme",
+            ])
+        #expect(failures.all == [])
+    }
+
+    @Test func theListOfKeysIsInTheOrderOfDeclaration() {
+        #expect(
+            AppConfig(in: .inMemory(), identifier: "app").allKeys == [
+                "app/AppConfig/isFirstLaunch", "app/AppConfig/userName", "app/AppConfig/selectedHobbies", "user-theme",
+                "app/AppConfig/nickname", "app/AppConfig/chosenTheme",
+            ])
+    }
+
+    @Test func theIdentifierIsThePrograms() {
+        let name = DefaultsSuite.standardName.replacing(".", with: "/")
+        #expect(TwitterConfig(in: .inMemory()).allKeys.first == "\(name)/TwitterConfig/userName")
+    }
+
+    @Test func subclassesOfOneClassShareNothing() {
+        let (twitter, suite, failures) = make(TwitterConfig.init)
+        let facebook = FacebookConfig(in: suite, identifier: "app")
+        twitter.userName = "t"
+        #expect(facebook.userName == "guest")
+        #expect(twitter.allKeys == ["app/TwitterConfig/userName", "app/TwitterConfig/isVerified"])
+        #expect(failures.all == [])
+    }
+
+    @Test func nestedClassesOfOneNameShareNothing() {
+        let (inner, suite, failures) = make(FacebookConfig.Config.init)
+        let other = Camera.Config(in: suite, identifier: "app")
+        inner.inner = 7
+        #expect(other.inner == 1)
+        #expect(inner.allKeys == ["app/FacebookConfig/Config/inner"])
+        #expect(other.allKeys == ["app/StorableConfigTests/Camera/Config/inner"])
+        #expect(failures.all == [])
+    }
+
+    @Test func genericArgumentsArePartOfTheName() {
+        let (strings, suite, failures) = make(GenericConfig<String>.init)
+        let special = SpecialConfig(in: suite, identifier: "app")
+        strings.list = ["a"]
+        special.list = [1]
+        #expect(strings.list == ["a"])
+        #expect(strings.allKeys == ["app/GenericConfig<Swift/String>/list"])
+        #expect(special.allKeys == ["app/SpecialConfig/list", "app/SpecialConfig/isSpecial"])
+        #expect(failures.all == [])
+    }
+
+    @Test func theKeyContainsTheNameInTheSource() {
+        final class `Odd (v2).Name`: StorableConfig { @Stored var number = 1 }
+        func key(_ config: StorableConfigBase) -> String? { config.allKeys.first }
+        let suite = DefaultsSuite.inMemory()
+        #expect(
+            key(GenericConfig<[String: Int]>(in: suite, identifier: "i"))
+                == "i/GenericConfig<Swift/Dictionary<Swift/String, Swift/Int>>/list")
+        #expect(
+            key(`Odd (v2).Name`(in: suite, identifier: "i"))?.hasSuffix("(v2)/Name`/number") == true)
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func aCustomMirrorTraps() async {
+            await #expect(processExitsWith: .failure) {
+                final class Shown: StorableConfig, CustomReflectable {
+                    @Stored var number = 1
+                    var customMirror: Mirror { Mirror(self, children: []) }
+                }
+                _ = Shown(in: .inMemory())
+            }
+        }
+    #endif
+
+    @Test func classesOfOneNameThatWouldShareKeysAreReported() {
+        func first(_ suite: DefaultsSuite) -> [String] {
+            final class Local: StorableConfig { @Stored var number = 1 }
+            return Local(in: suite, identifier: "app").allKeys
+        }
+        func second(_ suite: DefaultsSuite) -> [String] {
+            final class Local: StorableConfig { @Stored var number = 1 }
+            return Local(in: suite, identifier: "app").allKeys
+        }
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        #expect(
+            first(suite) == ["app/StorableConfigTests/Local/number"], "what differs from run to run is not in the key")
+        #expect(failures.all == [])
+        #expect(second(suite) == ["app/StorableConfigTests/Local/number"])
+        #expect(failures.kinds == [.conflict])
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func twoPropertiesUnderOneKeyTrap() async {
+            await #expect(processExitsWith: .failure) {
+                final class Twice: StorableConfig {
+                    @Stored("same") var one = 1
+                    @Stored("same") var other = 1
+                }
+                _ = Twice(in: .inMemory())
+            }
+        }
+    #endif
+
+    @Test func anAppendIsOneEvent() {
+        let (config, suite, _) = make(AppConfig.init)
+        let received = Guarded<[[String]?]>([])
+        let token = AppConfig(in: suite, identifier: "app").$selectedHobbies.observe { change in
+            received.withLock { $0.append(change.newValue) }
+        }
+        config.selectedHobbies.append("golf")
+        config.userName = "kai"
+        token.cancel()
+        #expect(received.withLock { $0 } == [["golf"]])
+    }
+
+    @Test func eachPropertyIsTracked() {
+        let (config, suite, _) = make(AppConfig.init)
+        let other = AppConfig(in: suite, identifier: "app")
+        let fired = Guarded(0)
+        withObservationTracking {
+            _ = config.userName
+        } onChange: {
+            fired.withLock { $0 += 1 }
+        }
+        other.isFirstLaunch = false
+        #expect(fired.withLock { $0 } == 0)
+        other.userName = "kai"
+        #expect(fired.withLock { $0 } == 1)
+    }
+
+    @Test func resettingIsOneChangeAndRestoresTheDefaults() throws {
+        let (config, suite, _) = make(AppConfig.init)
+        suite[DefaultKey("other", default: 0)] = 1
+        config.userName = "kai"
+        config.theme = .dark
+        config.reset()
+        #expect(config.userName == "" && config.theme == .light)
+        #expect(try suite.keys() == ["other"])
+    }
+
+    @Test func allValuesAndThoseThatDifferCanBeListed() {
+        let (config, _, _) = make(TwitterConfig.init)
+        #expect(config.changedValues == [:])
+        config.userName = "kai"
+        config.isVerified = false
+        #expect(config.currentValues == ["app/TwitterConfig/userName": "kai", "app/TwitterConfig/isVerified": false])
+        #expect(config.changedValues == ["app/TwitterConfig/userName": "kai"])
+        config.userName = "guest"
+        let list = SpecialConfig(in: .inMemory(), identifier: "app")
+        list.list = [2, 1]
+        #expect(list.changedValues == ["app/SpecialConfig/list": [2, 1]])
+        #expect(config.changedValues == [:], "stored, but no other than the default")
+    }
+
+    @Test func theSettingsCanBeUsedOnOtherThreads() async throws {
+        let (config, _, _) = make(AppConfig.init)
+        let setting = config.$userName
+        try await Task.detached { try setting.update { $0 += "kai" } }.value
+        #expect(config.userName == "kai")
+    }
+
+    @Test func assignmentsBeforeSuperInitAreDefaultsAndLaterOnesAreStored() throws {
+        final class Own: StorableConfig {
+            @Stored var before = 1
+            @Stored var without: Int
+            @Stored var after = 3
+            init(in suite: DefaultsSuite) {
+                before = 10
+                without = 20
+                super.init(in: suite, identifier: "app")
+                after = 30
+            }
+        }
+        let suite = DefaultsSuite.inMemory()
+        let config = Own(in: suite)
+        #expect(config.before == 10 && config.without == 20 && config.after == 30)
+        #expect(try suite.keys() == ["app/StorableConfigTests/Own/after"])
+        config.reset()
+        #expect(config.before == 10 && config.without == 20 && config.after == 3)
+    }
+}

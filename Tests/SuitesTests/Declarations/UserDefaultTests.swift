@@ -1,0 +1,259 @@
+import Foundation
+import Observation
+import TestSupport
+import Testing
+import TypedDefaults
+
+struct UserDefaultTests {
+    enum Theme: String { case light, dark }
+    enum Convertible: String, DefaultConvertible {
+        static let key = "unused"
+        case first, second
+    }
+    enum Name: String { case launchCount, nickname, theme, choice }
+
+    /// One wrapper for each kind of type, with names as strings and as raw values.
+    struct Settings: Sendable {
+        @UserDefault var launchCount: Int
+        @UserDefault var nickname: String?
+        @UserDefault var title: String?
+        @UserDefault var theme: Theme
+        @UserDefault var chosenTheme: Theme?
+        @UserDefault var choice: Convertible
+        @UserDefault var config: CameraConfig
+
+        init(in suite: DefaultsSuite) {
+            _launchCount = UserDefault(wrappedValue: 9, Name.launchCount.rawValue, in: suite)
+            _nickname = UserDefault(Name.nickname.rawValue, in: suite)
+            _title = UserDefault(wrappedValue: "none", "title", in: suite)
+            _theme = UserDefault(wrappedValue: .light, Name.theme.rawValue, in: suite)
+            _chosenTheme = UserDefault("chosenTheme", in: suite)
+            _choice = UserDefault("choice", default: .first, in: suite)
+            _config = UserDefault(wrappedValue: CameraConfig(), "config", in: suite)
+        }
+    }
+
+    private static let shared = DefaultsSuite.inMemory()
+    struct First { @UserDefault("number", in: UserDefaultTests.shared) var number = 10 }
+    final class Second { @UserDefault("number", in: UserDefaultTests.shared) var number = 10 }
+    actor Third {
+        @UserDefault("number", in: UserDefaultTests.shared) var number = 10
+        func add(_ count: Int) throws { try $number.update { $0 += count } }
+    }
+    @MainActor enum Fourth {
+        @UserDefault("number", in: UserDefaultTests.shared) static var number = 10
+        static let constant = UserDefault("number", default: 10, in: shared)
+    }
+
+    @Test func theDefaultIsReadUntilAValueIsAssigned() throws {
+        let suite = DefaultsSuite.inMemory()
+        let settings = Settings(in: suite)
+        #expect(settings.launchCount == 9)
+        #expect(settings.nickname == nil)
+        #expect(settings.title == "none")
+        #expect(settings.theme == .light)
+        #expect(settings.chosenTheme == nil)
+        #expect(settings.choice == .first)
+        #expect(settings.config == CameraConfig())
+        #expect(try suite.keys() == [], "reading stores nothing")
+        settings.launchCount = 1
+        settings.nickname = "kai"
+        settings.title = "captain"
+        settings.theme = .dark
+        settings.chosenTheme = .dark
+        settings.choice = .second
+        settings.config.size = .large
+        let others = Settings(in: suite)
+        #expect(others.launchCount == 1)
+        #expect(others.nickname == "kai")
+        #expect(others.title == "captain")
+        #expect(others.theme == .dark)
+        #expect(others.chosenTheme == .dark)
+        #expect(others.choice == .second)
+        #expect(others.config == CameraConfig(size: .large))
+        #expect(suite[DefaultKey<PropertyList?>("launchCount")] == 1)
+        #expect(suite[DefaultKey<PropertyList?>("theme")] == "dark")
+    }
+
+    @Test func nilRemoves() throws {
+        let suite = DefaultsSuite.inMemory(["nickname": "kai", "title": "captain"])
+        let settings = Settings(in: suite)
+        #expect(settings.nickname == "kai")
+        settings.nickname = nil
+        settings.title = nil
+        #expect(try suite.keys() == [])
+        #expect(settings.title == "none", "the default of an optional reads again")
+    }
+
+    @Test @MainActor func oneKeyHasOneValueEverywhere() async throws {
+        Self.shared.removeAll()
+        @UserDefault("number", in: Self.shared) var local = 10
+        let (first, second, third) = (First(), Second(), Third())
+        first.number = 20
+        #expect(second.number == 20)
+        second.number += 1
+        try await third.add(1)
+        Fourth.number += 1
+        Fourth.constant.value += 1
+        local += 1
+        #expect(first.number == 25)
+        let (atAnyThread, sum) = await Task.detached { (UserDefault("number", default: 10, in: Self.shared).value, 25) }
+            .value
+        #expect(atAnyThread == sum)
+    }
+
+    @Test func theProjectedValueIsTheSetting() throws {
+        let suite = DefaultsSuite.inMemory()
+        let settings = Settings(in: suite)
+        let setting = settings.$launchCount
+        #expect(!setting.isSet)
+        #expect(try setting.update { $0 += 1 } == ())
+        #expect(setting.isSet)
+        #expect(setting.value == 10)
+        setting.value = 3
+        #expect(settings.launchCount == 3)
+        #expect(setting.store.get() == 3)
+        setting.store.set(4)
+        #expect(settings.launchCount == 4)
+        setting.reset()
+        #expect(!setting.isSet)
+        #expect(settings.launchCount == 9)
+        #expect(setting.store.get() == nil)
+        #expect(setting.key.name == "launchCount")
+    }
+
+    @Test func anUnreadableValueIsSetAndReadsAsTheDefault() throws {
+        let suite = DefaultsSuite.inMemory(["launchCount": "nine"])
+        let failures = Failures(of: suite)
+        let settings = Settings(in: suite)
+        #expect(settings.$launchCount.isSet)
+        #expect(settings.launchCount == 9)
+        #expect(failures.kinds == [.unreadable])
+        try settings.$launchCount.update { $0 += 1 }
+        #expect(settings.launchCount == 10)
+        #expect(suite[DefaultKey<PropertyList?>("launchCount.unreadable")] == "nine")
+    }
+
+    @Test func aFailedUpdateWritesNothing() throws {
+        struct Refusal: Error {}
+        let setting = UserDefault("number", default: 1, in: .inMemory())
+        #expect(throws: Refusal.self) {
+            try setting.update { number in
+                number = 2
+                throw Refusal()
+            }
+        }
+        #expect(!setting.isSet)
+    }
+
+    @Test func anEncodingFailureReachesTheHandlerAndTheOldValueStays() {
+        struct Failing: Codable {
+            var fails = false
+            func encode(to encoder: any Encoder) throws {
+                if fails { throw CocoaError(.coderInvalidValue) }
+                var container = encoder.singleValueContainer()
+                try container.encode("fine")
+            }
+            init(fails: Bool) { self.fails = fails }
+            init(from decoder: any Decoder) throws {}
+        }
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        @UserDefault("failing", in: suite) var failing = Failing(fails: false)
+        failing = Failing(fails: false)
+        failing = Failing(fails: true)
+        #expect(failures.kinds == [.refused])
+        #expect($failing.isSet)
+        #expect(!failing.fails)
+    }
+
+    @Test func anObserverReceivesChangesOfAllInstancesOnce() {
+        let suite = DefaultsSuite.inMemory()
+        let (first, second) = (Settings(in: suite), Settings(in: suite))
+        let received = Guarded<[String]>([])
+        let token = second.$launchCount.observe(initial: true) { change in
+            received.withLock { $0.append("\(change.oldValue ?? -1) \(change.newValue ?? -1) \(change.kind)") }
+        }
+        first.launchCount = 20
+        first.launchCount = 20
+        second.launchCount = 30
+        first.$launchCount.reset()
+        token.cancel()
+        first.launchCount = 40
+        #expect(received.withLock { $0 } == ["9 9 initial", "9 20 set", "20 30 set", "30 9 removed"])
+    }
+
+    @Test func valuesBeginWithTheDefault() async {
+        let setting = UserDefault("number", default: 1, in: .inMemory())
+        var values = setting.values.makeAsyncIterator()
+        #expect(await values.next() == 1)
+        setting.value = 2
+        #expect(await values.next() == 2)
+        setting.reset()
+        #expect(await values.next() == 1)
+    }
+
+    @Test @MainActor func observersOnTheMainActorReceiveChanges() async {
+        let setting = UserDefault("number", default: 1, in: .inMemory())
+        let (received, continuation) = AsyncStream.makeStream(of: Int?.self)
+        let token = setting.observeOnMainActor(initial: true) { continuation.yield($0.newValue) }
+        setting.value = 2
+        var iterator = received.makeAsyncIterator()
+        #expect(await iterator.next() == 1)
+        #expect(await iterator.next() == 2)
+        token.cancel()
+    }
+
+    @Test func readingIsTracked() {
+        let suite = DefaultsSuite.inMemory()
+        let (first, second) = (Settings(in: suite), Settings(in: suite))
+        let fired = Guarded(0)
+        withObservationTracking {
+            _ = (first.launchCount, first.$nickname.isSet)
+        } onChange: {
+            fired.withLock { $0 += 1 }
+        }
+        second.title = "captain"
+        #expect(fired.withLock { $0 } == 0)
+        second.nickname = "kai"
+        #expect(fired.withLock { $0 } == 1)
+    }
+}
+
+/// Behavior of storing property wrappers that may surprise.
+struct UserDefaultSurprisesTests {
+    private static let suite = DefaultsSuite.inMemory()
+
+    struct Memberwise { @UserDefault("memberwise", in: UserDefaultSurprisesTests.suite) var number = 9 }
+    @Test func aMemberwiseInitialiserChangesTheDefaultAndStoresNothing() throws {
+        let holder = Memberwise(number: 5)
+        #expect(holder.number == 5)
+        #expect(!holder.$number.isSet)
+    }
+
+    struct Writing {
+        @UserDefault("written", in: UserDefaultSurprisesTests.suite) var number = 9
+        init() { number = 3 }
+    }
+    @Test func anAssignmentInAnInitialiserStoresEachTime() {
+        Writing().number = 7
+        #expect(UserDefault("written", default: 9, in: Self.suite).value == 7)
+        _ = Writing()
+        #expect(UserDefault("written", default: 9, in: Self.suite).value == 3)
+    }
+
+    @Observable final class Model {
+        @ObservationIgnored @UserDefault("tracked", in: UserDefaultSurprisesTests.suite) var number = 9
+    }
+    @Test func anIgnoredPropertyOfAnObservableClassIsStillTracked() {
+        let model = Model()
+        let fired = Guarded(false)
+        withObservationTracking {
+            _ = model.number
+        } onChange: {
+            fired.withLock { $0 = true }
+        }
+        model.number = 1
+        #expect(fired.withLock { $0 })
+    }
+}

@@ -1,0 +1,58 @@
+import Observation
+import TestSupport
+import Testing
+import TypedDefaults
+
+struct AnyStoreTests {
+    @MainActor final class CameraModel {
+        let config: AnyStore<CameraConfig>
+        init(config: AnyStore<CameraConfig> = .persistent()) { self.config = config }
+        var savesToCameraRoll: Bool { config.get()?.savesToCameraRoll ?? true }
+    }
+
+    @Test @MainActor func aModelDoesNotKnowWhichStoreItHolds() {
+        let model = CameraModel(config: .inMemory(CameraConfig(savesToCameraRoll: false)))
+        #expect(!model.savesToCameraRoll)
+        model.config.set(CameraConfig())
+        #expect(model.savesToCameraRoll)
+    }
+
+    @Test func copiesAndBoxesShareTheStore() {
+        let store = InMemoryStore<CameraConfig>()
+        let box = AnyStore(store)
+        let boxed = AnyStore(box)
+        store.set(CameraConfig(size: .small))
+        #expect(box.get()?.size == .small)
+        #expect(boxed.get()?.size == .small)
+        boxed.remove()
+        #expect(store.get() == nil)
+    }
+
+    @Test func aBoxAroundABoxAddsNoLayer() {
+        let box = AnyStore(InMemoryStore(CameraConfig()))
+        #expect(
+            String(describing: Mirror(reflecting: AnyStore(box)).children.map(\.value)).contains("AnyStore") == false)
+        #expect(MemoryLayout.size(ofValue: AnyStore(box)) == MemoryLayout.size(ofValue: box))
+    }
+
+    @Test func aStoreOfThreeMethodsCanBeBoxed() throws {
+        let box = AnyStore(ForeignStore<Int>())
+        #expect(try box.load() == nil)
+        try box.save(5)
+        try box.updateStored { $0? += 1 }
+        #expect(box.get() == 6)
+        try box.updateStored { $0 = nil }
+        #expect(box.get() == nil)
+    }
+
+    @Test func anExistentialStoreCanBeBoxed() {
+        let store: any DefaultStoreType<CameraConfig> = InMemoryStore(CameraConfig(size: .large))
+        #expect(AnyStore(store).get()?.size == .large)
+    }
+
+    @Test func valuesThatHaveNoKeyCanBeHeldInMemory() {
+        #expect(AnyStore(InMemoryStore(7)).get() == 7)
+        #expect(AnyStore(InMemoryStore(CameraConfig.Size.large)).get() == .large)
+        #expect(AnyStore(InMemoryStore(["a": [1.5]])).get() == ["a": [1.5]])
+    }
+}

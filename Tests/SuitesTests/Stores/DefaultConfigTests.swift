@@ -1,0 +1,358 @@
+import TestSupport
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+/// Stores return stored values. Settings use the default in place of a missing value.
+struct DefaultConfigTests {
+    struct Config: DefaultConfig, Equatable {
+        static let key = "Config"
+        var id = UUID()
+        var size = 3
+        var name: String?
+    }
+
+    /// What an earlier version of `Config` stored.
+    struct Earlier: DefaultConfig, Equatable {
+        static let key = "Config"
+        var size = 5
+    }
+
+    static let stores: [@Sendable (DefaultsSuite) -> AnyStore<Config>] = [
+        { AnyStore(PersistentStore(in: $0)) }, { _ in AnyStore(InMemoryStore()) }, { _ in AnyStore(ForeignStore()) },
+    ]
+
+    @Test(arguments: stores.indices) func updateBeginsWithTheDefault(index: Int) throws {
+        let store = Self.stores[index](.inMemory())
+        #expect(store.get() == nil)
+        #expect(store.value.size == 3)
+        try store.update { $0.size += 1 }
+        #expect(store.get()?.size == 4)
+        store.value.size = 9
+        #expect(store.value.size == 9)
+        store.remove()
+        #expect(store.value.size == 3)
+    }
+
+    @Test func theDefaultIsMadeOnce() throws {
+        let store = AnyStore<Config>.inMemory()
+        let id = store.value.id
+        #expect(store.value.id == id)
+        #expect(AnyStore<Config>.inMemory().value.id == id)
+        try store.update { $0.size = 1 }
+        #expect(store.value.id == id)
+        #expect(UserDefault<Config>(in: .inMemory()).value.id == id)
+    }
+
+    @Test func aMissingPropertyIsTakenFromTheDefault() {
+        let suite = DefaultsSuite.inMemory()
+        PersistentStore<Earlier>(in: suite).set(Earlier(size: 8))
+        let config = PersistentStore<Config>(in: suite).get()
+        #expect(config?.size == 8)
+        #expect(config?.id == PersistentStore<Config>(in: .inMemory()).value.id)
+    }
+
+    @Test(arguments: Backend.allCases) func updateRecoversFromAnUnreadableValue(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite.onFailure = { _ in }
+            suite[DefaultKey<PropertyList?>("Config")] = "no config"
+            let store = AnyStore(PersistentStore<Config>(in: suite))
+            #expect(fails(with: .unreadable) { try store.updateStored { $0 = nil } })
+            try store.update { $0.size = 4 }
+            #expect(store.get()?.size == 4)
+            #expect(suite[DefaultKey<PropertyList?>("Config.unreadable")] == "no config")
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func aPartOfAnUnreadableConfigCanBeSet(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let failures = Failures(of: suite)
+            suite[DefaultKey<PropertyList?>("Config")] = "no config"
+            let size = PersistentStore<Config>(in: suite).map(\.size)
+            #expect(fails(with: .unreadable) { try size.updateStored { $0 = 1 } })
+            size.set(8)
+            #expect(size.get() == 8)
+            #expect(PersistentStore<Config>(in: suite).value.name == nil)
+            #expect(suite[DefaultKey<PropertyList?>("Config.unreadable")] == "no config")
+            #expect(failures.kinds == [.unreadable])
+        }
+    }
+
+    @Test func theDefaultIsMadeOnceByManyThreads() {
+        struct Contended: DefaultConfig {
+            static let key = "Contended"
+            var id = UUID()
+        }
+        let ids = Guarded<Set<UUID>>([])
+        onThreads(8) { _ in
+            let id = PersistentStore<Contended>(in: .inMemory()).value.id
+            ids.withLock { _ = $0.insert(id) }
+        }
+        #expect(ids.withLock { $0.count } == 1)
+    }
+
+    @Test func updateWithADefaultWorksForEveryType() throws {
+        let store = AnyStore<[String]>.inMemory()
+        try store.update(default: ["a"]) { $0.append("b") }
+        #expect(store.get() == ["a", "b"])
+    }
+
+    @Test func aWrapperOfAConfigNeedsNoName() throws {
+        struct Settings { @UserDefault() var config: Config }
+        let key = DefaultKey(Config.self)
+        #expect(key.name == "Config")
+        let suite = DefaultsSuite.inMemory()
+        let setting = UserDefault<Config>(in: suite)
+        setting.value.size = 7
+        #expect(PersistentStore<Config>(in: suite).value.size == 7)
+    }
+
+    @Test func observersReceiveTheDefaultForAMissingValue() throws {
+        let store = AnyStore<Config>.inMemory()
+        let changes = Guarded<[(ChangeKind, Int?, Int)]>([])
+        let token = store.observe(initial: true) { change in
+            changes.withLock { $0.append((change.kind, change.newValue?.size, change.value.size)) }
+        }
+        defer { token.cancel() }
+        try store.update { $0.size = 4 }
+        store.remove()
+        let kinds = changes.withLock { $0.map(\.0) }
+        #expect(kinds == [.initial, .set, .removed])
+        #expect(changes.withLock { $0.map(\.1) } == [nil, 4, nil])
+        #expect(changes.withLock { $0.map(\.2) } == [3, 4, 3])
+    }
+
+    @Test func valuesBeginWithTheDefault() async {
+        let store = AnyStore<Config>.inMemory()
+        var iterator = store.values.makeAsyncIterator()
+        let first: Config? = await iterator.next()
+        #expect(first == store.value)
+    }
+
+    @Test func aPartBeginsWithTheDefault() throws {
+        let store = AnyStore<Config>.inMemory()
+        let size = store.map(\.size)
+        #expect(size.get() == nil)
+        size.set(8)
+        #expect(store.get()?.size == 8)
+        #expect(store.value.name == nil)
+    }
+
+    @Test func observersOfAPropertyReceiveTheDefaultForAMissingValue() throws {
+        let store = AnyStore<Config>.inMemory()
+        let received = Guarded<[[Int?]]>([])
+        let token = store.observe(\.size, initial: true) { change in
+            received.withLock { $0.append([change.oldValue, change.newValue]) }
+        }
+        defer { token.cancel() }
+        try store.update { _ in }
+        try store.update { $0.size = 4 }
+        store.set(store.value)
+        store.remove()
+        store.remove()
+        #expect(received.withLock { $0 } == [[nil, 3], [3, 4], [4, 3]])
+    }
+
+    @Test func contentsHoldConfigs() throws {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { $0[Config.self].size = 6 }
+        #expect(PersistentStore<Config>(in: suite).value.size == 6)
+        try suite.update { $0[stored: Config.self] = nil }
+        #expect(PersistentStore<Config>(in: suite).get() == nil)
+    }
+}
+
+struct KeyVerbsTests {
+    private let count = DefaultKey("count", default: 1)
+    private let name = DefaultKey<String?>("name")
+
+    @Test func aSuiteAcceptsKeys() throws {
+        let suite = DefaultsSuite.inMemory()
+        #expect(!suite.contains(count))
+        #expect(suite.isDefault(count))
+        #expect(
+            try suite.update(count) {
+                $0 += 1
+                return $0
+            } == 2)
+        suite[name] = "Ada"
+        let (number, text) = try suite.read(count, name)
+        #expect(number == 2)
+        #expect(text == "Ada")
+        #expect(suite.contains(count))
+        #expect(!suite.isDefault(count))
+        let changes = Guarded<[[String]]>([])
+        let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
+        defer { token.cancel() }
+        suite.remove(count, name)
+        #expect(changes.withLock { $0 } == [["count", "name"]])
+        #expect(suite[count] == 1)
+    }
+
+    @Test func readThrowsForAValueThatItCannotRead() throws {
+        let suite = DefaultsSuite.inMemory(["count": "many", "name": "Ada"])
+        suite.onFailure = { _ in }
+        #expect(suite[count] == 1)
+        #expect(fails(with: .unreadable) { _ = try suite.read(count) })
+        #expect(fails(with: .unreadable) { _ = try suite.read(name, count) })
+        let text = try suite.read(name)
+        #expect(text == "Ada")
+        try suite.update { contents in
+            #expect(fails(with: .unreadable) { _ = try contents.read(count) })
+            contents[count] = 4
+            let changed = try contents.read(count)
+            contents.removeAll()
+            let removed = try contents.read(count)
+            #expect((changed, removed) == (4, 1))
+            #expect(contents.isEmpty)
+        }
+        #expect(try suite.contents().isEmpty)
+    }
+
+    @Test func keysAreEqualByTheirNames() {
+        #expect(DefaultKey("a", default: 1) == DefaultKey("a", default: 2))
+        #expect(DefaultKey("\u{E9}", default: 1) != DefaultKey("e\u{301}", default: 1))
+        let keys: Set = [AnyDefaultKey(count), AnyDefaultKey(name), AnyDefaultKey(count)]
+        #expect(keys.count == 2)
+        #expect(AnyDefaultKey(count).defaultValue == 1)
+        #expect(AnyDefaultKey(name).defaultValue == nil)
+        let suite = DefaultsSuite.inMemory()
+        suite[count] = 5
+        suite.remove(keys)
+        #expect(!suite.contains(count))
+    }
+
+    @Test func observersOfAKeyReceiveTheInitialCall() {
+        let suite = DefaultsSuite.inMemory()
+        let kinds = Guarded<[ChangeKind]>([])
+        let token = suite.observe(count, initial: true) { change in kinds.withLock { $0.append(change.kind) } }
+        defer { token.cancel() }
+        suite[count] = 2
+        #expect(kinds.withLock { $0 } == [.initial, .set])
+    }
+}
+
+/// Stores that other code writes to.
+struct DecoratorTests {
+    /// Encrypts by adding a number to each byte.
+    private struct EncryptedStore<Default: Codable & Sendable>: DefaultStoreDecorator {
+        let base: AnyStore<Data>
+        let secret: UInt8
+
+        func value(from stored: Data) throws -> Default {
+            try JSONDecoder().decode([Default].self, from: Data(stored.map { $0 &- secret }))[0]
+        }
+        func stored(from value: Default) throws -> Data {
+            Data(try JSONEncoder().encode([value]).map { $0 &+ secret })
+        }
+    }
+
+    @Test func aDecoratorOfTwoFunctionsEncryptsEverything() throws {
+        let suite = DefaultsSuite.inMemory()
+        let base = UserDefault("secret", default: Data(), in: suite).store
+        let store = EncryptedStore<String>(base: base, secret: 9)
+        let received = Guarded<[String?]>([])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        store.set("one")
+        #expect(store.get() == "one")
+        try store.save("two")
+        #expect(try store.load() == "two")
+        try store.updateStored { $0? += "!" }
+        try AnyStore(store).update(default: "") { $0 += "?" }
+        #expect(store.get() == "two!?")
+        #expect(try suite.contents()["secret"] == .data(store.stored(from: "two!?")))
+        store.remove()
+        #expect(received.withLock { $0 } == [nil, "one", "two", "two!", "two!?", nil])
+    }
+
+    @Test func aValueThatADecoratorCannotReadIsUnreadable() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let base = UserDefault("secret", default: Data(), in: suite).store
+        base.set(Data([1, 2, 3]))
+        let store = EncryptedStore<String>(base: base, secret: 9)
+        #expect(store.get() == nil)
+        #expect(fails(with: .unreadable) { _ = try store.load() })
+    }
+
+    @Test func errorsOfADecoratorNameTheKeyOfItsBase() throws {
+        let suite = DefaultsSuite.inMemory()
+        let keys = Guarded<[String?]>([])
+        suite.onFailure = { error in keys.withLock { $0.append(error.key) } }
+        let base = UserDefault("secret", default: Data(), in: suite).store
+        let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
+        let received = Guarded<[String?]>([])
+        let token = store.observe { change in received.withLock { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        base.set(Data([1, 2, 3]))
+        #expect(received.withLock { $0 } == [nil])
+        #expect(keys.withLock { $0 } == ["secret"])
+        #expect(store.get() == nil)
+        #expect(keys.withLock { $0 } == ["secret", "secret"])
+        #expect { _ = try store.load() } throws: { ($0 as? DefaultsError)?.key == "secret" }
+    }
+
+    /// The base can read it, so it would be lost.
+    @Test func anUpdateKeepsAValueThatADecoratorCannotRead() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let base = UserDefault("secret", default: Data(), in: suite).store
+        base.set(Data([1, 2, 3]))
+        let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
+        #expect(fails(with: .unreadable) { try store.update(default: "") { $0 += "?" } })
+        #expect(fails(with: .unreadable) { try store.updateStored { $0 = nil } })
+        #expect(base.get() == Data([1, 2, 3]))
+    }
+
+    @Test func anUpdateOfAStoreThatCannotReadRunsOnce() throws {
+        let store = UnreadableStore()
+        let rounds = Guarded(0)
+        try store.update(default: 3) { number in
+            rounds.withLock { $0 += 1 }
+            number += 1
+        }
+        #expect(rounds.withLock { $0 } == 1)
+        #expect(store.get() == 4)
+        #expect(throws: CocoaError.self) { try store.update(default: 3) { _ in throw CocoaError(.fileNoSuchFile) } }
+        #expect(store.get() == 4)
+    }
+
+    /// Throws as long as nothing was written.
+    private final class UnreadableStore: DefaultStoreType {
+        private let number = Guarded<Int?>(nil)
+        func get() -> Int? { number.withLock { $0 } }
+        func set(_ value: Int) { number.withLock { $0 = value } }
+        func remove() { number.withLock { $0 = nil } }
+        func load() throws -> Int? {
+            if let number = get() { return number }
+            throw DefaultsError(.unreadable, reason: "not a number")
+        }
+    }
+
+    @Test func aBareStoreReportsItsPresentValue() async {
+        let store = ForeignStore<Int>()
+        store.set(4)
+        let received = Guarded<[Int?]>([])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        #expect(received.withLock { $0 } == [4])
+        var iterator = store.values.makeAsyncIterator()
+        let first: Int?? = await iterator.next()
+        #expect(first == .some(4))
+    }
+
+    @Test func aBoxMakesTheInitialCallOnce() {
+        let store = AnyStore(ForeignStore<Int>())
+        let received = Guarded<[Int?]>([])
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        store.set(1)
+        #expect(received.withLock { $0 } == [nil, 1])
+    }
+}

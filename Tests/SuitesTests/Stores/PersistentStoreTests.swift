@@ -1,0 +1,411 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+struct PersistentStoreTests {
+    /// A hand-written type that counts how often it is decoded.
+    struct Counted: DefaultConvertible {
+        static let key = "counted"
+        static let decodings = Guarded(0)
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            Self.decodings.withLock { $0 += 1 }
+            guard let number = object as? Int else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { number }
+    }
+
+    @Test func anOverridingKeyGivesASecondInstanceOfOneType() {
+        let suite = DefaultsSuite.inMemory()
+        let front = PersistentStore<CameraConfig>(in: suite, key: "front")
+        let back = PersistentStore<CameraConfig>(in: suite)
+        front.set(CameraConfig(size: .small))
+        #expect(back.get() == nil)
+        #expect(front.get()?.size == .small)
+    }
+
+    @Test(.serialized, arguments: [true, false])
+    func aValueIsDecodedOncePerChangeOfItsKey(hasGenerations: Bool) {
+        let backend = SpyBackend(["counted": 5], hasGenerations: hasGenerations)
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore<Counted>(in: suite)
+        let other = PersistentStore<CameraConfig>(in: suite)
+        #expect(store.get()?.number == 5)
+        let afterFirst = Counted.decodings.withLock { $0 }
+        for _ in 0..<3 {
+            other.set(CameraConfig(size: .large))
+            other.remove()
+            backend.write("other", forKey: "another key")
+            #expect(store.get()?.number == 5)
+        }
+        #expect(Counted.decodings.withLock { $0 } == afterFirst)
+        backend.write(6, forKey: "counted")
+        #expect(store.get()?.number == 6)
+        #expect(store.get()?.number == 6)
+        #expect(Counted.decodings.withLock { $0 } == afterFirst + 1)
+    }
+
+    @Test func aGetAsksTheBackendForNothingButItsGeneration() {
+        let backend = SpyBackend(["CameraConfig": ["savesToCameraRoll": true, "size": "small"]])
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
+        #expect(store.get()?.size == .small)
+        let reads = backend.reads
+        for _ in 0..<10 { #expect(store.get()?.size == .small) }
+        #expect(backend.reads == reads)
+    }
+
+    @Test func aMissingValueIsRememberedToo() {
+        let backend = SpyBackend()
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
+        #expect(store.get() == nil)
+        let reads = backend.reads
+        #expect(store.get() == nil)
+        #expect(backend.reads == reads)
+        backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
+        #expect(store.get()?.size == .small)
+    }
+
+    @Test(arguments: [true, false])
+    func aWriteBehindTheStoresBackIsSeen(hasGenerations: Bool) throws {
+        let backend = SpyBackend(hasGenerations: hasGenerations)
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
+        store.set(CameraConfig())
+        #expect(store.get()?.size == .medium)
+        backend.write(["savesToCameraRoll": true, "size": "small"], forKey: "CameraConfig")
+        #expect(store.get()?.size == .small)
+        backend.write(["savesToCameraRoll": true, "size": "large"], forKey: "CameraConfig")
+        try store.updateStored { #expect($0?.size == .large) }
+        backend.write(nil, forKey: "CameraConfig")
+        #expect(store.get() == nil)
+    }
+
+    @Test func classInstancesAreNeverShared() throws {
+        final class Settings: DefaultConvertible, Codable {
+            static let key = "settings"
+            let name: String
+            init(name: String) { self.name = name }
+        }
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Settings>(in: suite)
+        store.set(Settings(name: "a"))
+        let first = try #require(store.get())
+        let second = try #require(store.get())
+        #expect(first.name == "a" && second.name == "a")
+        #expect(first !== second)
+        let optional = DefaultKey<Settings?>("settings", default: nil)
+        #expect(suite[optional] !== suite[optional])
+    }
+
+    @Test func aValueThatIsTheSameIsNotWrittenAgain() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let number = DefaultKey("number", default: 1.0)
+        for value in [0.0, 0.0, -0.0, -0.0, .nan, .nan] { suite[number] = value }
+        #expect(backend.commits.count == 3)
+        let text = DefaultKey("text", default: "")
+        for value in ["\u{E9}", "\u{E9}", "e\u{301}"] { suite[text] = value }
+        #expect(backend.commits.count == 5)
+    }
+
+    // Law 2
+
+    @Test func loadDistinguishesMissingUnreadableAndUnavailable() throws {
+        let backend = SpyBackend(["CameraConfig": "not a config"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
+        #expect(fails(with: .unreadable) { _ = try store.load() })
+        backend.write(nil, forKey: "CameraConfig")
+        #expect(try store.load() == nil)
+        backend.write("still not", forKey: "CameraConfig")
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        #expect(fails(with: .unavailable) { _ = try store.load() })
+        #expect(failures.kinds == [])
+    }
+
+    @Test func anUnreadableValueIsReportedOnceForEachChange() {
+        let backend = SpyBackend(["CameraConfig": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
+        for _ in 0..<3 { #expect(store.get() == nil) }
+        #expect(failures.kinds == [.unreadable])
+        #expect(failures.all.first?.key == "CameraConfig")
+        backend.write(2, forKey: "CameraConfig")
+        for _ in 0..<3 { #expect(store.get() == nil) }
+        #expect(failures.kinds == [.unreadable, .unreadable])
+    }
+
+    @Test(arguments: [true, false])
+    func anUnreadableValueIsSetAsideInTheSameCommit(hasGenerations: Bool) throws {
+        let backend = SpyBackend(["CameraConfig": "precious"], hasGenerations: hasGenerations)
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
+        store.set(CameraConfig())
+        #expect(store.get() == CameraConfig())
+        #expect(backend.commits.count == 1)
+        #expect(backend.contents["CameraConfig.unreadable"] == "precious")
+        #expect(failures.kinds == [.unreadable])
+        #expect(failures.all.first?.reason.contains("CameraConfig.unreadable") == true)
+        // A second copy does not replace the first.
+        backend.write("precious too", forKey: "CameraConfig")
+        store.set(CameraConfig())
+        #expect(backend.contents["CameraConfig.unreadable"] == "precious")
+        #expect(backend.contents["CameraConfig.unreadable-2"] == "precious too")
+        // An equal copy exists already.
+        backend.write("precious", forKey: "CameraConfig")
+        store.set(CameraConfig(size: .large))
+        #expect(backend.contents.withoutInfo.count == 3)
+    }
+
+    @Test func copiesOfUnreadableValuesDoNotPileUp() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let (number, text) = (DefaultKey("value", default: 0), DefaultKey("value", default: ""))
+        for count in 0..<20 {
+            suite[number] = count
+            suite[text] = "\(count)"
+        }
+        #expect(suite[DefaultKey<PropertyList?>("value.unreadable")] == 0)
+        #expect(suite[DefaultKey<PropertyList?>("value.unreadable-2")] == 19)
+        #expect(try suite.keys() == ["value", "value.unreadable", "value.unreadable-2"])
+    }
+
+    /// A type that reads back what it writes for some values only.
+    struct Positive: DefaultConvertible {
+        static let key = "positive"
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            guard let number = object as? Int, number > 0 else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { number }
+    }
+
+    @Test func anOwnValueThatCouldNotBeReadIsSetAsideToo() throws {
+        let backend = SpyBackend()
+        let store = PersistentStore<Positive>(in: DefaultsSuite(backend: backend))
+        for number in [1, -1] { try store.save(Positive(number: number)) }
+        #expect(fails(with: .unreadable) { _ = try store.load() })
+        try store.save(Positive(number: 2))
+        #expect(backend.contents.withoutInfo == ["positive": 2, "positive.unreadable": -1])
+    }
+
+    @Test func anOwnValueIsNotDecodedToBeOverwritten() {
+        struct Written: DefaultConvertible {
+            static let key = "written"
+            static let decodings = Guarded(0)
+            var number: Int
+            init(number: Int) { self.number = number }
+            init?(_ object: Any) {
+                Self.decodings.withLock { $0 += 1 }
+                guard let number = object as? Int else { return nil }
+                self.number = number
+            }
+            func serialize() -> Any { number }
+        }
+        let store = InMemoryStore<Written>()
+        store.set(Written(number: 0))
+        let afterFirst = Written.decodings.withLock { $0 }
+        for number in 1...3 { store.set(Written(number: number)) }
+        #expect(Written.decodings.withLock { $0 } == afterFirst)
+    }
+
+    @Test func unavailableAndUnreadableAreReportedSeparately() {
+        let backend = SpyBackend(["CameraConfig": "unreadable"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<CameraConfig>(in: suite)
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        for _ in 0..<2 { #expect(store.get() == nil) }
+        backend.fail(with: nil)
+        for _ in 0..<2 { #expect(store.get() == nil) }
+        #expect(failures.kinds == [.unavailable, .unavailable, .unreadable])
+        #expect(failures.all.allSatisfy { $0.key == "CameraConfig" })
+    }
+
+    @Test func anUnreadableValueIsSetAsideForNilButNotForRemoving() {
+        let backend = SpyBackend(["nickname": 5])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let nickname = DefaultKey<String?>("nickname", default: nil)
+        suite[nickname] = nil
+        #expect(backend.contents.withoutInfo == ["nickname.unreadable": 5])
+        #expect(failures.kinds == [.unreadable])
+        backend.write(6, forKey: "nickname")
+        UserDefault(nickname, in: suite).store.remove()
+        #expect(backend.contents.withoutInfo == ["nickname.unreadable": 5])
+    }
+
+    @Test func anUnreadableValueIsReportedOnceByTwoThreads() {
+        let suite = DefaultsSuite.inMemory(["hesitant": "unreadable"])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Hesitant>(in: suite)
+        Thread {
+            _ = store.get()
+            Hesitant.ended.signal()
+        }.start()
+        Hesitant.isInside.wait()
+        #expect(store.get() == nil)
+        Hesitant.goesOn.signal()
+        Hesitant.ended.wait()
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    /// A type whose first decoding waits for a signal.
+    struct Hesitant: DefaultConvertible {
+        static let key = "hesitant"
+        static let isInside = DispatchSemaphore(value: 0)
+        static let goesOn = DispatchSemaphore(value: 0)
+        static let ended = DispatchSemaphore(value: 0)
+        static let isFirst = Guarded(true)
+        init?(_ object: Any) {
+            let waits = Self.isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            if waits {
+                Self.isInside.signal()
+                Self.goesOn.wait()
+            }
+            return nil
+        }
+        func serialize() -> Any { 1 }
+    }
+
+    @Test func anUpdateOfAnUnreadableValueIsAnErrorBeforeItsBody() {
+        let backend = SpyBackend(["CameraConfig": "precious"])
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
+        #expect(
+            fails(with: .unreadable) {
+                try store.updateStored { _ in _ = Issue.record("the body ran") }
+            })
+        #expect(backend.contents == ["CameraConfig": "precious"])
+    }
+
+    @Test func nothingIsWrittenOverWhatIsUnavailable() {
+        let backend = SpyBackend(["CameraConfig": "precious"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        backend.fail(with: DefaultsError(.unavailable, reason: "locked"))
+        let store = PersistentStore<CameraConfig>(in: suite)
+        store.set(CameraConfig())
+        store.remove()
+        #expect(store.get() == nil)
+        suite.removeAll()
+        #expect(failures.kinds == Array(repeating: .unavailable, count: 4))
+        #expect(backend.contents == ["CameraConfig": "precious"])
+        #expect(backend.commits.isEmpty)
+    }
+
+    @Test func aFailedCommitLeavesTheOldValue() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore<CameraConfig>(in: suite)
+        store.set(CameraConfig(size: .small))
+        #expect(store.get()?.size == .small)
+        backend.fail(with: DefaultsError(.refused, reason: "full"))
+        let isRefused = fails(with: .refused) { try store.save(CameraConfig(size: .large)) }
+        #expect(isRefused)
+        backend.fail(with: nil)
+        #expect(store.get()?.size == .small)
+    }
+
+    // Launch arguments
+
+    @Test func aLaunchArgumentTakesPrecedenceAndIsNeverWrittenBack() throws {
+        let backend = SpyBackend(
+            ["number": 5, "flag": false],
+            arguments: ["number": "7", "flag": "YES", "ratio": "0.5", "bad": "seven", "list": ["1", "2"]])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let number = DefaultKey("number", default: 0)
+        #expect(suite[number] == 7)
+        #expect(suite[DefaultKey("flag", default: false)])
+        #expect(suite[DefaultKey<Double>("ratio", default: 0.0)] == 0.5)
+        #expect(suite[DefaultKey<[Int]>("list", default: [])] == [1, 2])
+        try UserDefault(number, in: suite).store.updateStored { #expect($0 == 5) }
+        #expect(suite[number] == 7)
+        try UserDefault(number, in: suite).store.updateStored { $0? += 1 }
+        #expect(backend.contents["number"] == 6)
+        #expect(suite[number] == 7)
+        #expect(failures.kinds == [])
+        #expect(suite[DefaultKey("bad", default: 3)] == 3)
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func observersReceiveTheLaunchArgument() async {
+        let backend = SpyBackend(["number": 10], arguments: ["number": "42", "missing": "3"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let number = UserDefault("number", default: 1, in: suite)
+        let missing = UserDefault("missing", default: 1, in: suite)
+        let received = Guarded<[Int?]>([])
+        let tokens = [
+            number.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } },
+            missing.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } },
+            number.store.observe(initial: true) { change in
+                #expect(change.kind == .initial)
+                received.withLock { $0.append(change.newValue) }
+            },
+        ]
+        #expect(received.withLock { $0 } == [42, 3, 42])
+        for await value in number.values {
+            #expect(value == 42)
+            break
+        }
+        for await value in missing.store.values {
+            #expect(value == 3)
+            break
+        }
+        // Reads return the argument after a write, too.
+        number.value = 11
+        missing.reset()
+        backend.write(12, forKey: "number")
+        #expect(number.value == 42)
+        #expect(received.withLock { $0 } == [42, 3, 42])
+        #expect(failures.all == [])
+        for token in tokens { token.cancel() }
+    }
+
+    @Test(arguments: [("YES", true), ("no", false), ("true", true), ("False", false), ("1", true), ("0", false)])
+    func launchArgumentsAreReadAsUserDefaultsReadsStrings(argument: String, expected: Bool) {
+        let suite = DefaultsSuite(backend: SpyBackend(arguments: ["flag": .string(argument)]))
+        #expect(suite[DefaultKey("flag", default: !expected)] == expected)
+    }
+
+    @Test func storedStringsAreNotCoerced() {
+        let suite = DefaultsSuite.inMemory(["number": "7", "flag": "YES"])
+        let failures = Failures(of: suite)
+        #expect(suite[DefaultKey("number", default: 0)] == 0)
+        #expect(suite[DefaultKey("flag", default: false)] == false)
+        #expect(failures.kinds == [.unreadable, .unreadable])
+    }
+
+    // Law 5: no conversion under a lock
+
+    struct Curious: DefaultConvertible {
+        static let key = "curious"
+        static let suite = DefaultsSuite.inMemory([
+            "curious": 1, "CameraConfig": ["savesToCameraRoll": true, "size": "small"],
+        ])
+        init() {}
+        init?(_ object: Any) {
+            let config = PersistentStore<CameraConfig>(in: Self.suite)
+            guard config.get()?.size == .small else { return nil }
+            Self.suite[DefaultKey("seen", default: false)] = true
+        }
+        func serialize() -> Any { PersistentStore<CameraConfig>(in: Self.suite).get() == nil ? 0 : 1 }
+    }
+
+    @Test func aConversionMayReadAndWriteTheSuite() {
+        #expect(PersistentStore<Curious>(in: Curious.suite).get() != nil)
+        #expect(Curious.suite[DefaultKey("seen", default: false)])
+    }
+}

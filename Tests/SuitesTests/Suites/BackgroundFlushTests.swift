@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests what follows a flush in the background that fails.
+struct BackgroundFlushTests {
+    /// A backend in memory whose first flushes fail.
+    private final class FailingFlushes: SystemBackend {
+        let flushes = Guarded(0)
+        let synchronizationDelay: Duration?
+        private let failures: Int
+        private let onSuccess: @Sendable () -> Void
+        private let memory = MemoryBackend()
+
+        init(_ failures: Int, delay: Duration, onSuccess: @escaping @Sendable () -> Void = {}) {
+            (self.failures, synchronizationDelay, self.onSuccess) = (failures, delay, onSuccess)
+        }
+
+        func value(forKey key: String) throws(DefaultsError) -> PropertyList? { memory.value(forKey: key) }
+        func keys() throws(DefaultsError) -> [String] { memory.keys() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { memory.commit(edits) }
+
+        func synchronize() throws(DefaultsError) {
+            let flush = flushes.withLock { flushes in
+                flushes += 1
+                return flushes
+            }
+            guard flush > failures else { throw DefaultsError(.unavailable, reason: "the disk fails") }
+            onSuccess()
+        }
+    }
+
+    private static let number = DefaultKey("number", default: 0)
+
+    @Test func aFailedFlushIsTriedAgainUntilItSucceeds() {
+        let backend = FailingFlushes(3, delay: .milliseconds(1))
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Guarded(0)
+        suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+        suite[Self.number] = 1
+        backend.flushes.wait { $0 == 4 }
+        #expect(backend.flushes.withLock { $0 } == 4)
+        failures.wait { $0 == 3 }
+        #expect(failures.withLock { $0 } == 3)
+    }
+
+    /// The work for one object, first with one delay and then with another one.
+    @Test(arguments: [(3_600, 0), (0, 3_600)])
+    func theEarlierWorkOfAnObjectRuns(first: Int, second: Int) {
+        let object = Failures(of: DefaultsSuite.inMemory())
+        let ran = Guarded<[Int]>([])
+        for delay in [first, second] {
+            DeferredWork.schedule(for: ObjectIdentifier(object), after: .seconds(delay)) {
+                ran.withLock { $0.append(delay) }
+            }
+        }
+        ran.wait { !$0.isEmpty }
+        #expect(ran.withLock { $0 } == [0])
+    }
+
+    #if os(macOS) || os(Linux)
+        /// The disk fails, then works again, and the process ends before the next attempt.
+        @Test(arguments: [1, 1_000])
+        func aFailedFlushIsTriedOnceMoreAtExit(failing: Int) async throws {
+            let folder = try makeFile().deletingLastPathComponent()
+            await #expect(processExitsWith: .exitCode(7)) {
+                [path = folder.path as String, failing = failing as Int] in
+                let backend = FailingFlushes(failing, delay: .milliseconds(500)) {
+                    _ = FileManager.default.createFile(atPath: "\(path)/flushed", contents: nil)
+                }
+                let suite = DefaultsSuite(backend: backend)
+                let failures = Guarded(0)
+                suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+                suite[Self.number] = 1
+                // The handler is called after the next attempt was scheduled.
+                failures.wait { $0 == 1 }
+                exit(7)
+            }
+            #expect(FileManager.default.fileExists(atPath: "\(folder.path)/flushed") == (failing == 1))
+            try FileManager.default.removeItem(at: folder)
+        }
+    #endif
+}

@@ -1,0 +1,269 @@
+import TestSupport
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+private let quality = DefaultKey("quality", default: 0.8)
+private struct Stop: Error {}
+
+/// Version 2 stores one quality, version 3 counts the launches as a number.
+private let migrator: DefaultsMigrator = {
+    var migrator = DefaultsMigrator()
+    migrator.register("v2") { contents in
+        if case .double(let old)? = contents["pictureQuality"] { contents[quality] = old }
+        contents["pictureQuality"] = nil
+    }
+    migrator.register("v3") { contents in
+        let text = try contents.read(DefaultKey<String?>("launches"))
+        contents[DefaultKey("launches", default: 0)] = text.flatMap { Int($0) } ?? 0
+    }
+    return migrator
+}()
+
+private let version1: [String: PropertyList] = ["pictureQuality": 0.5, "launches": "7", "other": [1, 2]]
+private let version3: SuiteContents = [
+    "quality": 0.5, "launches": 7, "other": [1, 2], "TypedDefaults-migrations": ["v2", "v3"],
+]
+
+struct DefaultsMigratorTests {
+    @Test(arguments: Backend.allCases) func dueStepsAndTheirRecordAreOneCommit(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let failures = Failures(of: suite)
+            try suite.replaceContents(with: contents(version1))
+            let changes = Guarded<[[String]]>([])
+            let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
+            defer { token.cancel() }
+            #expect(try suite.migrate(migrator) == ["v2", "v3"])
+            #expect(try suite.contents() == version3)
+            #expect(try suite.migrate(migrator) == [])
+            #expect(
+                changes.withLock { $0 } == [["TypedDefaults-migrations", "launches", "pictureQuality", "quality"]])
+            #expect(failures.all.isEmpty, "reading one key as two types in a migration is no conflict")
+            #expect(try suite.keys() == ["launches", "other", "quality"])
+        }
+    }
+
+    @Test func onlyStepsThatAreDueRun() throws {
+        var contents: SuiteContents = ["pictureQuality": 0.5, "launches": "7", "TypedDefaults-migrations": ["v2"]]
+        #expect(try migrator.migrate(&contents) == ["v3"])
+        #expect(contents["pictureQuality"] == 0.5)
+        #expect(contents.appliedMigrations == ["v2", "v3"])
+        #expect(try migrator.migrate(&contents) == [])
+    }
+
+    @Test func aDamagedRecordIsAnErrorAndCountsAsNoMigration() throws {
+        for record in [5, ["v2", 3]] as [PropertyList] {
+            var contents: SuiteContents = ["launches": "7", "TypedDefaults-migrations": record]
+            let before = contents
+            #expect(contents.appliedMigrations == [])
+            #expect(fails(with: .unreadable) { try migrator.migrate(&contents) })
+            #expect(contents == before)
+        }
+    }
+
+    @Test func theErrorOfAStepIsDescribedWithoutItsValue() {
+        var migrator = DefaultsMigrator()
+        migrator.register("v2") { _ in throw Stop() }
+        let failure = #expect(throws: DefaultsMigrator.Failure.self) { try DefaultsSuite.inMemory().migrate(migrator) }
+        #expect(failure?.localizedDescription == "the migration “v2” failed: it threw Stop")
+        #expect(failure?.errorDescription == failure?.description)
+    }
+
+    @Test func anUnneededMigrationReadsOneKeyAndCommitsNothing() throws {
+        let spy = SpyBackend(["TypedDefaults-migrations": ["v2", "v3"]])
+        let suite = DefaultsSuite(backend: spy)
+        let reads = spy.reads
+        #expect(try suite.migrate(migrator) == [])
+        #expect(spy.reads == reads + 1)
+        #expect(spy.commits.isEmpty)
+    }
+
+    @Test(arguments: Backend.allCases) func aStepThatThrowsIsNamedAndLeavesEverything(backend: Backend) throws {
+        var failing = migrator
+        failing.register("v4") { contents in
+            contents[quality] = 0.1
+            throw Stop()
+        }
+        try backend.withSuite { suite in
+            try suite.replaceContents(with: contents(version1))
+            let error = #expect(throws: DefaultsMigrator.Failure.self) { try suite.migrate(failing) }
+            #expect(error?.migration == "v4")
+            #expect(error?.error is Stop)
+            #expect(error.map { "\($0)" } == "the migration “v4” failed: it threw Stop")
+            #expect(try suite.contents() == contents(version1))
+        }
+    }
+
+    @Test func aStepWhoseValueCannotBeStoredIsNamed() throws {
+        var migrator = DefaultsMigrator()
+        migrator.register("infinite") { $0[DefaultKey("a", default: 1.0, form: .jsonData)] = .infinity }
+        var contents: SuiteContents = ["b": 1]
+        let error = #expect(throws: DefaultsMigrator.Failure.self) { try migrator.migrate(&contents) }
+        #expect(error?.migration == "infinite")
+        #expect((error?.error as? DefaultsError)?.key == "a")
+        #expect(contents == ["b": 1])
+    }
+
+    @Test(arguments: ["text", ["v2", 3]] as [PropertyList])
+    func aRecordThatCannotBeReadStopsTheMigration(record: PropertyList) throws {
+        var stored = version1
+        stored["TypedDefaults-migrations"] = record
+        let suite = DefaultsSuite.inMemory(stored)
+        #expect(fails(with: .unreadable) { try suite.migrate(migrator) })
+        var contents = try suite.contents()
+        #expect(fails(with: .unreadable) { try migrator.migrate(&contents) })
+        #expect(try suite.contents() == self.contents(stored))
+    }
+
+    @Test func anOlderProgramKnowsThatANewerOneMigrated() throws {
+        var newer = migrator
+        newer.register("v4") { $0["quality"] = "high" }
+        let suite = DefaultsSuite.inMemory(version1)
+        try suite.migrate(newer)
+        #expect(try migrator.isSuperseded(by: suite.contents()))
+        #expect(try !newer.isSuperseded(by: suite.contents()))
+        #expect(try suite.migrate(migrator) == [], "nothing is refused")
+        #expect(try suite.contents()["quality"] == "high")
+        #expect(try suite.contents().appliedMigrations == ["v2", "v3", "v4"])
+    }
+
+    @Test func eachScopeHasARecordOfItsOwn() throws {
+        let suite = DefaultsSuite.inMemory()
+        let user = suite.scoped("user-42/")
+        try user.replaceContents(with: contents(version1))
+        try user.migrate(migrator)
+        #expect(try user.contents() == version3)
+        #expect(try user.keys() == ["launches", "other", "quality"])
+        #expect(try suite.contents().appliedMigrations == [])
+        #expect(try suite.migrate(migrator) == ["v2", "v3"])
+        #expect(suite.scoped("user-43/")[quality] == 0.8)
+    }
+
+    @Test func afterRemovingAllTheStepsRunOnNothing() throws {
+        let suite = DefaultsSuite.inMemory(version1)
+        try suite.migrate(migrator)
+        suite.removeAll()
+        #expect(try suite.contents().isEmpty)
+        #expect(try suite.migrate(migrator) == ["v2", "v3"])
+        #expect(try suite.keys() == ["launches"])
+    }
+
+    @Test func theRecordIsPartOfAnExport() throws {
+        let suite = DefaultsSuite.inMemory(version1)
+        try suite.migrate(migrator)
+        let copy = DefaultsSuite.inMemory()
+        try copy.replaceContents(with: SuiteContents(json: suite.contents().json()))
+        #expect(try copy.migrate(migrator) == [])
+    }
+
+    @Test func theDryRunSaysWhatWouldChangeWithoutValues() throws {
+        let before = contents(version1)
+        var after = before
+        try migrator.migrate(&after)
+        let difference = after.difference(from: before)
+        #expect(difference.added == ["TypedDefaults-migrations", "quality"])
+        #expect(difference.removed == ["pictureQuality"])
+        #expect(difference.changed == ["launches"])
+        #expect("\(difference)" == "+ TypedDefaults-migrations\n+ quality\n- pictureQuality\n~ launches")
+        #expect(after.difference(from: after).isEmpty)
+    }
+
+    @Test func aMigrationOfTheStandardSuiteFollowsItsStandIn() throws {
+        let suite = DefaultsSuite.inMemory(version1)
+        _ = try DefaultsSuite.withStandard(suite) { try DefaultsSuite.standard.migrate(migrator) }
+        #expect(try suite.contents() == version3)
+    }
+
+    @Test func aMigratorThatAStepRunsIsRecorded() throws {
+        var inner = DefaultsMigrator()
+        inner.register("inner") { $0["runs"] = 1 }
+        let other = inner
+        var outer = DefaultsMigrator()
+        outer.register("outer") { try other.migrate(&$0) }
+        let suite = DefaultsSuite.inMemory()
+        try suite.migrate(outer)
+        #expect(try suite.contents().appliedMigrations == ["inner", "outer"])
+        #expect(try suite.migrate(inner) == [])
+    }
+
+    @Test func aStepThatReplacesTheContentsKeepsTheRecord() throws {
+        let suite = DefaultsSuite.inMemory(["a": 1])
+        var migrator = DefaultsMigrator()
+        migrator.register("empty") { $0.removeAll() }
+        try suite.migrate(migrator)
+        migrator.register("replace") { $0 = ["b": 2] }
+        migrator.register("forget") { $0["TypedDefaults-migrations"] = nil }
+        try suite.migrate(migrator)
+        #expect(try suite.contents().appliedMigrations == ["empty", "replace", "forget"])
+        #expect(try suite.contents()["b"] == 2)
+    }
+
+    @Test(arguments: [true, false]) func aStepThatEditsAConfigKeepsACopyOfWhatItCouldNotRead(isJSON: Bool) throws {
+        struct Camera: DefaultConfig {
+            static let key = "Camera"
+            enum Mode: String, Codable { case photo, video }
+            var isOn = true
+            var mode = Mode.photo
+        }
+        let json = Data(#"{"isOn": true, "mode": "hologram"}"#.utf8)
+        let stored: PropertyList = isJSON ? .data(json) : ["isOn": true, "mode": "hologram"]
+        let suite = DefaultsSuite.inMemory(["Camera": stored])
+        let failures = Failures(of: suite)
+        var migrator = DefaultsMigrator()
+        migrator.register("off") { $0[Camera.self].isOn = false }
+        try suite.migrate(migrator)
+        #expect(try suite.contents()["Camera"] == ["isOn": false, "mode": "photo"])
+        #expect(try suite.contents()["Camera.unreadable"] == stored)
+        #expect(failures.all.map(\.path) == [["mode"]])
+    }
+
+    @Test func eightSuitesOnOneFileRunEachStepOnce() throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let runs = Guarded(0)
+        var counting = DefaultsMigrator()
+        counting.register("count") { contents in
+            runs.withLock { $0 += 1 }
+            contents[DefaultKey("runs", default: 0)] += 1
+        }
+        let migrator = counting
+        onThreads(8) { _ in
+            #expect(throws: Never.self) { try DefaultsSuite(file: file).migrate(migrator) }
+        }
+        #expect(runs.withLock { $0 } == 1)
+    }
+
+    /// As over `UserDefaults`, when the process ends between two keys.
+    @Test(arguments: 0..<4) func overAPlaceThatStoresKeyByKeyTheRecordIsTheLast(committed: Int) throws {
+        let place = KeyByKeyBackend(version1)
+        let suite = DefaultsSuite(backend: place)
+        place.stop(after: committed)
+        #expect(throws: (any Error).self) { try suite.migrate(migrator) }
+        #expect(place.contents["TypedDefaults-migrations"] == nil)
+        place.stop(after: nil)
+        // These steps can run again.
+        var repeatable = DefaultsMigrator()
+        repeatable.register("v2") { contents in
+            if case .double(let old)? = contents["pictureQuality"] { contents[quality] = old }
+            contents["pictureQuality"] = nil
+        }
+        repeatable.register("v3") { contents in
+            guard case .string(let text)? = contents["launches"] else { return }
+            contents[DefaultKey("launches", default: 0)] = Int(text) ?? 0
+        }
+        let next = DefaultsSuite(backend: KeyByKeyBackend(place.contents))
+        try next.migrate(repeatable)
+        #expect(try next.contents() == version3)
+    }
+
+    private func contents(_ values: [String: PropertyList]) -> SuiteContents {
+        var contents = SuiteContents()
+        for (key, value) in values { contents[key] = value }
+        return contents
+    }
+}

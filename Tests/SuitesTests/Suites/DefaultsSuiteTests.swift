@@ -1,0 +1,344 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+struct DefaultsSuiteTests {
+    /// Registered suites cost memory and share a lock, so suites in memory are not registered.
+    @Test func suitesAreReleasedWithTheirLastHandle() {
+        let count = SuiteCore.countInUse
+        let stores = (0..<8_000).map { InMemoryStore($0) }
+        for _ in 0..<8_000 { _ = DefaultsSuite(backend: MemoryBackend(["number": 1])) }
+        // Other tests create a few suites at the same time.
+        #expect(SuiteCore.countInUse < count + 1_000)
+        #expect(stores.last?.get() == 7_999)
+    }
+
+    @Test func theHandlerOfFailuresIsTheSameForAllHandles() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        suite.scoped("user/").onFailure(DefaultsError(.refused, reason: "a test"))
+        #expect(failures.kinds == [.refused])
+    }
+
+    @Test func theChangesOfASuiteAreThoseOfItsDeclaredKeys() async {
+        let suite = DefaultsSuite.inMemory()
+        let count = UserDefault(DefaultKey("count", default: 0), in: suite)
+        var changes = suite.changes.makeAsyncIterator()
+        suite[DefaultKey<PropertyList?>("raw")] = 1
+        count.value = 1
+        count.value = 2
+        let change = await changes.next()
+        #expect(change?.keys.contains("count") == true)
+        #expect(change?.origin == .local)
+    }
+
+    @Test func noSettingOutsideOfUserDefaultsIsManaged() {
+        let setting = UserDefault(DefaultKey("count", default: 0), in: .inMemory())
+        #expect(!setting.isManaged)
+        setting.value = 5
+        #expect(!setting.isManaged)
+    }
+
+    @Test func kindsOfErrorsAreDescribedInWords() {
+        let kinds: [DefaultsError.Kind] = [.unreadable, .timedOut, .nestedWrite, .nearlyFull, .invalidName]
+        #expect(
+            kinds.map(\.description) == ["unreadable", "timed out", "nested write", "nearly full", "invalid name"])
+    }
+
+    @Test func suitesInMemoryShareNothing() {
+        let first = DefaultsSuite.inMemory()
+        let second = DefaultsSuite.inMemory()
+        PersistentStore<CameraConfig>(in: first).set(CameraConfig())
+        #expect(PersistentStore<CameraConfig>(in: second).get() == nil)
+    }
+
+    @Test func aSuiteIsSeededFromALiteral() {
+        let suite = DefaultsSuite.inMemory(["CameraConfig": ["savesToCameraRoll": false, "size": "large"], "é": 1])
+        #expect(
+            PersistentStore<CameraConfig>(in: suite).get() == CameraConfig(savesToCameraRoll: false, size: .large))
+    }
+
+    @Test func suitesOnOneBackendShareOneCore() {
+        let backend = MemoryBackend()
+        #expect(DefaultsSuite(backend: backend).core === DefaultsSuite(backend: backend).core)
+    }
+
+    @Test func removingIsOneCommit() {
+        let backend = SpyBackend(["a": 1, "b": 2, "c": 3])
+        let suite = DefaultsSuite(backend: backend)
+        suite.remove(["a", "b", "a"])
+        suite.removeAll()
+        suite.removeAll()
+        #expect(backend.commits == [["a": nil, "b": nil], ["c": nil]])
+    }
+
+    @Test func readersNeverSeePartOfACommit() throws {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
+        let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
+        let isDone = Guarded(false)
+        // Both keys are written together, so the second value read must not be lower than the
+        // first.
+        onThreads(3) { index in
+            if index == 0 {
+                for number in 1...20_000 {
+                    do {
+                        try suite.core.write { () throws(DefaultsError) in
+                            let value = PropertyList.integer(.init(number))
+                            try suite.core.commit([("first", value), ("second", value)])
+                        }
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+                isDone.withLock { $0 = true }
+            } else {
+                while !isDone.withLock({ $0 }) {
+                    let one = first.get() ?? 0
+                    let other = second.get() ?? 0
+                    if other < one { Issue.record("\(one) was seen, then \(other)") }
+                }
+            }
+        }
+        #expect(first.get() == 20_000 && second.get() == 20_000)
+    }
+
+    @Test func aReaderSeesChangesThatAnotherThreadDetects() {
+        let backend = SpyBackend(["first": 1, "second": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let first = UserDefault(DefaultKey("first", default: 0), in: suite).store
+        let second = UserDefault(DefaultKey("second", default: 0), in: suite).store
+        #expect(first.get() == 1 && second.get() == 1)
+        let calls = Guarded(0)
+        let hasRead = DispatchSemaphore(value: 0)
+        let mayContinue = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        // The other thread asks for changes before the second change, and applies its result after
+        // this thread has seen both.
+        backend.interrupt { call in
+            guard call == .changes else { return }
+            switch calls.withLock({ calls in
+                calls += 1
+                return calls
+            }) {
+            case 1:
+                hasRead.signal()
+                mayContinue.wait()
+            case 2:
+                mayContinue.signal()
+                ended.wait()
+            default: break
+            }
+        }
+        backend.write(2, forKey: "first")
+        Thread {
+            #expect(first.get() == 2)
+            ended.signal()
+        }.start()
+        hasRead.wait()
+        backend.write(2, forKey: "second")
+        #expect(second.get() == 2)
+    }
+
+    @Test func aValueReadDuringACommitIsNotCached() {
+        let backend = SpyBackend(["n": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
+        let hasRead = DispatchSemaphore(value: 0)
+        let mayContinue = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        backend.interrupt { call in
+            guard call == .commit else { return }
+            backend.interrupt { _ in
+                hasRead.signal()
+                mayContinue.wait()
+            }
+            Thread {
+                #expect(store.get() == 1)
+                ended.signal()
+            }.start()
+            hasRead.wait()
+            backend.interrupt(nil)
+        }
+        suite.remove(["n"])
+        mayContinue.signal()
+        ended.wait()
+        #expect(store.get() == nil)
+    }
+
+    @Test func aCommitDoesNotHideExternalChanges() {
+        let backend = SpyBackend(["mine": 1, "theirs": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let theirs = UserDefault(DefaultKey("theirs", default: 0), in: suite).store
+        #expect(theirs.get() == 1)
+        backend.write(2, forKey: "theirs")
+        suite.remove(["mine"])
+        #expect(theirs.get() == 2)
+    }
+
+    @Test func aLocalCommitIsNotAnExternalChange() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
+        // The first read asks for the generation from which the values are valid.
+        #expect(store.get() == nil)
+        backend.interrupt { call in
+            switch call {
+            case .commit: backend.state.withLock { $0.generation += 1 }
+            case .changes: Issue.record("the suite asked for its own changes")
+            case .value: break
+            }
+        }
+        for number in 1...3 {
+            store.set(number)
+            #expect(store.get() == number)
+        }
+    }
+
+    @Test func aChangeOfOneKeyDoesNotRereadAnother() {
+        let backend = SpyBackend(["one": 1, "other": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let one = UserDefault(DefaultKey("one", default: 0), in: suite).store
+        #expect(one.get() == 1)
+        let reads = backend.reads
+        backend.write(2, forKey: "other")
+        #expect(one.get() == 1)
+        #expect(backend.reads == reads)
+    }
+
+    @Test func aValueReadAfterACommitIsCached() {
+        let backend = SpyBackend(["n": 1])
+        let suite = DefaultsSuite(backend: backend)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
+        suite[DefaultKey("n", default: 0.0)] = 2.0
+        #expect(store.get() == 2)
+        let reads = backend.reads
+        #expect(store.get() == 2)
+        #expect(backend.reads == reads)
+    }
+
+    // Law 6
+
+    @Test func aWriterThatWaitsTooLongTimesOut() throws {
+        let core = SuiteCore(MemoryBackend(), timeout: .milliseconds(50))
+        let suite = DefaultsSuite(core: core)
+        let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
+        let entered = DispatchSemaphore(value: 0)
+        let leave = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        Thread {
+            do {
+                try store.updateStored {
+                    entered.signal()
+                    leave.wait()
+                    $0 = 1
+                }
+            } catch {
+                Issue.record(error)
+            }
+            ended.signal()
+        }.start()
+        entered.wait()
+        #expect(store.get() == nil)
+        #expect(fails(with: .timedOut) { try store.save(2) })
+        leave.signal()
+        ended.wait()
+        #expect(store.get() == 1)
+        try store.save(3)
+        #expect(store.get() == 3)
+    }
+
+    @Test func anUpdateMayWriteAnotherSuite() throws {
+        let store = InMemoryStore(CameraConfig())
+        let other = InMemoryStore(CameraConfig())
+        try store.updateStored { config in try other.updateStored { $0?.size = .large } }
+        #expect(other.get()?.size == .large)
+    }
+
+    // Failures
+
+    @Test func aFailureHandlerMayUseTheSuite() {
+        let backend = SpyBackend(["n": "unreadable"])
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = { _ in suite[DefaultKey("failures", default: 0)] += 1 }
+        suite[DefaultKey("n", default: 0)] = 5
+        #expect(suite[DefaultKey("failures", default: 0)] == 1)
+        #expect(suite[DefaultKey("n", default: 0)] == 5)
+    }
+
+    @Test func aFailureHandlerThatFailsDoesNotCallItself() {
+        let suite = DefaultsSuite(backend: SpyBackend())
+        let calls = Guarded(0)
+        suite.onFailure = { _ in
+            calls.withLock { $0 += 1 }
+            suite[DefaultKey("n", default: 0)] = calls.withLock { $0 }
+        }
+        (suite.core.backend as? SpyBackend)?.fail(with: DefaultsError(.unavailable, reason: "a test"))
+        suite[DefaultKey("n", default: 0)] = 5
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test func aTaskOfAFailureHandlerMayFailAgain() async {
+        let suite = DefaultsSuite.inMemory(["a": "unreadable", "b": "unreadable"])
+        let received = Guarded<[String?]>([])
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let (tasks, start) = AsyncStream<Task<Void, Never>>.makeStream()
+        suite.onFailure = { error in
+            received.withLock { $0.append(error.key) }
+            guard error.key == "a" else { return }
+            start.yield(
+                Task {
+                    for await _ in ends { break }
+                    _ = suite[DefaultKey("b", default: 0)]
+                })
+        }
+        _ = suite[DefaultKey("a", default: 0)]
+        end.yield()
+        for await task in tasks {
+            await task.value
+            break
+        }
+        #expect(received.withLock { $0 } == ["a", "b"])
+    }
+
+    // Durability
+
+    @Test func aBackendIsSynchronizedOnceForSeveralCommits() throws {
+        let backend = SignallingBackend()
+        let suite = DefaultsSuite(backend: backend)
+        for number in 0..<10 { suite[DefaultKey("n", default: -1)] = number }
+        #expect(backend.synchronized.wait(timeout: .now() + 10) == .success)
+        suite[DefaultKey("n", default: -1)] = 11
+        #expect(backend.synchronized.wait(timeout: .now() + 10) == .success)
+        #expect(backend.contents.value(forKey: "n") == 11)
+    }
+
+    @Test func aFailureInTheBackgroundReachesTheHandler() throws {
+        let suite = DefaultsSuite(backend: SignallingBackend(failing: true))
+        let received = DispatchSemaphore(value: 0)
+        suite.onFailure = { if $0.kind == .unavailable { received.signal() } }
+        suite[DefaultKey("n", default: 0)] = 1
+        #expect(received.wait(timeout: .now() + 10) == .success)
+    }
+
+    private final class SignallingBackend: SystemBackend {
+        let contents = MemoryBackend()
+        let synchronized = DispatchSemaphore(value: 0)
+        private let fails: Bool
+        init(failing: Bool = false) { fails = failing }
+        func value(forKey key: String) -> PropertyList? { contents.value(forKey: key) }
+        func keys() -> [String] { contents.keys() }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) { contents.commit(edits) }
+        var generation: UInt64? { 0 }
+        func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }
+        var synchronizationDelay: Duration? { .milliseconds(100) }
+        func synchronize() throws(DefaultsError) {
+            if fails { throw DefaultsError(.unavailable, reason: "a test") }
+            synchronized.signal()
+        }
+    }
+}

@@ -1,0 +1,519 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests the settings file. Two backends for one file act as two processes, because they share
+/// nothing but the file.
+struct FileBackendTests: SettingsFileTests {
+    // Several processes
+
+    @Test func theNextGetReadsExternalChanges() throws {
+        try withFile { file in
+            let (first, second) = (open(file), open(file))
+            for value in 1...100 {
+                first[number] = value
+                #expect(second[number] == value)
+                second[number] = -value
+                #expect(first[number] == -value)
+            }
+            first.removeAll()
+            #expect(second[number] == 0)
+        }
+    }
+
+    /// Two threads of a process may ask for the changes after the same generation.
+    @Test func changesReturnsTheExternallyChangedKeys() throws {
+        try withFile { file in
+            let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
+            func commit(_ key: String) throws { try writer.writing { try! writer.commit([(key, 1)]) } }
+            func changes(since generation: UInt64) throws -> [String]? { try reader.changes(since: generation).keys }
+            try commit("zero")
+            _ = try reader.value(forKey: "zero")
+            let first = try #require(reader.generation)
+            try commit("one")
+            #expect(try changes(since: first) == ["one"])
+            let second = try #require(reader.generation)
+            try commit("two")
+            #expect(try changes(since: first) == ["one", "two"])
+            #expect(try changes(since: second) == ["two"])
+        }
+    }
+
+    @Test func readingCreatesNoFileButDetectsANewOne() throws {
+        try withFile { file in
+            let (reader, writer) = (open(file), open(file))
+            #expect(reader[number] == 0)
+            let none = try reader.keys()
+            #expect(none == [])
+            try reader.synchronize()
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            writer[number] = 1
+            #expect(reader[number] == 1)
+        }
+    }
+
+    @Test func twoSuitesOnOneFileShareOneCore() throws {
+        try withFile { file in
+            let path = file.deletingLastPathComponent().appending(path: "./test.defaults")
+            let (first, second) = (try DefaultsSuite(file: file), try DefaultsSuite(file: path))
+            #expect(first.core === second.core)
+        }
+    }
+
+    @Test(arguments: [DefaultsSuite.Durability.process, .immediate])
+    func updatesOfSeveralProcessesAreExactDuringCompactions(durability: DefaultsSuite.Durability) throws {
+        let rounds = durability == .process ? 500 : 50
+        try withFile { file in
+            let filler = DefaultKey("filler", default: "")
+            onThreads(8) { index in
+                let suite = DefaultsSuite(
+                    core: SuiteCore(
+                        // A small limit, so that the file is compacted every few rounds, and
+                        // ThreadSanitizer has less memory to clear for each mapping.
+                        FileBackend(
+                            path: file.path, durability: durability, timeout: .seconds(60), sizeLimit: 64 << 10),
+                        timeout: .seconds(60)))
+                let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                for round in 0..<rounds {
+                    do {
+                        try store.updateStored { $0 = ($0 ?? 0) + 1 }
+                        suite[filler] = String(repeating: "x", count: 6_000 + index + round)
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+            let suite = open(file)
+            #expect(suite[number] == 8 * rounds)
+            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            #expect(size <= 64 << 10)
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names == ["test.defaults"])
+        }
+    }
+
+    @Test func aFileRenamedIntoPlaceIsDetected() throws {
+        try withFile { file in
+            let other = file.deletingLastPathComponent().appending(path: "other.defaults")
+            open(other)[number] = 7
+            let suite = open(file)
+            suite[number] = 5
+            let path = file.path
+            #expect(rename(other.path, path) == 0)
+            // A file that was replaced without a seal is only detected by the next write.
+            suite[DefaultKey("another", default: 0)] = 1
+            #expect(suite[number] == 7)
+        }
+    }
+
+    @Test func synchronizeFollowsTheName() throws {
+        try withFile { file in
+            let other = file.deletingLastPathComponent().appending(path: "other.defaults")
+            open(other)[number] = 7
+            let suite = open(file)
+            suite[number] = 5
+            try suite.synchronize()
+            #expect(rename(other.path, file.path) == 0)
+            try suite.synchronize()
+            #expect(suite[number] == 7)
+            // This does not create a removed file.
+            try FileManager.default.removeItem(at: file)
+            try suite.synchronize()
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+    }
+
+    @Test func aRenamedFolderIsAbandoned() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent()
+            let suite = open(file)
+            suite[number] = 1
+            #expect(rename(folder.path, folder.path + ".kept") == 0)
+            open(file)[number] = 7
+            try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
+            #expect(suite[number] == 7)
+            #expect(open(file)[DefaultKey("other", default: 0)] == 3)
+            try FileManager.default.removeItem(atPath: folder.path + ".kept")
+        }
+    }
+
+    #if os(macOS) || os(Linux)
+        /// A file lock belongs to the open file description, which a forked child shares with its
+        /// parent.
+        @Test func aForkedChildSharesTheFileWithItsParent() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let store = UserDefault(
+                    DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                ).store
+                store.set(0)
+                let children = (0..<4).map { _ in
+                    let child = forkProcess()
+                    if child == 0 {
+                        for _ in 0..<250 { _ = try? store.updateStored { $0? += 1 } }
+                        _exit(0)
+                    }
+                    return child
+                }
+                for _ in 0..<250 { try store.updateStored { $0? += 1 } }
+                for child in children {
+                    var status: Int32 = -1
+                    #expect(waitpid(child, &status, 0) == child)
+                    #expect(status == 0)
+                }
+                #expect(store.get() == 1_250)
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// A thread of the parent that flushes or compacts the file does not exist in a child,
+        /// which must not wait for it.
+        @Test func aChildForkedDuringAFlushDoesNotWait() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let backend = FileBackend(path: path)
+                let suite = DefaultsSuite(backend: backend)
+                let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
+                filler.set("")
+                let isOver = Guarded(false)
+                let thread = Thread {
+                    while !isOver.withLock({ $0 }) {
+                        for count in 12_000..<12_006 { filler.set(String(repeating: "x", count: count)) }
+                        do { try backend.synchronize() } catch { Issue.record(error) }
+                    }
+                }
+                thread.start()
+                var statuses: Set<Int32> = []
+                for _ in 0..<40 {
+                    usleep(2_000)
+                    let child = forkProcess()
+                    if child == 0 {
+                        var alarms = sigset_t()
+                        sigemptyset(&alarms)
+                        sigaddset(&alarms, SIGALRM)
+                        sigprocmask(SIG_UNBLOCK, &alarms, nil)
+                        // Longer than a busy machine needs. The alarm kills a child that hangs.
+                        alarm(20)
+                        let isRead = (try? backend.value(forKey: "filler")) != nil
+                        _exit(isRead && (try? backend.synchronize()) != nil ? 0 : 1)
+                    }
+                    var status: Int32 = -1
+                    #expect(waitpid(child, &status, 0) == child)
+                    statuses.insert(status)
+                }
+                isOver.withLock { $0 = true }
+                #expect(statuses == [0])
+                while !thread.isFinished { usleep(1_000) }
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// Neither an inherited descriptor nor an inherited mapping may keep the lock.
+        @Test func aChildDoesNotInheritTheLockOfAKilledParent() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+                let store = UserDefault(
+                    DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                ).store
+                try store.save(1)
+                try store.updateStored { _ in
+                    if forkProcess() == 0 {
+                        // Close the output, so that the test does not wait for this process.
+                        for descriptor in 0..<1_024 as Range<Int32> { close(descriptor) }
+                        sleep(6)
+                        _exit(0)
+                    }
+                    kill(getpid(), SIGKILL)
+                }
+            }
+            try UserDefault(number, in: open(file)).store.save(2)
+            #expect(open(file)[number] == 2)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
+
+    /// A process that repairs a file gets the new file locked, and must unlock it.
+    @Test(arguments: [true, false])
+    func aReaderThatRepairsTheFileReleasesItsLock(isOpenBefore: Bool) throws {
+        try withFile { file in
+            let reader = open(file)
+            let writer = open(file)
+            writer[number] = 1
+            if isOpenBefore { #expect(reader[number] == 1) }
+            let handle = try FileHandle(forUpdating: file)
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let end = RecordFormat.headerLength + RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            try handle.seek(toOffset: UInt64(end))
+            try handle.write(contentsOf: Data([1, 2, 3]))
+            try handle.close()
+            let failures = Failures(of: reader)
+            #expect(reader[number] == 1)
+            #expect(reader[DefaultKey("other", default: 5)] == 5)
+            #expect(failures.kinds == [.unreadable])
+            try UserDefault(number, in: writer).store.save(2)
+            #expect(reader[number] == 2)
+        }
+    }
+
+    // After a kill
+
+    #if os(macOS) || os(Linux)
+        @Test func setValuesSurviveAKill() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+                let suite = try DefaultsSuite(file: URL(filePath: path))
+                for value in 1...1_000 { suite[DefaultKey("number", default: 0)] = value }
+                kill(getpid(), SIGKILL)
+            }
+            #expect(open(file)[number] == 1_000)
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
+
+    @Test func everyTruncationKeepsTheWholeRecordsBeforeIt() throws {
+        try withFile { file in
+            let suite = open(file)
+            for value in 1...20 { suite[number] = value }
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            let end = RecordFormat.headerLength + 20 * record
+            for length in RecordFormat.headerLength...end {
+                let copy = file.deletingLastPathComponent().appending(path: "cut-\(length).defaults")
+                try bytes.prefix(length).write(to: copy)
+                let cut = open(copy)
+                let failures = Failures(of: cut)
+                let (whole, part) = (length - RecordFormat.headerLength).quotientAndRemainder(dividingBy: record)
+                #expect(cut[number] == whole, "\(length)")
+                #expect(failures.kinds == (part == 0 ? [] : [.unreadable]), "\(length)")
+                cut[number] = 99
+                #expect(open(copy)[number] == 99)
+            }
+        }
+    }
+
+    @Test func everyBitFlipOfARecordIsDetectedAndSetAside() throws {
+        try withFile { file in
+            let suite = open(file)
+            for value in 1...4 { suite[number] = value }
+            let bytes = try #require(FileManager.default.contents(atPath: file.path))
+            let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
+            let end = RecordFormat.headerLength + 4 * record
+            for bit in (RecordFormat.headerLength * 8)..<(end * 8) {
+                let folder = file.deletingLastPathComponent().appending(path: "\(bit)")
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+                let copy = folder.appending(path: "flip.defaults")
+                var flipped = bytes
+                flipped[bit / 8] ^= 1 << (bit % 8)
+                try flipped.write(to: copy)
+                let damaged = open(copy)
+                let failures = Failures(of: damaged)
+                #expect(damaged[number] == (bit / 8 - RecordFormat.headerLength) / record)
+                #expect(failures.kinds == [.unreadable], "bit \(bit)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+            }
+        }
+    }
+
+    @Test func aFullFileRefusesWritesUntilItIsEmptied() throws {
+        try withFile { file in
+            let backend = FileBackend(
+                path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
+            let suite = DefaultsSuite(backend: backend)
+            var count = 0
+            let isRefused = fails(with: .refused) {
+                while true {
+                    try UserDefault(DefaultKey("\(count)", default: ""), in: suite).store
+                        .save(String(repeating: "x", count: 9_000))
+                    count += 1
+                }
+            }
+            #expect(isRefused)
+            #expect(count == 29)
+            let keys = try suite.keys()
+            #expect(keys.count == count)
+            suite.removeAll()
+            let store = UserDefault(number, in: suite).store
+            try store.save(1)
+            #expect(try suite.keys() == ["number"])
+        }
+    }
+
+    #if os(macOS) || os(Linux)
+        /// Only the page that was already read is accessed in the mapping. Other pages are read
+        /// with calls that can fail, because a page after the end raises SIGBUS.
+        @Test func recordsOfATruncatedFileAreRead() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
+                let text = PropertyList.string(String(repeating: "x", count: 3_900))
+                for (key, value) in [("other", 1), ("text", text)] {
+                    try writer.writing { try! writer.commit([(key, value)]) }
+                    if key == "other" { #expect(try reader.value(forKey: key) == value) }
+                }
+                #expect(truncate(path, 4_096) == 0)
+                #expect(try reader.changes(since: 0).keys == nil)
+                #expect(try reader.value(forKey: "text") == text)
+                try reader.synchronize()
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// A background flush must not crash the process either.
+        @Test func flushingATruncatedFileDoesNotCrash() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let backend = FileBackend(path: path)
+                for key in ["one", "two"] {
+                    let text = PropertyList.string(String(repeating: "x", count: 3_900))
+                    try backend.writing { try! backend.commit([(key, text)]) }
+                }
+                #expect(truncate(path, 4_096) == 0)
+                try backend.synchronize()
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+
+        /// The mapping ends there, so readers could not see further records.
+        @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
+            let file = try makeFile()
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                let writer = DefaultsSuite(backend: FileBackend(path: path))
+                let key = DefaultKey("text", default: "")
+                writer[key] = "x"
+                let reader = DefaultsSuite(
+                    backend: FileBackend(
+                        path: path, durability: .process, timeout: .seconds(2), sizeLimit: 128 << 10))
+                #expect(reader[key] == "x")
+                for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
+                let store = UserDefault(key, in: reader).store
+                for _ in 0..<3 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+            }
+            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        }
+    #endif
+
+    // Unusable files
+
+    @Test func foreignFilesAreUnavailableAndUntouched() throws {
+        try withFile { file in
+            var newer = RecordFormat.header(salt: 1, epoch: 0)
+            newer[8] = 2
+            for bytes in [
+                Data("not a settings file, but longer than a header of one would be, really".utf8), Data(newer),
+            ] {
+                try bytes.write(to: file)
+                let store = PersistentStore<CameraConfig>(in: open(file))
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
+                #expect(isRefused)
+                #expect(FileManager.default.contents(atPath: file.path) == bytes)
+            }
+        }
+    }
+
+    @Test func aFileThatStartsWithZerosIsNotOverwritten() throws {
+        try withFile { file in
+            let bytes = Data(count: 4_096) + Data("an image of a disk".utf8)
+            try bytes.write(to: file)
+            #expect(fails(with: .unavailable) { try UserDefault(number, in: open(file)).store.save(1) })
+            #expect(FileManager.default.contents(atPath: file.path) == bytes)
+        }
+    }
+
+    /// A power failure can leave the second half of a record after zeros.
+    @Test func dataAfterZerosIsErasedWhenTheFileIsOpened() throws {
+        try withFile { file in
+            open(file)[number] = 1
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: 8_192)
+            try handle.write(contentsOf: Data([1, 2, 3]))
+            try handle.close()
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            #expect(suite[number] == 1)
+            suite[number] = 2
+            #expect(failures.kinds == [.unreadable])
+            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            #expect(names == [file.lastPathComponent])
+            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(open(file)[number] == 2)
+        }
+    }
+
+    @Test func aLargeValueCanBeSetRepeatedly() throws {
+        try withFile { file in
+            let suite = open(file)
+            let store = UserDefault(DefaultKey("large", default: Data()), in: suite).store
+            for byte in 0..<6 { try store.save(Data(repeating: UInt8(byte), count: 15 << 20)) }
+            #expect(open(file)[DefaultKey("large", default: Data())].first == 5)
+        }
+    }
+
+    @Test func hardLinksPipesAndFoldersAreRefused() throws {
+        try withFile { file in
+            let folder = file.deletingLastPathComponent()
+            try Data().write(to: folder.appending(path: "target"))
+            for make in [
+                { link(folder.appending(path: "target").path, file.path) },
+                { mkfifo(file.path, 0o600) },
+                { mkdir(file.path, 0o700) },
+            ] {
+                #expect(make() == 0)
+                let store = PersistentStore<CameraConfig>(in: open(file))
+                #expect(fails(with: .unavailable) { _ = try store.load() })
+                let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
+                #expect(isRefused)
+                try FileManager.default.removeItem(at: file)
+            }
+        }
+    }
+
+    @Test(arguments: ["settings/test.defaults", "/tmp/settings.defaults/"])
+    func relativeAndFolderPathsAreRefused(path: String) throws {
+        let store = UserDefault(number, in: DefaultsSuite(backend: FileBackend(path: path))).store
+        let error = #expect(throws: DefaultsError.self) { try store.save(1) }
+        #expect(error?.kind == .unavailable)
+        #expect(error?.reason.contains("not absolute") == true)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func limitsAreCheckedBeforeAnythingIsWritten() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            suite[DefaultKey("k", default: Data())] = Data(count: 17 << 20)
+            suite[DefaultKey(String(repeating: "k", count: 4_097), default: 0)] = 1
+            var deep: PropertyList = 1
+            for _ in 0..<129 { deep = [deep] }
+            let backend = FileBackend(path: file.path)
+            let isRefused = fails(with: .refused) { try backend.commit([("deep", deep)]) }
+            #expect(isRefused)
+            let longKey = String(repeating: "k", count: 4_097)
+            let error = #expect(throws: DefaultsError.self) { try backend.commit([("a", 1), (longKey, 1)]) }
+            #expect(error?.key == longKey)
+            #expect(failures.kinds == [.refused, .refused])
+            let none = try suite.keys()
+            #expect(none == [])
+            suite[DefaultKey(String(repeating: "k", count: 4_096), default: 0)] = 1
+            let one = try suite.keys()
+            #expect(one.count == 1)
+        }
+    }
+
+    @Test func anEmptyCommitWritesNothing() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            for edits in [[("a", 1)], [], [("b", 1)]] as [[(String, PropertyList?)]] {
+                try backend.writing {
+                    do { try backend.commit(edits.map { (key: $0.0, value: $0.1) }) } catch { Issue.record(error) }
+                }
+            }
+            let suite = open(file)
+            let keys = try suite.keys()
+            #expect(keys.sorted() == ["a", "b"])
+        }
+    }
+}

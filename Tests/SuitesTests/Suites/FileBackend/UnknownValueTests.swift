@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests values that this version cannot read, such as those of a newer version.
+struct UnknownValueTests: SettingsFileTests {
+    /// Opens the log of a file, and locks the file.
+    private func log(of file: URL) throws -> FileLog {
+        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let opened = try FileLog.opening(
+            directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
+            isWritable: true, sizeLimit: RecordFormat.sizeLimit)
+        return try #require(opened?.log)
+    }
+
+    private func write(_ bytes: [UInt8], forKey key: String, to file: URL) throws {
+        let log = try log(of: file)
+        var record = RecordWriter()
+        Array(key.utf8).withUnsafeBytes { key in bytes.withUnsafeBytes { record.append(key, $0) } }
+        try log.append(&record)
+    }
+
+    private func bytes(forKey key: String, in file: URL) throws -> [UInt8]? {
+        try log(of: file).bytes(forKey: key).map { Array($0) }
+    }
+
+    @Test func aWriteKeepsTheBytesOfAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            let store = UserDefault(number, in: suite).store
+            let copy = DefaultKey("number.unreadable", default: 0)
+            try store.save(1)
+            #expect(suite[copy] == 0)
+            try write([200, 1, 2, 3], forKey: "number", to: file)
+            #expect(fails(with: .unreadable) { _ = try store.load() })
+            try store.save(2)
+            #expect(try store.load() == 2)
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+            #expect(failures.kinds == [.unreadable])
+            #expect(failures.all.first?.reason.contains("number.unreadable") == true)
+            #expect(fails(with: .unreadable) { _ = try UserDefault(copy, in: suite).store.load() })
+            let listed = try #require(try suite.setAside.first)
+            #expect(listed.key == "number" && listed.value == nil && listed.date != nil)
+            #expect(listed.reason == "unreadable: the stored bytes are not a value that this version can read")
+            // The first and the last value are kept.
+            for byte in 4...5 as ClosedRange<UInt8> {
+                try write([200, byte], forKey: "number", to: file)
+                suite[number] = Int(byte)
+                #expect(suite[number] == Int(byte))
+            }
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+            #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 5])
+            // After the copy of an unknown value, a value of another type is kept too.
+            suite[DefaultKey("number", default: "")] = "text"
+            try UserDefault(number, in: open(file)).store.save(6)
+            #expect(open(file)[DefaultKey("number.unreadable-2", default: "")] == "text")
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+        }
+    }
+
+    @Test func aRemovalRemovesAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            let store = UserDefault(number, in: suite).store
+            try store.save(1)
+            try write([200], forKey: "number", to: file)
+            store.remove()
+            #expect(try store.load() == nil)
+            #expect(try suite.keys() == [])
+            #expect(failures.kinds == [])
+        }
+    }
+
+    @Test func aWriteKeepsAnUnknownValueOfAFormerKey() throws {
+        try withFile { file in
+            let suite = open(file)
+            let setting = Setting<Int>(
+                suite, key: "number", number.declaration.conversion, formerKeys: ["old"])
+            open(file)[DefaultKey("other", default: 0)] = 1
+            try write([200, 1], forKey: "old", to: file)
+            try setting.save(2)
+            #expect(try setting.load() == 2)
+            #expect(try suite.keys() == ["number", "number.unreadable", "other"])
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1])
+        }
+    }
+
+    @Test func theContentsListAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite.onFailure = { _ in }
+            suite[DefaultKey("a", default: 0)] = 1
+            try write([200, 1, 2, 3], forKey: "number", to: file)
+            let contents = try suite.contents()
+            #expect(contents == ["a": 1])
+            #expect(contents.unreadableKeys == ["number"])
+            #expect(contents.contains(number))
+            #expect(UserDefault(number, in: suite).isSet)
+            try suite.update { $0["a"] = 2 }
+            try suite.replaceContents(with: contents)
+            #expect(suite[DefaultKey("a", default: 0)] == 1)
+            #expect(try bytes(forKey: "number", in: file) == [200, 1, 2, 3])
+            try suite.update { $0[number] = 5 }
+            #expect(suite[number] == 5)
+            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1, 2, 3])
+            try suite.update { $0.removeAll() }
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test func anUnknownValueHidesNoOtherChange() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite.onFailure = { _ in }
+            suite[DefaultKey("a", default: 0)] = 1
+            try write([200, 1, 2, 3], forKey: "unknown", to: file)
+            let keys = Guarded<[String]>([])
+            let token = suite.observeAll(prefix: "") { change in keys.withLock { $0 += change.keys } }
+            defer { token.cancel() }
+            let other = DefaultsSuite(backend: FileBackend(path: file.path))
+            other[DefaultKey("a", default: 0)] = 2
+            suite[DefaultKey("b", default: 0)] = 1
+            // The thread of the watch may be delivering the change of the other suite.
+            keys.wait { Set($0) == ["a", "b"] }
+            #expect(keys.withLock { Set($0) } == ["a", "b"])
+        }
+    }
+}

@@ -1,0 +1,298 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+extension DefaultKey<Double> {
+    fileprivate static var quality: DefaultKey { DefaultKey("quality", formerly: "q", default: 0.8) }
+}
+extension DefaultKey<String> {
+    fileprivate static var mode: DefaultKey { DefaultKey("mode", default: "photo") }
+}
+
+private let three: [String: PropertyList] = ["a": 1, "b": [2, "two"], "c": ["x": 3]]
+
+struct MovingTests {
+    @Test(arguments: Backend.allCases, Backend.allCases)
+    func allValuesMoveBetweenAnyTwoSuites(from: Backend, to: Backend) throws {
+        try from.withSuite { old throws in
+            try to.withSuite { new throws in
+                for (key, value) in three { old[DefaultKey<PropertyList?>(key)] = value }
+                let (removals, additions) = (Guarded<[[String]]>([]), Guarded<[[String]]>([]))
+                let tokens = [
+                    old.observeAll { change in removals.withLock { $0.append(change.keys) } },
+                    new.observeAll { change in additions.withLock { $0.append(change.keys) } },
+                ]
+                defer { for token in tokens { token.cancel() } }
+                let report = try old.move(.all, to: new)
+                #expect(report == .init(moved: ["a", "b", "c"]))
+                #expect(try old.contents().isEmpty)
+                #expect(try new.contents() == contents(three))
+                #expect(removals.withLock { $0 } == [["a", "b", "c"]], "one event of each suite")
+                #expect(additions.withLock { $0 } == [["a", "b", "c"]])
+                #expect(try old.move(.all, to: new) == .init())
+                #expect(try new.contents() == contents(three))
+            }
+        }
+    }
+
+    @Test(arguments: Backend.allCases, Backend.allCases)
+    func whatTheDestinationHasStaysAndEqualValuesCountAsMoved(from: Backend, to: Backend) throws {
+        try from.withSuite { old throws in
+            try to.withSuite { new throws in
+                for (key, value) in three { old[DefaultKey<PropertyList?>(key)] = value }
+                try new.update { ($0["a"], $0["b"]) = (7, [2, "two"]) }
+                let report = try old.move(.all, to: new)
+                #expect(report == .init(moved: ["b", "c"], kept: ["a"]))
+                #expect("\(report)" == "moved “b”\nmoved “c”\nkept “a”")
+                #expect(try old.contents() == ["a": 1])
+                #expect(try new.contents() == ["a": 7, "b": [2, "two"], "c": ["x": 3]])
+            }
+        }
+    }
+
+    @Test func aCopyLeavesTheValuesAndKeepsEvenEqualOnes() throws {
+        let (old, new) = (DefaultsSuite.inMemory(three), DefaultsSuite.inMemory(["a": 1]))
+        #expect(try old.copy(.all, to: new) == .init(moved: ["b", "c"], kept: ["a"]))
+        #expect(try old.contents() == contents(three))
+        #expect(try new.contents() == contents(three))
+        #expect(try old.copy(.all, to: new) == .init(kept: ["a", "b", "c"]))
+    }
+
+    @Test func keysAndTheirFormerNamesAreMoved() throws {
+        func suites() -> (DefaultsSuite, DefaultsSuite) {
+            (.inMemory(["q": 0.5, "mode": "video", "other": 1, "more": 2]), .inMemory())
+        }
+        var (old, new) = suites()
+        #expect(try old.move(.keys(.quality, .mode), to: new) == .init(moved: ["mode", "q"]))
+        #expect(try old.keys() == ["more", "other"])
+        #expect(new[.quality] == 0.5)
+        new[.quality] = 0.6
+        #expect(try new.keys() == ["mode", "quality"])
+        (old, new) = suites()
+        #expect(try old.move(.keys([AnyDefaultKey(.mode), AnyDefaultKey(.quality)]), to: new).moved == ["mode", "q"])
+        (old, new) = suites()
+        #expect(try old.move(.keys(["mode", "missing"]), to: new) == .init(moved: ["mode"]))
+        (old, new) = suites()
+        #expect(try old.move(.where { $0.hasPrefix("mo") }, to: new) == .init(moved: ["mode", "more"]))
+        #expect(old[.quality] == 0.5, "the suite knows from here on that the key has a former name")
+        #expect(try old.move(.where { $0 == "quality" }, to: new) == .init(moved: ["q"]))
+    }
+
+    @Test func aSettingThatTheDestinationHasUnderAnotherNameStaysWhole() throws {
+        let old = DefaultsSuite.inMemory(["q": 0.5])
+        let new = DefaultsSuite.inMemory(["quality": 0.6])
+        #expect(try old.move(.keys(.quality), to: new) == .init(kept: ["q"]))
+        #expect(new[.quality] == 0.6)
+        // Here the destination has the old name, and what it reads would change.
+        let older = DefaultsSuite.inMemory(["q": 0.7])
+        #expect(try new.move(.keys(.quality), to: older) == .init(kept: ["quality"]))
+        #expect(older[.quality] == 0.7)
+        // Also if only a declaration knows that both are one setting.
+        #expect(try new.move(.all, to: older) == .init(kept: ["quality"]))
+    }
+
+    @Test func aFormerNameStaysWithItsSettingThatCannotBeRead() throws {
+        let old = DefaultsSuite(backend: KeyByKeyBackend(["q": 0.5, "mode": "video"], unreadableKeys: ["quality"]))
+        let new = DefaultsSuite.inMemory()
+        let report = try old.move(.keys(.quality, .mode), to: new)
+        #expect(report.moved == ["mode"])
+        #expect(report.refused.map(\.key) == ["quality", "quality"])
+        #expect(try new.keys() == ["mode"])
+    }
+
+    @Test func aValueThatCannotBeReadIsReportedAndStays() throws {
+        let place = KeyByKeyBackend(["a": 1, "secret": "geheim"], unreadableKeys: ["newer"])
+        let new = DefaultsSuite.inMemory()
+        let report = try DefaultsSuite(backend: place).move(.all, to: new)
+        #expect(report.moved == ["a", "secret"])
+        #expect(report.refused.map(\.kind) == [.unreadable])
+        #expect(report.refused.map(\.key) == ["newer"])
+        #expect(place.keys() == ["newer"])
+        #expect(!"\(report)".contains("geheim"))
+        #expect("\(report)".hasSuffix("\nunreadable “newer”: a newer version wrote it"))
+    }
+
+    @Test func aValueThatCannotBeReadInTheDestinationIsKept() throws {
+        let place = KeyByKeyBackend([:], unreadableKeys: ["a"])
+        let old = DefaultsSuite.inMemory(["a": 1, "b": 2])
+        #expect(try old.move(.all, to: DefaultsSuite(backend: place)) == .init(moved: ["b"], kept: ["a"]))
+        #expect(try old.contents() == ["a": 1])
+    }
+
+    @Test func whatTheDestinationRefusesStaysAndTheOthersMove() throws {
+        let long = String(repeating: "k", count: 5_000)
+        try Backend.file.withSuite { new throws in
+            let old = DefaultsSuite.inMemory([long: 1, "a": 1, "b": 2]).scoped("")
+            let report = try old.move(.all, to: new.scoped("in/"))
+            #expect(report.moved == ["a", "b"])
+            #expect(report.refused.map(\.kind) == [.refused])
+            #expect(report.refused.map(\.key) == [long])
+            #expect(try old.keys() == [long])
+            #expect(try new.keys() == ["in/a", "in/b"])
+        }
+    }
+
+    /// As if the process had ended after so many keys, of the destination or of the source.
+    @Test(arguments: [true, false], 0..<3) func theNextCallFinishesAMove(stopsInDestination: Bool, committed: Int)
+        throws
+    {
+        let places = (old: KeyByKeyBackend(three), new: KeyByKeyBackend([:]))
+        (stopsInDestination ? places.new : places.old).stop(after: committed)
+        let (old, new) = (DefaultsSuite(backend: places.old), DefaultsSuite(backend: places.new))
+        #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
+        for (key, value) in three {
+            #expect(places.old.contents[key] == value || places.new.contents[key] == value, "nothing is lost")
+        }
+        for place in [places.old, places.new] { place.stop(after: nil) }
+        let report = try DefaultsSuite(backend: KeyByKeyBackend(of: places.old))
+            .move(.all, to: DefaultsSuite(backend: KeyByKeyBackend(of: places.new)))
+        #expect(report.kept + report.refused.map(\.reason) == [])
+        #expect(places.old.contents.isEmpty)
+        #expect(places.new.contents == three)
+    }
+
+    @Test func theDestinationIsFlushedBeforeTheSourceForgets() throws {
+        let (from, to) = (SpyBackend(three), SpyBackend())
+        let commits = Guarded<Int?>(nil)
+        to.state.withLock { state in
+            state.onSynchronize = { commits.withLock { $0 = from.commits.count } }
+        }
+        try DefaultsSuite(backend: from).move(.all, to: DefaultsSuite(backend: to))
+        #expect(commits.withLock { $0 } == 0)
+        #expect(from.commits.count == 1)
+        #expect(to.commits.count == 1)
+        // A value that is already there may not be flushed yet.
+        from.write(1, forKey: "a")
+        try DefaultsSuite(backend: from).move(.all, to: DefaultsSuite(backend: to))
+        #expect(commits.withLock { $0 } == 1)
+        #expect(from.contents.isEmpty)
+    }
+
+    @Test func aFailedFlushLeavesTheSourceAsItWas() throws {
+        let (from, to) = (SpyBackend(three), SpyBackend())
+        // The commit itself still succeeds.
+        to.interrupt { [weak to] call in
+            if call == .commit { to?.fail(with: DefaultsError(.unavailable, reason: "the disk failed")) }
+        }
+        let (old, new) = (DefaultsSuite(backend: from), DefaultsSuite(backend: to))
+        #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
+        #expect(from.contents == three)
+        #expect(to.contents == three)
+        to.interrupt(nil)
+        to.fail(with: nil)
+        #expect(try old.move(.all, to: new).moved == ["a", "b", "c"])
+        #expect(from.contents.isEmpty)
+    }
+
+    @Test(arguments: Backend.allCases) func aMoveBetweenASuiteAndItsScopeIsOneCommit(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let user = suite.scoped("user/")
+            for (key, value) in three { suite[DefaultKey<PropertyList?>(key)] = value }
+            user[.mode] = "video"
+            let changes = Guarded<[[String]]>([])
+            let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
+            #expect(try suite.move(.all, to: user) == .init(moved: ["a", "b", "c"]))
+            #expect(changes.withLock { $0 } == [["a", "b", "c", "user/a", "user/b", "user/c"]])
+            #expect(try suite.keys() == ["user/a", "user/b", "user/c", "user/mode"])
+            token.cancel()
+            #expect(try user.move(.keys(.mode), to: suite.scoped("guest/")) == .init(moved: ["mode"]))
+            #expect(try user.move(.all, to: suite) == .init(moved: ["a", "b", "c"]))
+            #expect(try suite.keys() == ["a", "b", "c", "guest/mode"])
+        }
+    }
+
+    @Test func aKeyThatIsAlsoOneOfTheScopeIsNotLost() throws {
+        let suite = DefaultsSuite.inMemory(["x/k": 1, "x/x/k": 1])
+        try suite.scoped("x/").move(.all, to: suite)
+        #expect(try suite.contents() == ["k": 1, "x/k": 1])
+    }
+
+    @Test func movingASuiteToItselfDoesNothing() throws {
+        let suite = DefaultsSuite.inMemory(three)
+        #expect(try suite.move(.all, to: suite) == .init())
+        #expect(try suite.scoped("user/").move(.all, to: suite.scoped("user/")) == .init())
+        _ = try DefaultsSuite.withStandard(suite) { () throws in
+            #expect(try DefaultsSuite.standard.move(.all, to: suite) == .init())
+        }
+        #expect(try suite.contents() == contents(three))
+    }
+
+    @Test func movingBetweenTwoObjectsForOnePlaceDoesNothing() throws {
+        let place = KeyByKeyBackend(three)
+        let (one, other) = (DefaultsSuite(backend: place), DefaultsSuite(backend: KeyByKeyBackend(of: place)))
+        #expect(try one.move(.all, to: other) == .init())
+        #expect(place.contents == three)
+    }
+
+    @Test func theRecordOfTheMigrationsMovesIfTheDestinationHasNone() throws {
+        let old = DefaultsSuite.inMemory(["TypedDefaults-migrations": ["v2"], "a": 1])
+        let new = DefaultsSuite.inMemory()
+        #expect(try old.move(.where { _ in true }, to: new) == .init(moved: ["a"]))
+        #expect(try new.contents().appliedMigrations == [])
+        #expect(try old.move(.all, to: new) == .init(moved: ["TypedDefaults-migrations"]))
+        #expect(try new.contents().appliedMigrations == ["v2"])
+        let newer = DefaultsSuite.inMemory(["TypedDefaults-migrations": ["v2", "v3"]])
+        #expect(try newer.move(.all, to: new) == .init(kept: ["TypedDefaults-migrations"]))
+        #expect(try new.contents().appliedMigrations == ["v2"])
+    }
+
+    /// Over a place that stores key by key, the record must not be there before the values.
+    @Test func theRecordIsTheLastThatIsStoredAndRemoved() throws {
+        let record: [String: PropertyList] = ["TypedDefaults-migrations": ["v2"], "a": 1, "z": 2]
+        let places = (old: KeyByKeyBackend(record), new: KeyByKeyBackend([:]))
+        let (old, new) = (DefaultsSuite(backend: places.old), DefaultsSuite(backend: places.new))
+        places.new.stop(after: 2)
+        #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
+        #expect(places.new.contents == ["a": 1, "z": 2])
+        places.new.stop(after: nil)
+        places.old.stop(after: 2)
+        #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
+        #expect(places.old.contents == ["TypedDefaults-migrations": ["v2"]])
+    }
+
+    @Test func aMoveInsideAnUpdateOfEitherSuiteIsAnError() throws {
+        let (old, new) = (DefaultsSuite.inMemory(three), DefaultsSuite.inMemory())
+        for suite in [old, new] {
+            try suite.update { _ in #expect(fails(with: .nestedWrite) { try old.move(.all, to: new) }) }
+        }
+        #expect(try old.contents() == contents(three))
+        #expect(try new.contents().isEmpty)
+    }
+
+    @Test(arguments: Backend.allCases) func oppositeMovesAtOnceLoseNothing(backend: Backend) throws {
+        try backend.withSuite { one throws in
+            try backend.withSuite { other throws in
+                for (key, value) in three { one[DefaultKey<PropertyList?>(key)] = value }
+                onThreads(4) { index in
+                    for _ in 0..<25 {
+                        #expect(throws: Never.self) {
+                            if index % 2 == 0 { try one.move(.all, to: other) } else { try other.move(.all, to: one) }
+                        }
+                    }
+                }
+                try one.move(.all, to: other)
+                #expect(try one.contents().isEmpty)
+                #expect(try other.contents() == contents(three))
+            }
+        }
+    }
+
+    @Test func aMoveOfNothingCreatesNoFile() throws {
+        let (from, to) = (try makeFile(), try makeFile())
+        defer { for file in [from, to] { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) } }
+        #expect(try DefaultsSuite(file: from).move(.all, to: DefaultsSuite(file: to)) == .init())
+        #expect(![from, to].contains { FileManager.default.fileExists(atPath: $0.path) })
+    }
+
+    private func contents(_ values: [String: PropertyList]) -> SuiteContents {
+        var contents = SuiteContents()
+        for (key, value) in values { contents[key] = value }
+        return contents
+    }
+}
+
+extension DefaultsSuite.MoveReport {
+    fileprivate init(moved: [String] = [], kept: [String] = []) { self.init(moved: moved, kept: kept, refused: []) }
+}

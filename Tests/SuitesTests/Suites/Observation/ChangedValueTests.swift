@@ -1,0 +1,89 @@
+import Foundation
+import SettingsFile
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+/// Tests that the values of a change are decoded when they are asked for, and once.
+struct ChangedValueTests {
+    private static let decodings = Guarded(0)
+
+    private struct Counted: DefaultConfig, Equatable {
+        static let key = "counted"
+        var number = 0
+
+        init() {}
+        init(number: Int) { self.number = number }
+
+        init(from decoder: any Decoder) throws {
+            decodings.withLock { $0 += 1 }
+            number = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .number)
+        }
+    }
+
+    private static let number = DefaultKey("number", default: 0)
+
+    /// Once, after the observers have returned, if one of them has asked for it.
+    @Test func anUnreadableValueThatAnObserverAsksForIsReported() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let events = Guarded<[String]>([])
+        suite.onFailure = { error in events.withLock { $0.append("\(error.kind)") } }
+        let store = UserDefault(Self.number, in: suite).store
+        var tokens = [store.observe { change in events.withLock { $0.append("first \(change.kind)") } }]
+        backend.write("text", forKey: "number")
+        #expect(events.withLock { $0 } == ["first set"])
+        for name in ["second", "third"] {
+            tokens.append(store.observe { change in events.withLock { $0.append("\(name) \(change.newValue ?? -1)") } })
+        }
+        backend.write("another text", forKey: "number")
+        for _ in 1...2 { #expect(store.get() == nil) }
+        #expect(events.withLock { $0 } == ["first set", "first set", "second -1", "third -1", "unreadable"])
+        for token in tokens { token.cancel() }
+    }
+
+    /// A program may keep a change under a lock that its failure handler acquires as well.
+    @Test func askingLaterCallsNoFailureHandlerAndKeepsNoReport() throws {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = UserDefault(Self.number, in: suite).store
+        let changes = Guarded<[DefaultChange<Int>]>([])
+        let token = store.observe { change in changes.withLock { $0.append(change) } }
+        backend.write("text", forKey: "number")
+        store.remove()
+        let before = failures.all.count
+        for change in changes.withLock({ $0 }) { #expect(change.oldValue == nil && change.newValue == nil) }
+        #expect(failures.all.count == before)
+        // The same bad value is a new one for readers.
+        backend.write("text", forKey: "number")
+        #expect(store.get() == nil)
+        #expect(failures.all.count == before + 1)
+        token.cancel()
+    }
+
+    private final class Item: Codable, Sendable {}
+    private struct Holder: DefaultConfig {
+        static let key = "holder"
+        var item = Item()
+        var number = 0
+    }
+
+    /// A change that is kept can still be read, and does not keep its suite.
+    @Test func aChangeOutlivesItsSuite() throws {
+        let changes = Guarded<[DefaultChange<Counted>]>([])
+        weak var core: SuiteCore?
+        do {
+            let suite = DefaultsSuite.inMemory()
+            core = suite.core
+            let store = PersistentStore<Counted>(in: suite)
+            let token = store.observe { change in changes.withLock { $0.append(change) } }
+            store.set(Counted(number: 3))
+            store.set(Counted(number: 4))
+            token.cancel()
+        }
+        #expect(core == nil)
+        #expect(changes.withLock { $0 }.map(\.newValue?.number) == [3, 4])
+    }
+}

@@ -1,0 +1,598 @@
+import Dispatch
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+/// The laws of observation, on every backend.
+struct ObservingTests {
+    private let number = DefaultKey("number", default: 0)
+
+    private func record<Value: Equatable>(_ store: some DefaultStoreType<Value>) -> (
+        received: Guarded<[Value?]>, token: ObservationToken
+    ) {
+        let received = Guarded<[Value?]>([])
+        return (received, store.observe { change in received.withLock { $0.append(change.newValue) } })
+    }
+
+    @Test(arguments: Backend.allCases) func observersReceiveEachChangeOnceInOrder(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let (store, other) = (UserDefault(number, in: suite).store, UserDefault(number, in: suite).store)
+            let changes = Guarded<[DefaultChange<Int>]>([])
+            let token = AnyStore(store).observe { change in changes.withLock { $0.append(change) } }
+            store.set(1)
+            // An equal value is not a change.
+            store.set(1)
+            other.set(2)
+            try other.updateStored { $0 = ($0 ?? 0) + 1 }
+            suite[number] = 4
+            store.remove()
+            store.remove()
+            suite[DefaultKey("another", default: 0)] = 7
+            changes.wait { $0.count >= 5 }
+            let received = changes.withLock { $0 }
+            #expect(received.map(\.newValue) == [1, 2, 3, 4, nil])
+            #expect(received.map(\.oldValue) == [nil, 1, 2, 3, 4])
+            #expect(received.map(\.kind) == [.set, .set, .set, .set, .removed])
+            #expect(received.allSatisfy { $0.origin == .local })
+            token.cancel()
+            store.set(5)
+            #expect(changes.withLock { $0.count } == 5)
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func theInitialCallComesFirst(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = UserDefault(number, in: suite).store
+            store.set(1)
+            let received = Guarded<[Int?]>([])
+            let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+            store.set(2)
+            received.wait { $0.count >= 2 }
+            #expect(received.withLock { $0 } == [1, 2])
+            token.cancel()
+        }
+    }
+
+    /// Sets, and dictionaries whose keys are not strings, are written in a fixed order, independent
+    /// of their order in memory.
+    @Test func equalSetsAreOneValue() {
+        struct Sets: Codable {
+            enum Side: String, Codable { case left, right, top, bottom }
+            var numbers: Set<Int>
+            var sides: [Side: Int]
+        }
+        let store = InMemoryStore<Sets>()
+        let received = Guarded(0)
+        let token = store.observe { _ in received.withLock { $0 += 1 } }
+        for _ in 0..<20 {
+            // The capacity and the order of insertion affect the order in memory.
+            var numbers = Set<Int>(minimumCapacity: .random(in: 0...1_000))
+            for number in (-20..<20).shuffled() { numbers.insert(number) }
+            var sides = [Sets.Side: Int](minimumCapacity: .random(in: 0...1_000))
+            for side in [Sets.Side.left, .right, .top, .bottom].shuffled() { sides[side] = side.rawValue.count }
+            store.set(Sets(numbers: numbers, sides: sides))
+        }
+        token.cancel()
+        #expect(received.withLock { $0 } == 1)
+        #expect(store.get()?.numbers == Set(-20..<20))
+        #expect(store.get()?.sides[.bottom] == 6)
+    }
+
+    @Test func aFailedWriteIsNotReported() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(DefaultKey("n", default: 0.0), in: suite).store
+        let (received, token) = record(store)
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) { try store.updateStored { _ in throw Refusal() } }
+        #expect(received.withLock { $0 } == [])
+        token.cancel()
+    }
+
+    @Test func deallocatingATokenEndsTheObservation() {
+        let store = InMemoryStore(CameraConfig())
+        let (received, token) = record(store)
+        withExtendedLifetime(token) { store.set(CameraConfig(size: .large)) }
+        #expect(received.withLock { $0.count } == 1)
+        var dropped: ObservationToken? = store.observe { _ in Issue.record("received after the end") }
+        #expect(dropped != nil)
+        dropped = nil
+        store.set(CameraConfig(size: .small))
+    }
+
+    @Test func handlersMayReadWriteObserveAndCancel() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(number, in: suite).store
+        let received = Guarded<[Int?]>([])
+        let tokens = Guarded<[ObservationToken]>([])
+        let token = store.observe { change in
+            received.withLock { $0.append(store.get()) }
+            guard let value = change.newValue, value < 3 else { return }
+            // This change is delivered after the handler returns, in the order of commits.
+            store.set(value + 1)
+            received.withLock { $0.append(-value) }
+            let inner = store.observe { _ in }
+            tokens.withLock { $0.append(inner) }
+            tokens.withLock { $0.removeAll() }
+        }
+        store.set(1)
+        #expect(received.withLock { $0 } == [1, -1, 2, -2, 3])
+        token.cancel()
+
+        let once = Guarded<ObservationToken?>(nil)
+        let count = Guarded(0)
+        once.withLock {
+            $0 = store.observe { _ in
+                count.withLock { $0 += 1 }
+                once.withLock { $0 }?.cancel()
+            }
+        }
+        store.set(10)
+        store.set(11)
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    @Test func aCycleOfObserversEndsWithAnError() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let (a, b) = (
+            UserDefault(DefaultKey("a", default: 0), in: suite).store,
+            UserDefault(DefaultKey("b", default: 0), in: suite).store
+        )
+        let first = a.observe { change in b.set((change.newValue ?? 0) + 1) }
+        let second = b.observe { change in a.set((change.newValue ?? 0) + 1) }
+        a.set(1)
+        #expect(failures.kinds == [.nestedWrite])
+        #expect(max(a.get() ?? 0, b.get() ?? 0) == 100)
+        // The cycle is over, and writes work again.
+        first.cancel()
+        second.cancel()
+        a.set(0)
+        #expect(a.get() == 0)
+    }
+
+    @Test func writesOfAnotherProcessAreReportedInOrder() throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        // This suite shares nothing but the file.
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        let changes = Guarded<[DefaultChange<Int>]>([])
+        let didChange = DispatchSemaphore(value: 0)
+        let store = UserDefault(number, in: suite).store
+        let token = store.observe { change in
+            changes.withLock { $0.append(change) }
+            didChange.signal()
+        }
+        for value in 1...20 {
+            other[number] = value
+            #expect(didChange.wait(timeout: .now() + 10) == .success)
+        }
+        // The writer detects this change before its own.
+        other[number] = 21
+        store.set(22)
+        for _ in 21...22 { #expect(didChange.wait(timeout: .now() + 10) == .success) }
+        let received = changes.withLock { $0 }
+        #expect(received.map(\.newValue) == Array(1...22))
+        #expect(received.map(\.oldValue) == [nil] + Array(1...21))
+        #expect(received.map(\.origin) == Array(repeating: .external, count: 21) + [.local])
+        token.cancel()
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func observersOnManyThreadsLoseNothing() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(number, in: suite).store
+        let (received, token) = record(store)
+        onThreads(8) { _ in
+            for _ in 0..<500 {
+                do {
+                    try store.updateStored { $0 = ($0 ?? 0) + 1 }
+                } catch {
+                    Issue.record(error)
+                }
+                let inner = store.observe { _ in }
+                inner.cancel()
+            }
+        }
+        #expect(received.withLock { $0 } == (1...4_000).map { $0 })
+        token.cancel()
+    }
+
+    @Test @MainActor func theMainActorReceivesChangesInOrder() async {
+        let store = UserDefault(number, in: .inMemory()).store
+        var received: [Int?] = []
+        let token = store.observeOnMainActor(initial: true) { change in received.append(change.newValue) }
+        for value in 1...100 { store.set(value) }
+        while received.count < 101 { await Task.yield() }
+        #expect(received == [nil] + (1...100).map { $0 })
+        store.set(101)
+        token.cancel()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(received.count == 101)
+    }
+
+    @Test(arguments: Backend.allCases) func theObservationFrameworkTracksEachKey(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = AnyStore(UserDefault(number, in: suite).store)
+            let fired = Guarded(0)
+            func track() {
+                withObservationTracking {
+                    _ = store.get()
+                } onChange: {
+                    fired.withLock { $0 += 1 }
+                }
+            }
+            track()
+            suite[DefaultKey("another", default: 0)] = 1
+            #expect(fired.withLock { $0 } == 0)
+            suite[number] = 1
+            fired.wait { $0 >= 1 }
+            #expect(fired.withLock { $0 } == 1)
+            // It fires once, until it is tracked again.
+            suite[number] = 2
+            #expect(fired.withLock { $0 } == 1)
+            track()
+            store.remove()
+            fired.wait { $0 >= 2 }
+            #expect(fired.withLock { $0 } == 2)
+        }
+    }
+
+    /// A change before the observation began is not reported, even if it was not read since.
+    @Test func theInitialCallComesFirstAfterExternalChanges() throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        other[number] = 1
+        #expect(suite[number] == 1)
+        other[number] = 2
+        let received = Guarded<[Int?]>([])
+        let store = UserDefault(number, in: suite).store
+        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        #expect(received.withLock { $0 } == [2])
+        token.cancel()
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func anObserverAddedInAHandlerReceivesLaterChanges() {
+        let store = UserDefault(number, in: .inMemory()).store
+        let received = Guarded<[Int?]>([])
+        let inner = Guarded<ObservationToken?>(nil)
+        let token = store.observe { change in
+            guard change.newValue == 1 else { return }
+            store.set(2)
+            let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+            inner.withLock { $0 = token }
+        }
+        store.set(1)
+        #expect(received.withLock { $0 } == [2])
+        token.cancel()
+    }
+
+    @Test func anObserverCanceledByAFailureHandlerIsNotCalled() {
+        let suite = DefaultsSuite.inMemory()
+        let token = Guarded<ObservationToken?>(nil)
+        token.withLock {
+            $0 = UserDefault(number, in: suite).store.observe { _ in Issue.record("called after cancel() returned") }
+        }
+        let isReported = Guarded(false)
+        suite.onFailure = { _ in
+            token.withLock { $0 }?.cancel()
+            isReported.withLock { $0 = true }
+        }
+        suite[DefaultKey("number", default: "")] = "no number"
+        #expect(isReported.withLock { $0 })
+    }
+
+    /// Also inside an update of another suite: an observer that writes to that suite would wait for
+    /// itself.
+    @Test func observersAreCalledAfterTheUpdate() throws {
+        let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
+        let failures = Failures(of: suite)
+        let (store, observed) = (UserDefault(number, in: suite).store, UserDefault(number, in: other).store)
+        let mirror = UserDefault(DefaultKey("mirror", default: 0), in: suite).store
+        let token = observed.observe { change in mirror.set(change.newValue ?? 0) }
+        try store.updateStored { value in
+            value = 1
+            observed.set(5)
+        }
+        #expect(mirror.get() == 5)
+        #expect(failures.kinds == [])
+        token.cancel()
+    }
+
+    @Test func failuresInsideAnUpdateAreReportedAfterIt() throws {
+        let suite = DefaultsSuite.inMemory(["other": "no number"])
+        let store = UserDefault(number, in: suite).store
+        let other = UserDefault(DefaultKey("other", default: 0), in: suite).store
+        let failures = Guarded<[DefaultsError]>([])
+        suite.onFailure = { error in
+            failures.withLock { $0.append(error) }
+            suite[DefaultKey("failures", default: 0)] += 1
+        }
+        try store.updateStored { value in
+            value = 1
+            #expect(other.get() == nil)
+            #expect(failures.withLock { $0 } == [])
+        }
+        #expect(failures.withLock { $0.map(\.kind) } == [.unreadable])
+        #expect(suite[DefaultKey("failures", default: 0)] == 1)
+    }
+
+    /// For example, an observer that refreshes a token: each round is a separate change, so there
+    /// is no limit.
+    @Test(.timeLimit(.minutes(1))) func anObserverMayRefreshItsSettingFromATaskIndefinitely() async {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let store = UserDefault(number, in: suite).store
+        let token = store.observe { change in
+            guard let value = change.newValue, value < 300 else { return }
+            Task { store.set(value + 1) }
+        }
+        let onMain = await MainActor.run {
+            store.map(\.self, default: 0).observeOnMainActor { change in
+                guard let value = change.newValue, value >= 300, value < 600 else { return }
+                Task { store.set(value + 1) }
+            }
+        }
+        store.set(1)
+        for await value in store.values where value == 600 || !failures.all.isEmpty { break }
+        #expect(failures.all == [])
+        #expect(store.get() == 600)
+        token.cancel()
+        onMain.cancel()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func cancelNeverWaitsAndPreventsFurtherCalls() {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(number, in: suite).store
+        let (began, mayEnd, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
+        let calls = Guarded(0)
+        let token = store.observe { _ in
+            calls.withLock { $0 += 1 }
+            began.signal()
+            mayEnd.wait()
+        }
+        ended.enter()
+        Thread {
+            store.set(1)
+            ended.leave()
+        }.start()
+        began.wait()
+        // This change waits for the handler. The cancellation does not wait.
+        store.set(2)
+        token.cancel()
+        store.set(3)
+        mayEnd.signal()
+        ended.wait()
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func handlersOnTwoThreadsMayCancelEachOther() {
+        let suites = [DefaultsSuite.inMemory(), .inMemory()]
+        let tokens = Guarded<[ObservationToken]>([])
+        let inside = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+        let number = number
+        for (index, suite) in suites.enumerated() {
+            let token = UserDefault(number, in: suite).store.observe { _ in
+                inside[1 - index].signal()
+                inside[index].wait()
+                tokens.withLock { $0 }[1 - index].cancel()
+            }
+            tokens.withLock { $0.append(token) }
+        }
+        onThreads(2) { index in suites[index][number] = 1 }
+        #expect(suites.map { $0[number] } == [1, 1])
+    }
+
+    @Test func changesOfASlowConsumerFormAChain() async {
+        let store = UserDefault(number, in: .inMemory(["number": 1])).store
+        // The sequence starts with the first change, not with the current value.
+        var changes = store.changes.makeAsyncIterator()
+        for value in 2...20 { store.set(value) }
+        let first = await changes.next()
+        #expect(first?.oldValue == 1)
+        #expect(first?.newValue == 20)
+        #expect(first?.kind == .set)
+        store.remove()
+        let second = await changes.next()
+        #expect(second?.oldValue == 20)
+        #expect(second?.kind == .removed)
+    }
+
+    @Test(arguments: Backend.allCases) func anUnreadableValueIsReportedOnceToReadersAndObservers(backend: Backend)
+        throws
+    {
+        try backend.withSuite { suite in
+            let date = PropertyList.date(Date(timeIntervalSinceReferenceDate: 1))
+            suite[DefaultKey<PropertyList?>("number")] = date
+            let failures = Failures(of: suite)
+            let store = UserDefault(number, in: suite).store
+            let tokens = [store.observe(initial: true) { _ in }, store.observe(initial: true) { _ in }]
+            for _ in 0..<3 {
+                #expect(store.get() == nil)
+                #expect(suite[number] == 0)
+                try suite.synchronize()
+            }
+            #expect(failures.kinds == [.unreadable])
+            // The failure is reported again after the value was readable.
+            suite[DefaultKey<PropertyList?>("number")] = 5
+            #expect(store.get() == 5)
+            suite[DefaultKey<PropertyList?>("number")] = date
+            for _ in 0..<3 { #expect(store.get() == nil) }
+            #expect(failures.kinds == [.unreadable, .unreadable])
+            for token in tokens { token.cancel() }
+        }
+    }
+
+    @Test func aCycleThroughTheMainActorEnds() async {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let store = UserDefault(number, in: suite).store
+        let token = await MainActor.run {
+            store.observeOnMainActor { change in store.set((change.newValue ?? 0) + 1) }
+        }
+        store.set(1)
+        while failures.kinds.isEmpty { await Task.yield() }
+        #expect(failures.kinds == [.nestedWrite])
+        #expect(store.get() == 100)
+        token.cancel()
+    }
+
+    /// An observer that registers while another thread finishes a write, and so cannot acquire the
+    /// lock, must receive that write.
+    @Test func theLastValueIsNotLostBetweenTwoWrites() {
+        let backend = SlowBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = UserDefault(number, in: suite).store
+        store.set(1)
+        let received = Guarded<[Int?]>([])
+        let (hasRead, mayContinue, observes) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        let token = Guarded<ObservationToken?>(nil)
+        backend.afterRead.withLock {
+            $0 = {
+                hasRead.signal()
+                mayContinue.wait()
+            }
+        }
+        Thread.detachNewThread {
+            let observation = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) }
+            }
+            token.withLock { $0 = observation }
+            observes.signal()
+        }
+        hasRead.wait()
+        backend.afterWrite.withLock {
+            $0 = {
+                mayContinue.signal()
+                observes.wait()
+            }
+        }
+        store.set(2)
+        #expect(received.withLock { $0.last } == 2)
+    }
+
+    private final class SlowBackend: DefaultsBackend {
+        private let values = Guarded<[String: PropertyList]>([:])
+        /// Runs once, after the next read.
+        let afterRead = Guarded<(@Sendable () -> Void)?>(nil)
+        let afterWrite = Guarded<(@Sendable () -> Void)?>(nil)
+
+        private func run(_ hook: Guarded<(@Sendable () -> Void)?>) {
+            hook.withLock { hook in
+                defer { hook = nil }
+                return hook
+            }?()
+        }
+        func value(forKey key: String) -> PropertyList? {
+            let value = values.withLock { $0[key] }
+            run(afterRead)
+            return value
+        }
+        func keys() -> [String] { values.withLock { Array($0.keys) } }
+        func endWrite() { run(afterWrite) }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) {
+            values.withLock { values in for edit in edits { values[edit.key] = edit.value } }
+        }
+    }
+
+    // Sequences
+
+    @Test(arguments: Backend.allCases) func valuesStartWithTheCurrentOneAndKeepTheLast(backend: Backend)
+        async throws
+    {
+        let suite = try backend.makeSuite()
+        let store = UserDefault(number, in: suite).store
+        store.set(1)
+        var iterator = store.values.makeAsyncIterator()
+        #expect(await iterator.next() == 1)
+        for value in 2...100 { store.set(value) }
+        // The consumer is slower than the changes, so only the last one is guaranteed.
+        var last: Int??
+        while last != 100 { last = await iterator.next() }
+        var changes = store.changes.makeAsyncIterator()
+        store.remove()
+        let change = await changes.next()
+        #expect(change?.kind == .removed)
+        #expect(change?.oldValue == 100)
+        backend.clear(suite)
+    }
+
+    @Test func aLoopEndsWithItsTask() async {
+        let store = UserDefault(number, in: .inMemory()).store
+        let (began, wait) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            var count = 0
+            for await _ in store.values {
+                count += 1
+                wait.yield()
+            }
+            return count
+        }
+        for await _ in began { break }
+        task.cancel()
+        #expect(await task.value == 1)
+    }
+
+    @Test func aChangeDuringAReadIsNotLost() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let number = DefaultKey<Int?>("number")
+        let received = Guarded<[Int?]>([])
+        let token = UserDefault(number, in: suite).store.observe { change in
+            received.withLock { $0.append(change.newValue ?? nil) }
+        }
+        backend.write(1, forKey: "number")
+        backend.interrupt { call in
+            guard call == .value else { return }
+            backend.interrupt(nil)
+            // The writer has read 1 but not reported it yet when another thread detects a further
+            // change.
+            backend.write(2, forKey: "number")
+            onThreads(1) { _ in _ = suite[number] }
+        }
+        suite[DefaultKey("another", default: 0)] = 1
+        #expect(received.withLock { $0 } == [1, 2])
+        token.cancel()
+    }
+
+    // Stores of other modules
+
+    private final class ThreeMethods: DefaultStoreType {
+        private let value = Guarded<Int?>(nil)
+        func get() -> Int? { value.withLock { $0 } }
+        func set(_ new: Int) { value.withLock { $0 = new } }
+        func remove() { value.withLock { $0 = nil } }
+    }
+
+    @Test func changesThroughAnyStoreAndItsCopiesAreReported() throws {
+        let store = ThreeMethods()
+        let box = AnyStore(store)
+        let copy = AnyStore(box)
+        let received = Guarded<[Int?]>([])
+        let token = box.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        box.set(1)
+        copy.set(2)
+        copy.set(2)
+        try box.updateStored { $0 = 3 }
+        box.remove()
+        // A write that bypasses the box is not reported.
+        store.set(9)
+        #expect(received.withLock { $0 } == [nil, 1, 2, 3, nil])
+        token.cancel()
+        box.set(4)
+        #expect(received.withLock { $0.count } == 5)
+    }
+
+    @Test func aCycleThroughAnyStoreEnds() {
+        let box = AnyStore(ThreeMethods())
+        let token = box.observe { change in box.set((change.newValue ?? 0) + 1) }
+        box.set(1)
+        #expect((box.get() ?? 0) > 100)
+        token.cancel()
+    }
+}

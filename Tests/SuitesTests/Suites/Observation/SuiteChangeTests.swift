@@ -1,0 +1,168 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+struct SuiteChangeTests {
+    @Test(arguments: [
+        (ChangeOrigin.local, ChangeOrigin.local, ChangeOrigin.local), (.local, .external, .external),
+        (.external, .local, .external), (.external, .external, .external),
+    ])
+    func changesThatAreCombinedAreExternalIfOneIs(first: ChangeOrigin, second: ChangeOrigin, both: ChangeOrigin) {
+        let one = SuiteChange(keys: ["b", "a"], origin: first).merged(
+            with: SuiteChange(keys: ["c", "a"], origin: second))
+        #expect(one == SuiteChange(keys: ["a", "b", "c"], origin: both))
+        let change = DefaultChange(oldValue: 1, newValue: 2, kind: .set, origin: first)
+            .merged(with: DefaultChange(oldValue: 2, newValue: nil, kind: .removed, origin: second))
+        #expect(change.origin == both)
+        #expect(change.oldValue == 1 && change.newValue == nil && change.kind == .removed)
+    }
+
+    private let name = DefaultKey("name", default: "")
+    private let count = DefaultKey("count", default: 0)
+
+    private func record(
+        _ suite: DefaultsSuite, prefix: String? = nil
+    ) -> (received: Guarded<[SuiteChange]>, token: ObservationToken) {
+        let received = Guarded<[SuiteChange]>([])
+        let note: @Sendable (SuiteChange) -> Void = { change in received.withLock { $0.append(change) } }
+        return (received, prefix.map { suite.observeAll(prefix: $0, note) } ?? suite.observe(note))
+    }
+
+    @Test(arguments: Backend.allCases) func aCommitOfSeveralKeysIsOneEvent(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[name] = "kai"
+            suite[count] = 1
+            let (received, token) = record(suite)
+            suite.removeAll()
+            suite.removeAll()
+            suite[count] = 0
+            suite[count] = 0
+            received.wait { $0.count >= 2 }
+            token.cancel()
+            suite[count] = 2
+            #expect(received.withLock { $0.map(\.keys) } == [["count", "name"], ["count"]])
+            #expect(received.withLock { $0.allSatisfy { $0.origin == .local } })
+        }
+    }
+
+    @Test func readingAllKeysDeclaresNone() throws {
+        let suite = DefaultsSuite.inMemory(["a": 1, "b": 2, "name": "kai"])
+        for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
+        let (received, token) = record(suite)
+        for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
+        suite[name] = "miro"
+        suite.remove(["a"])
+        suite[DefaultKey<PropertyList?>("b")] = 3
+        let declared = UserDefault(DefaultKey<PropertyList?>("b"), in: suite)
+        declared.value = 4
+        token.cancel()
+        #expect(received.withLock { $0.map(\.keys) } == [["name"], ["b"]])
+    }
+
+    @Test func onlyDeclaredKeysOrKeysWithThePrefixAreReported() throws {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        suite[DefaultKey("app.declared", default: 0)] = 1
+        let (declared, first) = record(suite)
+        let (prefixed, second) = record(suite, prefix: "app.")
+        let (all, third) = record(suite, prefix: "")
+        backend.write(1, forKey: "app.undeclared")
+        backend.write(2, forKey: "app.declared")
+        backend.write(1, forKey: "elsewhere")
+        suite[count] = 5
+        suite.remove(["elsewhere", "app.declared", "missing"])
+        #expect(declared.withLock { $0.map(\.keys) } == [["app.declared"], ["count"], ["app.declared"]])
+        #expect(
+            prefixed.withLock { $0.map(\.keys) } == [["app.undeclared"], ["app.declared"], ["app.declared"]])
+        #expect(prefixed.withLock { $0.map(\.origin) } == [.external, .external, .local])
+        #expect(
+            all.withLock { $0.map(\.keys) } == [
+                ["app.undeclared"], ["app.declared"], ["elsewhere"], ["count"], ["app.declared", "elsewhere"],
+            ])
+        for token in [first, second, third] { token.cancel() }
+        #expect(!backend.isWatched)
+    }
+
+    @Test func declaringAKeyLaterIsNotAChange() throws {
+        let backend = SpyBackend(["late": 7])
+        let suite = DefaultsSuite(backend: backend)
+        let (received, token) = record(suite)
+        let late = UserDefault(DefaultKey("late", default: 0), in: suite).store
+        backend.write(7, forKey: "late")
+        #expect(received.withLock { $0 } == [])
+        backend.write(8, forKey: "late")
+        #expect(late.get() == 8)
+        #expect(received.withLock { $0.map(\.keys) } == [["late"]])
+        token.cancel()
+    }
+
+    /// The suite reads a commit of another process key by key, and must not report part of it while
+    /// the next one is written.
+    @Test func anExternalCommitIsOneEvent() throws {
+        let file = try makeFile()
+        let suite = try DefaultsSuite(file: file)
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        let keys = (0..<20).map { "key\($0)" }
+        for key in keys { other[DefaultKey(key, default: 0)] = 1 }
+        let received = Guarded<[SuiteChange]>([])
+        let didChange = DispatchSemaphore(value: 0)
+        let token = suite.observeAll(prefix: "") { change in
+            received.withLock { $0.append(change) }
+            didChange.signal()
+        }
+        other.removeAll()
+        #expect(didChange.wait(timeout: .now() + 10) == .success)
+        let backend = FileBackend(path: file.path)
+        for round in 2...50 {
+            try backend.writing {
+                #expect(throws: Never.self) { try backend.commit(keys.map { ($0, .integer(.init(round))) }) }
+            }
+            #expect(didChange.wait(timeout: .now() + 10) == .success)
+        }
+        #expect(received.withLock { $0 }.count == 50)
+        #expect(received.withLock { $0 }.allSatisfy { $0.keys == keys.sorted() && $0.origin == .external })
+        token.cancel()
+        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+    }
+
+    @Test func aSlowConsumerLosesNoKey() async throws {
+        let suite = DefaultsSuite.inMemory()
+        var changes = suite.allChanges(prefix: "").makeAsyncIterator()
+        suite[name] = "kai"
+        suite[count] = 1
+        suite[count] = 2
+        #expect(await changes.next()?.keys == ["count", "name"])
+        suite[count] = 3
+        #expect(await changes.next()?.keys == ["count"])
+    }
+
+    @Test func aHandlerMayUseTheWholeAPI() throws {
+        let suite = DefaultsSuite.inMemory()
+        let received = Guarded<[[String]]>([])
+        let token = Guarded<ObservationToken?>(nil)
+        token.withLock {
+            $0 = suite.observeAll(prefix: "") { change in
+                received.withLock { $0.append(change.keys) }
+                if change.keys == ["count"] { suite[self.name] = "\(suite[self.count])" }
+                if change.keys == ["name"] { token.withLock { $0 }?.cancel() }
+            }
+        }
+        suite[count] = 1
+        suite[count] = 2
+        #expect(received.withLock { $0 } == [["count"], ["name"]])
+        #expect(suite[name] == "1")
+    }
+
+    @Test func aCycleOfObserversEndsWithAnError() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let token = suite.observeAll(prefix: "") { _ in suite[self.count] += 1 }
+        suite[count] = 1
+        token.cancel()
+        #expect(failures.kinds == [.nestedWrite])
+        #expect(suite[count] == 100)
+    }
+}

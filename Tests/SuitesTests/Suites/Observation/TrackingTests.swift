@@ -1,0 +1,123 @@
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+/// Tests that the Observation framework receives external changes, and that reads cost nothing
+/// extra without tracking.
+struct TrackingTests {
+    private static let number = DefaultKey("number", default: 0)
+
+    /// Reads the value with tracking, and calls `fired` when it changes.
+    private func track(_ store: AnyStore<Int>, _ fired: @escaping @Sendable () -> Void) {
+        withObservationTracking {
+            _ = store.get()
+        } onChange: {
+            fired()
+        }
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func aWriteOfAnotherProcessFires() async throws {
+            let file = try makeFile()
+            defer {
+                #expect(throws: Never.self) { try FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+            }
+            let store = UserDefault(Self.number, in: try DefaultsSuite(file: file)).store
+            let (firings, continuation) = AsyncStream.makeStream(of: Void.self)
+            var iterator = firings.makeAsyncIterator()
+            for value in 1...3 {
+                // From the second round on, the value is cached.
+                track(store) { continuation.yield() }
+                await #expect(processExitsWith: .success) { [path = file.path as String, value = value as Int] in
+                    let suite = try DefaultsSuite(file: URL(fileURLWithPath: path))
+                    try UserDefault(DefaultKey("number", default: 0), in: suite).store.save(value)
+                }
+                await iterator.next()
+                #expect(store.get() == value)
+            }
+        }
+    #endif
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func observationsReceiveChanges() async {
+        let store = UserDefault(Self.number, in: .inMemory()).store
+        var numbers: [Int] = []
+        for await number in Observations({ store.get() ?? 0 }) {
+            numbers.append(number)
+            if number == 3 { break }
+            store.set(number + 1)
+        }
+        #expect(numbers == [0, 1, 2, 3])
+    }
+
+    @Test func aReadOfSeveralKeysIsTracked() throws {
+        let suite = DefaultsSuite.inMemory()
+        let other = DefaultKey("other", default: "")
+        let fired = Guarded(0)
+        func track() {
+            withObservationTracking {
+                _ = try? suite.read(Self.number, other)
+            } onChange: {
+                fired.withLock { $0 += 1 }
+            }
+        }
+        track()
+        suite[Self.number] = 1
+        #expect(fired.withLock { $0 } == 1)
+        track()
+        suite[other] = "a"
+        #expect(fired.withLock { $0 } == 2)
+    }
+
+    @Test func anUntrackedReadStartsNoWatch() {
+        let backend = SpyBackend(["number": 1])
+        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
+        #expect(store.get() == 1)
+        #expect(!backend.isWatched)
+    }
+
+    @Test func changesOfABackendWithoutGenerationsFire() {
+        let backend = SpyBackend(hasGenerations: false)
+        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
+        let fired = Guarded(0)
+        for value in [1, 2, nil] as [PropertyList?] {
+            track(store) { fired.withLock { $0 += 1 } }
+            backend.write(value, forKey: "number")
+        }
+        #expect(fired.withLock { $0 } == 3)
+    }
+
+    @Test func removingAMissingValueIsNotAChange() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let store = UserDefault(Self.number, in: suite).store
+        let fired = Guarded(0)
+        track(store) { fired.withLock { $0 += 1 } }
+        suite.remove(["number", "other"])
+        suite.removeAll()
+        store.remove()
+        #expect(fired.withLock { $0 } == 0)
+        #expect(backend.commits.isEmpty)
+    }
+
+    /// Checks a detail of the Observation framework that has no API: it retains the key paths that
+    /// it tracks.
+    @Test func theFrameworkRetainsTheKeyPathOfATrackedSlot() {
+        let slot = Slot("number", Conversion<Int>.codable, formerKeys: [])
+        #expect(!slot.noteAccess())
+        let fired = Guarded(0)
+        for count in 1...3 {
+            withObservationTracking {
+                #expect(slot.noteAccess())
+            } onChange: {
+                fired.withLock { $0 += 1 }
+            }
+            slot.noteChange()
+            #expect(fired.withLock { $0 } == count)
+            #expect(!slot.noteAccess())
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+extension DefaultKey<Double> {
+    fileprivate static var quality: DefaultKey { DefaultKey("quality", default: 0.8) }
+    fileprivate static var grade: DefaultKey { DefaultKey("grade", default: 0.1).formerly(["quality"]) }
+}
+
+/// Each test runs on each backend.
+struct ScopeTests {
+    /// A suite finds the slot of a key that was used recently by the key's declaration, which all
+    /// scopes share.
+    @Test func aKeyThatIsUsedOftenIsFoundInItsScope() {
+        let key = DefaultKey("often", default: 0)
+        let suite = DefaultsSuite.inMemory()
+        let scopes = [suite, suite.scoped("a/"), suite.scoped("b/")]
+        for round in 0..<4 {
+            for (index, scope) in scopes.enumerated() { scope[key] = 10 * round + index }
+            for (index, scope) in scopes.enumerated() { #expect(scope[key] == 10 * round + index) }
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func aScopeHasItsOwnKeys(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let (first, second) = (suite.scoped("user-1/"), suite.scoped("user-2/"))
+            suite[.quality] = 0.1
+            first[.quality] = 0.2
+            #expect([suite[.quality], first[.quality], second[.quality]] == [0.1, 0.2, 0.8])
+            #expect(try suite.keys() == ["quality", "user-1/quality"])
+            #expect(try first.keys() == ["quality"])
+            #expect(try second.keys() == [])
+            #expect(first.contains(.quality))
+            #expect(!second.contains(.quality))
+            first.scoped("window/")[.quality] = 0.3
+            #expect(try first.keys() == ["quality", "window/quality"])
+            #expect(suite.scoped("user-1/window/")[.quality] == 0.3)
+            first.removeAll()
+            #expect(try suite.keys() == ["quality"])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func storesAndConfigsUseTheirScope(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let scope = suite.scoped("user-1/")
+            try PersistentStore<CameraConfig>(in: scope).save(CameraConfig(size: .large))
+            #expect(AnyStore<CameraConfig>.persistent(in: scope).get()?.size == .large)
+            #expect(PersistentStore<CameraConfig>(in: suite).get() == nil)
+            let config = ScopedConfig(in: scope, identifier: "app")
+            config.count = 4
+            #expect(try suite.keys() == ["user-1/CameraConfig", "user-1/app/ScopedConfig/count"])
+            config.reset()
+            #expect(try suite.keys() == ["user-1/CameraConfig"])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func contentsAreLimitedToTheScope(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let scope = suite.scoped("user-1/")
+            suite[.quality] = 0.1
+            try scope.update { contents in
+                #expect(contents.keys == [])
+                contents[.quality] = 0.4
+                contents["window"] = [1, 2]
+            }
+            #expect(try scope.contents() == ["quality": 0.4, "window": [1, 2]])
+            try suite.scoped("user-2/").replaceContents(with: scope.contents())
+            try scope.replaceContents(with: ["quality": 0.9])
+            #expect(
+                try suite.contents() == [
+                    "quality": 0.1, "user-1/quality": 0.9, "user-2/quality": 0.4, "user-2/window": [1, 2],
+                ])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func formerKeysAreReadInTheScope(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let scope = suite.scoped("user-1/")
+            suite[.quality] = 0.1
+            #expect(scope[.grade] == 0.1)
+            scope[.quality] = 0.5
+            #expect(scope[.grade] == 0.5)
+            try scope.update { contents throws in #expect(contents[.grade] == 0.5) }
+            scope[.grade] = 0.6
+            #expect(try suite.keys() == ["quality", "user-1/grade"])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func observersOfAScopeReceiveOnlyItsKeys(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let scope = suite.scoped("user-1/")
+            let keys = Guarded<[[String]]>([])
+            let tokens = [
+                scope.observe { change in keys.withLock { $0.append(change.keys) } },
+                scope.observeAll(prefix: "q") { change in keys.withLock { $0.append(change.keys) } },
+            ]
+            suite[.quality] = 0.1
+            #expect(keys.withLock { $0 } == [])
+            scope[.quality] = 0.2
+            #expect(keys.withLock { $0 } == [["quality"], ["quality"]])
+            withExtendedLifetime(tokens) {}
+        }
+    }
+
+    /// A combining mark after the prefix is part of the prefix's last character.
+    @Test func prefixesAreComparedByTheirBytes() throws {
+        let suite = DefaultsSuite.inMemory()
+        let scope = suite.scoped("e")
+        scope[DefaultKey("\u{301}x", default: 0)] = 1
+        #expect(try scope.keys() == ["\u{301}x"])
+        #expect(suite.scoped("\u{e9}") != suite.scoped("e\u{301}"))
+        #expect(try suite.scoped("\u{e9}").keys() == [])
+    }
+
+    @Test func handlesOfTheSameSettingsAreEqual() {
+        let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
+        #expect(suite.scoped("a/").scoped("b/") == suite.scoped("a/b/"))
+        #expect(suite.scoped("") == suite)
+        #expect(suite.scoped("a/") != suite)
+        #expect(suite != other)
+        #expect(Set([suite, other, suite.scoped("a/"), suite.scoped("a/"), suite.scoped("")]).count == 3)
+    }
+}
+
+private final class ScopedConfig: StorableConfig {
+    @Stored var count = 1
+}

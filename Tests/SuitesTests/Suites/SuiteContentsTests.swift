@@ -1,0 +1,293 @@
+import TestSupport
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+private let number = DefaultKey("number", default: 7)
+private let text = DefaultKey<String?>("text")
+private struct Stop: Error {}
+
+struct SuiteContentsTests {
+    @Test(arguments: Backend.allCases) func anUpdateStoresAllItsEditsAsOneChange(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            let changes = Guarded<[SuiteChange]>([])
+            let token = suite.observeAll(prefix: "") { change in changes.withLock { $0.append(change) } }
+            defer { token.cancel() }
+            let result = try suite.update { contents in
+                contents[number] += 1
+                contents[text] = "new"
+                contents["raw"] = [1, 2]
+                return contents[number]
+            }
+            #expect(result == 2)
+            #expect(suite[number] == 2)
+            #expect(suite[text] == "new")
+            #expect(changes.withLock { $0 }.map(\.keys) == [["number", "raw", "text"]])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func anUpdateThatThrowsStoresNothing(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            #expect(throws: Stop.self) {
+                try suite.update { contents in
+                    contents[number] = 2
+                    contents["raw"] = 3
+                    throw Stop()
+                }
+            }
+            let contents = try suite.contents()
+            #expect(contents == ["number": 1])
+        }
+    }
+
+    @Test(arguments: Backend.allCases, [false, true])
+    func aValueThatCannotBeStoredRefusesTheWholeUpdate(backend: Backend, removesAll: Bool) throws {
+        struct Unstorable: Codable, Sendable {
+            init() {}
+            init(from decoder: any Decoder) throws {}
+            func encode(to encoder: any Encoder) throws { throw Stop() }
+        }
+        try backend.withSuite { suite in
+            do {
+                try suite.update { contents in
+                    contents[number] = 2
+                    contents[DefaultKey("bad", default: Unstorable())] = Unstorable()
+                    if removesAll { contents.removeAll() }
+                }
+                Issue.record("the update was not refused")
+            } catch let error as DefaultsError {
+                #expect(error.key == "bad")
+            }
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func anUpdateWithoutAnEffectIsNotAChange(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            let changes = Guarded(0)
+            let token = suite.observeAll(prefix: "") { _ in changes.withLock { $0 += 1 } }
+            defer { token.cancel() }
+            try suite.update { contents in
+                contents[number] = 1
+                contents["missing"] = nil
+            }
+            #expect(changes.withLock { $0 } == 0)
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func theContentsReadTheirOwnEdits(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            suite[text] = "old"
+            try suite.update { contents in
+                contents.remove(number, text)
+                #expect(contents[number] == 7)
+                #expect(contents[text] == nil)
+                #expect(!contents.contains(number))
+                #expect(contents.keys == [])
+                contents[number] = 3
+                #expect(contents.contains(number))
+                #expect(Array(contents).map(\.key) == ["number"])
+            }
+            #expect(try suite.contents() == ["number": 3])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func aCopyOfTheContentsDoesNotChange(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            var kept: SuiteContents?
+            try suite.update { contents in
+                contents[text] = "edited"
+                kept = contents
+            }
+            suite[number] = 2
+            var copy = try #require(kept)
+            #expect(copy[number] == 1)
+            #expect(copy == ["number": 1, "text": "edited"])
+            copy[number] = 3
+            #expect(suite[number] == 2)
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func aCopyFromBeforeTheEditsLacksThem(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[text] = "precious"
+            let backup = try suite.update { contents in
+                let old = contents
+                contents[text] = "changed"
+                return old
+            }
+            #expect(backup[text] == "precious")
+            try suite.replaceContents(with: backup)
+            #expect(suite[text] == "precious")
+        }
+    }
+
+    @Test func contentsOfTwoSuitesCanBeSwapped() throws {
+        let (two, three) = (DefaultsSuite.inMemory(["x": 1]), DefaultsSuite.inMemory(["y": 2]))
+        try two.update { first in try three.update { second in swap(&first, &second) } }
+        let contents = (try two.contents(), try three.contents())
+        #expect(contents.0 == ["y": 2])
+        #expect(contents.1 == ["x": 1])
+    }
+
+    @Test(arguments: Backend.allCases) func typedEditsDeclareTheirKeys(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let changes = Guarded<[[String]]>([])
+            let token = suite.observe { change in changes.withLock { $0.append(change.keys) } }
+            defer { token.cancel() }
+            try suite.update { $0[DefaultKey("declared", default: 0)] = 1 }
+            #expect(changes.withLock { $0 } == [["declared"]])
+        }
+    }
+
+    @Test func anUnreadableValueUnderAFormerNameIsKept() throws {
+        final class AppConfig: StorableConfig { @Stored var userName = "" }
+        let suite = DefaultsSuite.inMemory(["app.SuiteContentsTests.AppConfig.userName": 5])
+        suite.onFailure = { _ in }
+        let config = AppConfig(in: suite, identifier: "app")
+        let key = "app/SuiteContentsTests/AppConfig/userName"
+        #expect(config.allKeys == [key])
+        try suite.update { $0[key] = "x" }
+        let contents = try suite.contents()
+        #expect(contents.withoutInfo.keys == [key, "\(key).unreadable"])
+        #expect(contents["\(key).unreadable"] == 5)
+    }
+
+    @Test(arguments: Backend.allCases) func replacingTheContentsRemovesOtherKeys(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[number] = 1
+            let backup = try suite.contents()
+            try suite.update { contents in
+                contents[number] = 2
+                contents["other"] = "text"
+            }
+            #expect(try suite.contents() != backup)
+            try suite.replaceContents(with: backup)
+            #expect(try suite.contents() == backup)
+            #expect(try suite.keys() == ["number"])
+            try suite.update { $0.removeAll() }
+            #expect(try suite.keys() == [])
+        }
+    }
+
+    @Test(arguments: Backend.allCases) func anUnreadableValueIsKeptWhenItIsOverwritten(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite[DefaultKey<PropertyList?>("number")] = "no number"
+            let failures = Guarded<[DefaultsError]>([])
+            suite.onFailure = { error in failures.withLock { $0.append(error) } }
+            try suite.update { contents in
+                #expect(contents[number] == 7)
+                contents[number] = 1
+            }
+            #expect(try suite.contents().withoutInfo == ["number": 1, "number.unreadable": "no number"])
+            #expect(failures.withLock { $0.allSatisfy { $0.kind == .unreadable && $0.key == "number" } })
+            #expect(!failures.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test func writingTheSuiteInsideAnUpdateIsAnError() throws {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { contents in
+            #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).update { $0 = 2 } }
+            #expect(suite[number] == 7)
+            contents[number] = 3
+        }
+        #expect(suite[number] == 3)
+    }
+
+    @Test func updatesOfManyThreadsAreExact() async throws {
+        let suite = DefaultsSuite.inMemory()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<200 {
+                        try suite.update { contents in
+                            contents[DefaultKey("one", default: 0)] += 1
+                            contents[DefaultKey("two", default: 0)] += 1
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try suite.contents() == ["one": 1_600, "two": 1_600])
+    }
+
+    /// A migration reads an old key, gets its default, and removes it.
+    @Test(arguments: Backend.allCases) func aKeyThatCouldNotBeReadIsNotRemovedWithoutACopy(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let (old, new) = (DefaultKey("old", default: 20), DefaultKey("new", default: 0))
+            try suite.update { $0["old"] = "wide" }
+            let failures = Failures(of: suite)
+            try suite.update { contents in
+                contents[new] = contents[old]
+                contents.remove(old)
+            }
+            #expect(try suite.contents().withoutInfo == ["new": 20, "old.unreadable": "wide"])
+            #expect(failures.kinds == [.unreadable])
+            #expect(failures.all.first?.reason.contains("old.unreadable") == true)
+            // A key that was not read is removed without a copy.
+            try suite.update { $0["old"] = "wide" }
+            try suite.update { $0.remove(old) }
+            #expect(try suite.keys() == ["new", "old.unreadable"])
+        }
+    }
+
+    @Test func contentsAreEqualByTheirBytesAndPrintNoValue() {
+        let composed: SuiteContents = ["\u{E9}": 1]
+        let decomposed: SuiteContents = ["e\u{301}": 1]
+        #expect(composed != decomposed)
+        #expect("\(composed)" == "SuiteContents(1 keys)")
+        var dumped = ""
+        dump(SuiteContents(dictionaryLiteral: ("name", "secret")), to: &dumped)
+        #expect(!dumped.contains("secret") && !dumped.contains("name"))
+    }
+
+    @Test(arguments: Backend.allCases) func contentsAreReadAsOfOneMomentWhileAnotherThreadCommits(
+        backend: Backend
+    ) throws {
+        try backend.withSuite { try expectWholeCommits(in: $0) }
+    }
+
+    @Test func contentsOfABackendThatStoresKeyByKeyAreAsOfOneMoment() throws {
+        try expectWholeCommits(in: DefaultsSuite(backend: KeyByKeyBackend([:])))
+    }
+
+    private func expectWholeCommits(in suite: DefaultsSuite) throws {
+        let names = (0..<10).map { "key \($0)" }
+        let isDone = Guarded(false)
+        let counts = Guarded<Set<Int>>([])
+        onThreads(2) { index in
+            do {
+                if index == 0 {
+                    defer { isDone.withLock { $0 = true } }
+                    for number in 1...2_000 {
+                        try suite.update { contents in
+                            for name in names { contents[name] = .integer(.init(number)) }
+                        }
+                    }
+                } else {
+                    while !isDone.withLock({ $0 }) {
+                        let contents = try suite.contents()
+                        counts.withLock { _ = $0.insert(Set(names.map { contents[$0] }).count) }
+                    }
+                }
+            } catch let error as DefaultsError where error.kind == .timedOut {
+                // The machine is busy, and the other thread had the suite each time.
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(counts.withLock { $0 } == [1])
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Observation
+import TestSupport
+import Testing
+
+@testable import TypedDefaults
+
+/// Tests settings that are used once, with keys that are created at run time, and without a store.
+struct UnusedSettingsTests {
+    private struct Holder: Codable, Sendable { var item = Item() }
+
+    /// Counts the values that the suite retains after reading them.
+    private final class Item: Codable, Sendable {
+        static let count = Guarded(0)
+        init() { Self.count.withLock { $0 += 1 } }
+        convenience init(from decoder: any Decoder) { self.init() }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode("item")
+        }
+        deinit { Self.count.withLock { $0 -= 1 } }
+    }
+
+    @Test func settingsThatWereOnlyReadAreReleased() {
+        let keys = (0..<40_000).map { "key-\($0)" }
+        let suite = DefaultsSuite.inMemory(
+            Dictionary(uniqueKeysWithValues: keys.map { ($0, ["item": "item"] as PropertyList) }))
+        for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
+        #expect(Item.count.withLock { $0 } <= 16_384)
+        for key in keys { #expect(suite[DefaultKey<Holder?>(key)] != nil) }
+        #expect(Item.count.withLock { $0 } <= 16_384)
+    }
+
+    /// More keys than the table of recent slots has places for, which grows with them.
+    @Test func eachOfManyKeysHasItsValue() {
+        let suite = DefaultsSuite.inMemory()
+        let keys = (0..<2_000).map { DefaultKey("key-\($0)", default: -1) }
+        #expect(keys.allSatisfy { suite[$0] == -1 })
+        for round in 0..<3 {
+            for (number, key) in keys.enumerated() { suite[key] = number + round }
+            #expect(keys.indices.allSatisfy { suite[keys[$0]] == $0 + round })
+        }
+    }
+
+    @Test func settingsInUseAreKept() throws {
+        let backend = SpyBackend(["unreadable": "no number"], arguments: ["bad": "seven"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let key = DefaultKey("held", default: 0)
+        let held = UserDefault(key, in: suite).store
+        let (received, declared, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
+        let tokens = [
+            UserDefault(DefaultKey("observed", default: 0), in: suite).store.observe { change in
+                received.withLock { $0.append(change.newValue) }
+            },
+            suite.observe { change in declared.withLock { $0.append(change.keys) } },
+        ]
+        withObservationTracking {
+            _ = suite[DefaultKey("tracked", default: 0)]
+        } onChange: {
+            tracked.withLock { $0 += 1 }
+        }
+        func readOthers() {
+            for number in 0..<20_000 { _ = suite[DefaultKey("other-\(number)", default: 0)] }
+            _ = suite[DefaultKey("unreadable", default: 0)] + suite[DefaultKey("bad", default: 0)]
+        }
+        readOthers()
+        readOthers()
+        suite[key] = 1
+        suite[DefaultKey("observed", default: 0)] = 2
+        suite[DefaultKey("tracked", default: 0)] = 3
+        suite[DefaultKey("other-7", default: 0)] = 4
+        suite.remove(["other-7"])
+        #expect(held.get() == 1)
+        #expect(received.withLock { $0 } == [2])
+        #expect(tracked.withLock { $0 } == 1)
+        #expect(declared.withLock { $0 } == [["held"], ["observed"], ["tracked"], ["other-7"], ["other-7"]])
+        // Each failure is reported once.
+        #expect(failures.kinds == [.unreadable, .unreadable])
+        for token in tokens { token.cancel() }
+    }
+}

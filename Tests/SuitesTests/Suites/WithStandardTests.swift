@@ -1,0 +1,211 @@
+// On Apple platforms the standard suite is the user's own.
+#if !canImport(Darwin)
+    import Dispatch
+    import TestSupport
+    import Foundation
+    import Observation
+    import Testing
+    import TypedDefaults
+
+    private enum Settings {
+        static let quality = UserDefault("withStandard.quality", default: 0.8)
+        static let firstUsedInside = UserDefault("withStandard.firstUsedInside", default: 1)
+    }
+
+    private struct Wrappers {
+        @UserDefault("withStandard.count") var count = 9
+    }
+
+    private final class StandardConfig: StorableConfig {
+        @Stored var count = 1
+    }
+
+    /// Each test runs in a process of its own, so that the user's settings are not touched.
+    struct WithStandardTests {
+        enum Check: String, CaseIterable, Codable {
+            case whatWasMadeBeforeUsesTheOtherSuite
+            case tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot
+            case tasksAtTheSameTimeDoNotMeet
+            case aScopeOrAnotherNestedSuiteStandsIn
+            case observersStayWithTheSuiteInWhichTheyBegan
+            case failuresGoToTheOtherSuite
+            case theOtherSuiteHasItsOwnLayers
+            case aSettingMadeAfterAStandInUsesTheNextOne
+
+            func run() async throws {
+                switch self {
+                case .whatWasMadeBeforeUsesTheOtherSuite: try WithStandardTests.whatWasMadeBeforeUsesTheOtherSuite()
+                case .tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot:
+                    await WithStandardTests.tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot()
+                case .tasksAtTheSameTimeDoNotMeet: await WithStandardTests.tasksAtTheSameTimeDoNotMeet()
+                case .aScopeOrAnotherNestedSuiteStandsIn: try WithStandardTests.aScopeOrAnotherNestedSuiteStandsIn()
+                case .observersStayWithTheSuiteInWhichTheyBegan:
+                    WithStandardTests.observersStayWithTheSuiteInWhichTheyBegan()
+                case .failuresGoToTheOtherSuite: WithStandardTests.failuresGoToTheOtherSuite()
+                case .theOtherSuiteHasItsOwnLayers: WithStandardTests.theOtherSuiteHasItsOwnLayers()
+                case .aSettingMadeAfterAStandInUsesTheNextOne:
+                    WithStandardTests.aSettingMadeAfterAStandInUsesTheNextOne()
+                }
+            }
+        }
+
+        @Test(arguments: Check.allCases) func anotherSuiteStandsIn(check: Check) async throws {
+            let folder = try makeFile().deletingLastPathComponent()
+            await #expect(processExitsWith: .success) { [folder = folder.path as String, check = check as Check] in
+                unsetenv("TYPED_DEFAULTS_STANDARD")
+                setenv("XDG_CONFIG_HOME", folder, 1)
+                try await check.run()
+            }
+            try FileManager.default.removeItem(at: folder)
+        }
+
+        @Test func theStandardSuiteCannotStandInForItself() async {
+            await #expect(processExitsWith: .failure) {
+                DefaultsSuite.withStandard(.standard.scoped("test/")) {}
+            }
+        }
+
+        fileprivate static func whatWasMadeBeforeUsesTheOtherSuite() throws {
+            let wrappers = Wrappers()
+            let store = AnyStore<CameraConfig>.persistent()
+            let config = StandardConfig(identifier: "withStandard")
+            Settings.quality.value = 0.1
+            wrappers.count = 1
+            store.set(CameraConfig(size: .small))
+            config.count = 2
+            let stored = try DefaultsSuite.standard.contents()
+            let other = DefaultsSuite.inMemory()
+            try DefaultsSuite.withStandard(other) {
+                #expect(Settings.quality.value == 0.8)
+                #expect(wrappers.count == 9)
+                #expect(store.get() == nil)
+                #expect(config.count == 1)
+                #expect(try DefaultsSuite.standard.keys() == [])
+                #expect(!Settings.quality.isSet)
+                Settings.quality.value = 0.5
+                wrappers.count = 3
+                try store.save(CameraConfig(size: .large))
+                config.count = 4
+                try Settings.quality.update { $0 += 0.25 }
+                Settings.firstUsedInside.value = 2
+                try DefaultsSuite.standard.update { $0["raw"] = 7 }
+                DefaultsSuite.standard.scoped("user/")[DefaultKey("name", default: "")] = "x"
+                #expect(Settings.quality.value == 0.75)
+                #expect(store.get()?.size == .large)
+                #expect(try DefaultsSuite.standard.contents() == other.contents())
+                wrappers.$count.reset()
+                #expect(wrappers.count == 9)
+            }
+            #expect(try DefaultsSuite.standard.contents() == stored)
+            #expect(try other.keys().count == 6)
+            #expect(Settings.quality.value == 0.1)
+            #expect(wrappers.count == 1)
+            #expect(config.count == 2)
+            // A static that is initialized inside is still a setting of the standard suite.
+            #expect(Settings.firstUsedInside.value == 1)
+        }
+
+        fileprivate static func tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot() async {
+            Settings.quality.value = 0.1
+            await DefaultsSuite.withStandard(.inMemory()) {
+                Settings.quality.value = 0.2
+                async let child = Settings.quality.value
+                #expect(await child == 0.2)
+                #expect(await Task { Settings.quality.value }.value == 0.2)
+                #expect(await Task.detached { Settings.quality.value }.value == 0.1)
+                #expect(DispatchQueue.global().sync { Settings.quality.value } == 0.2)
+                let thread = await withCheckedContinuation { continuation in
+                    DispatchQueue.global().async { continuation.resume(returning: Settings.quality.value) }
+                }
+                #expect(thread == 0.1)
+            }
+            #expect(Settings.quality.value == 0.1)
+        }
+
+        fileprivate static func tasksAtTheSameTimeDoNotMeet() async {
+            await withTaskGroup(of: Bool.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        await DefaultsSuite.withStandard(.inMemory()) {
+                            for _ in 0..<20 {
+                                Settings.quality.value = Double(number)
+                                await Task.yield()
+                                guard Settings.quality.value == Double(number) else { return false }
+                            }
+                            return true
+                        }
+                    }
+                }
+                for await isAlone in group { #expect(isAlone) }
+            }
+            #expect(!Settings.quality.isSet)
+        }
+
+        fileprivate static func aScopeOrAnotherNestedSuiteStandsIn() throws {
+            let other = DefaultsSuite.inMemory()
+            try DefaultsSuite.withStandard(other.scoped("test/")) { () throws in
+                Settings.quality.value = 0.5
+                DefaultsSuite.withStandard(.inMemory()) { #expect(Settings.quality.value == 0.8) }
+                #expect(Settings.quality.value == 0.5)
+                #expect(try DefaultsSuite.standard.keys() == ["withStandard.quality"])
+            }
+            #expect(try other.keys() == ["test/withStandard.quality"])
+        }
+
+        fileprivate static func observersStayWithTheSuiteInWhichTheyBegan() {
+            let values = Guarded<[String]>([])
+            func observe(_ name: String) -> ObservationToken {
+                Settings.quality.observe { change in values.withLock { $0.append("\(name) \(change.newValue ?? -1)") } }
+            }
+            let outer = observe("outer")
+            DefaultsSuite.withStandard(.inMemory()) {
+                let inner = observe("inner")
+                let tracked = Guarded(false)
+                withObservationTracking {
+                    _ = Settings.quality.value
+                } onChange: {
+                    tracked.withLock { $0 = true }
+                }
+                Settings.quality.value = 0.2
+                #expect(tracked.withLock { $0 })
+                inner.cancel()
+            }
+            Settings.quality.value = 0.3
+            #expect(values.withLock { $0 } == ["inner 0.2", "outer 0.3"])
+            outer.cancel()
+        }
+
+        fileprivate static func aSettingMadeAfterAStandInUsesTheNextOne() {
+            DefaultsSuite.withStandard(.inMemory()) {}
+            let later = UserDefault("withStandard.later", default: 1)
+            later.value = 2
+            #expect(later.value == 2)
+            DefaultsSuite.withStandard(.inMemory()) { #expect(later.value == 1) }
+            #expect(later.value == 2)
+        }
+
+        fileprivate static func failuresGoToTheOtherSuite() {
+            let other = DefaultsSuite.inMemory(["withStandard.quality": "no number"])
+            let failures = Failures(of: other)
+            DefaultsSuite.withStandard(other) { #expect(Settings.quality.value == 0.8) }
+            #expect(failures.kinds == [.unreadable])
+        }
+
+        fileprivate static func theOtherSuiteHasItsOwnLayers() {
+            let standard = DefaultsSuite.standard
+            standard.layers = [.arguments(["-withStandard.quality", "0.5"]), .stored]
+            #expect(Settings.quality.value == 0.5)
+            DefaultsSuite.withStandard(.inMemory()) {
+                #expect(standard.layers.count == 1)
+                #expect(Settings.quality.value == 0.8)
+                standard.layers = [.arguments(["-withStandard.quality", "0.4"]), .stored]
+                #expect(Settings.quality.value == 0.4)
+                standard.layers = [.stored]
+                #expect(Settings.quality.value == 0.8)
+            }
+            #expect(Settings.quality.value == 0.5)
+            standard.layers = [.stored]
+            #expect(Settings.quality.value == 0.8)
+        }
+    }
+#endif

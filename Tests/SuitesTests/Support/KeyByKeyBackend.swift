@@ -1,0 +1,36 @@
+import TestSupport
+import TypedDefaults
+
+/// A place that stores the edits of a commit one by one, and can stop after some of them.
+final class KeyByKeyBackend: DefaultsBackend {
+    private let state: Guarded<(contents: [String: PropertyList], remaining: Int?)>
+    private let unreadableKeys: Set<String>
+
+    /// - Parameter unreadableKeys: Keys under which something is stored that cannot be read.
+    init(_ contents: [String: PropertyList], unreadableKeys: Set<String> = []) {
+        (state, self.unreadableKeys) = (Guarded((contents, nil)), unreadableKeys)
+    }
+
+    /// Creates another object for the place of the given one.
+    init(of other: KeyByKeyBackend) { (state, unreadableKeys) = (other.state, other.unreadableKeys) }
+
+    var contents: [String: PropertyList] { state.withLock { $0.contents } }
+    func stop(after count: Int?) { state.withLock { $0.remaining = count } }
+
+    func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        if unreadableKeys.contains(key) { throw DefaultsError(.unreadable, reason: "a newer version wrote it") }
+        return state.withLock { $0.contents[key] }
+    }
+    func keys() -> [String] { state.withLock { Array($0.contents.keys) } + unreadableKeys }
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        for edit in edits {
+            let isStopped = state.withLock { state in
+                if state.remaining == 0 { return true }
+                state.remaining = state.remaining.map { $0 - 1 }
+                state.contents[edit.key] = edit.value
+                return false
+            }
+            if isStopped { throw DefaultsError(.unavailable, reason: "the process ended") }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Testing
+package import TypedDefaults
+
+#if canImport(AppleFoundation)
+    package import AppleFoundation
+#else
+    package import Foundation
+#endif
+
+/// Every backend of this build. A law that is checked on all of them is also checked on a new one.
+package enum Backend: String, CaseIterable, Sendable {
+    case memory
+    case file
+    #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+        case userDefaults
+    #endif
+
+    /// Passes a new suite on this backend to `body`, and empties it afterwards.
+    package func withSuite<Result>(_ body: (DefaultsSuite) throws -> Result) throws -> Result {
+        let suite = try makeSuite()
+        defer { clear(suite) }
+        return try body(suite)
+    }
+
+    /// Cleans up after ``makeSuite()``.
+    package func clear(_ suite: DefaultsSuite) {
+        suite.clear()
+        if self == .file { removeFolder(of: suite) }
+    }
+
+    package func makeSuite() throws -> DefaultsSuite {
+        switch self {
+        case .memory: .inMemory()
+        case .file: try DefaultsSuite(file: makeFile())
+        #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+            case .userDefaults: DefaultsSuite(userDefaultsNamed: makeSuiteName())
+        #endif
+        }
+    }
+
+    /// Returns whether the backend accepts the value. The documentation has a table of the values
+    /// that it refuses.
+    package func accepts(_ value: PropertyList, key: String = "") -> Bool {
+        switch self {
+        case .memory, .file: return true
+        #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+            case .userDefaults:
+                return key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(key.utf8)
+                    && isKeptByFoundation(value)
+        #endif
+        }
+    }
+}
+
+#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+    extension DefaultsSuite {
+        /// Creates a suite on Foundation's settings with a name.
+        package init(userDefaultsNamed name: String) {
+            self.init(backend: UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name))
+        }
+    }
+#endif
+
+/// Whether Foundation's settings are those of Linux.
+#if canImport(Darwin) || canImport(AppleFoundation)
+    package let foundationRuinsValues = false
+    /// A number of Foundation is the same for each NaN.
+    private func isKeptByFoundation(_ value: PropertyList) -> Bool {
+        switch value {
+        case .double(let double): !double.isNaN || double.bitPattern == Double.nan.bitPattern
+        case .array(let elements): elements.allSatisfy(isKeptByFoundation)
+        case .dictionary(let entries): entries.values.allSatisfy(isKeptByFoundation)
+        default: true
+        }
+    }
+#else
+    package let foundationRuinsValues = true
+#endif
+
+#if UserDefaults && !canImport(Darwin)
+    /// The table of refusals, implemented a second time and in another way: by what an XML property
+    /// list reads back.
+    private func isKeptByFoundation(_ value: PropertyList) -> Bool {
+        guard
+            let data = try? PropertyListSerialization.data(
+                fromPropertyList: ["": value.object], format: .xml, options: 0),
+            let root = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let object = root[""]
+        else { return false }
+        return (try? PropertyList(object)) == value
+    }
+#endif
+
+extension DefaultsSuite {
+    fileprivate func clear() {
+        onFailure = { _ in }
+        removeAll()
+        // If a test made the place unavailable, there is nothing to clear.
+        try? synchronize()
+    }
+}
+
+private func removeFolder(of suite: DefaultsSuite) {
+    guard let path = suite.location else { return }
+    do {
+        try FileManager.default.removeItem(at: URL(filePath: path).deletingLastPathComponent())
+    } catch {
+        Issue.record(error)
+    }
+}
+
+/// Returns a settings file in a new folder.
+package func makeFile() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "TypedDefaultsTests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder.appending(path: "test.defaults")
+}
+
+/// A name that no other test and no program of the user's has. Foundation looks for its folder
+/// once, before any test runs, so the file is in the user's own; it goes when its last key does.
+package func makeSuiteName() -> String { "TypedDefaultsTests-\(UUID().uuidString)" }

@@ -1,0 +1,104 @@
+package import TypedDefaults
+
+/// A backend in memory that records its calls, can be made to fail, and can be changed without the
+/// suite.
+package final class SpyBackend: SystemBackend {
+    package struct State {
+        package var contents: [String: PropertyList] = [:]
+        package var commits: [[String: PropertyList?]] = []
+        package var reads = 0
+        package var synchronizations = 0
+        package var synchronizationDelay: Duration?
+        package var onSynchronize: (@Sendable () -> Void)?
+        package var failure: DefaultsError?
+        package var changes: [(generation: UInt64, key: String)] = []
+        package var generation: UInt64 = 1
+        package var onChange: (@Sendable ([String]?) -> Void)?
+        /// Called before a call returns its result to the suite, or before a commit takes effect.
+        package var interruption: (@Sendable (Call) -> Void)?
+    }
+    package enum Call { case value, commit, changes }
+    package let state: Guarded<State>
+    package let layers: [DefaultsSuite.Layer]
+    private let hasGenerations: Bool
+    package var synchronizationDelay: Duration? { state.withLock { $0.synchronizationDelay } }
+
+    package init(
+        _ contents: [String: PropertyList] = [:], arguments: [String: PropertyList] = [:],
+        hasGenerations: Bool = true,
+        synchronizationDelay: Duration? = nil
+    ) {
+        state = Guarded(State(contents: contents))
+        layers = [.arguments(arguments), .stored]
+        self.hasGenerations = hasGenerations
+        state.withLock { $0.synchronizationDelay = synchronizationDelay }
+    }
+
+    package var commits: [[String: PropertyList?]] { state.withLock { $0.commits } }
+    package var reads: Int { state.withLock { $0.reads } }
+    package var contents: [String: PropertyList] { state.withLock { $0.contents } }
+
+    package func fail(with failure: DefaultsError?) { state.withLock { $0.failure = failure } }
+
+    /// Lets other threads come between the suite and its backend.
+    package func interrupt(_ body: (@Sendable (Call) -> Void)?) { state.withLock { $0.interruption = body } }
+
+    private func interrupted(_ call: Call) { state.withLock { $0.interruption }?(call) }
+
+    /// Changes a value as another process would.
+    package func write(_ value: PropertyList?, forKey key: String) {
+        state.withLock { state in
+            state.contents[key] = value
+            state.generation += 1
+            state.changes.append((state.generation, key))
+        }
+        state.withLock { $0.onChange }?([key])
+    }
+
+    package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        let (value, failure) = state.withLock { state in
+            state.reads += 1
+            return (state.contents[key], state.failure)
+        }
+        interrupted(.value)
+        if let failure { throw failure }
+        return value
+    }
+
+    package func keys() throws(DefaultsError) -> [String] {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        return state.withLock { Array($0.contents.keys) }
+    }
+
+    package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        interrupted(.commit)
+        state.withLock { state in
+            for edit in edits { state.contents[edit.key] = edit.value }
+            state.commits.append(Dictionary(uniqueKeysWithValues: edits.map { ($0.key, $0.value) }))
+        }
+    }
+
+    package var generation: UInt64? { hasGenerations ? state.withLock { $0.generation } : nil }
+
+    package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
+        let changes = state.withLock { state in
+            (state.changes.filter { $0.generation > generation }.map(\.key), state.generation)
+        }
+        interrupted(.changes)
+        return changes
+    }
+
+    package func synchronize() throws(DefaultsError) {
+        let (failure, onSynchronize) = state.withLock { state in
+            state.synchronizations += 1
+            return (state.failure, state.onSynchronize)
+        }
+        onSynchronize?()
+        if let failure { throw failure }
+    }
+
+    package var isWatched: Bool { state.withLock { $0.onChange != nil } }
+
+    package func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { state.withLock { $0.onChange = onChange } }
+}

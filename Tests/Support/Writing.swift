@@ -1,0 +1,26 @@
+#if DEBUG
+    // Release builds do not allow it, and have no tests.
+    @testable import SettingsFile
+    @testable package import TypedDefaults
+
+    extension DefaultsBackend {
+        /// Runs `body` between `beginWrite()` and `endWrite()`.
+        package func writing<Result>(_ body: () throws -> Result) throws -> Result {
+            try beginWrite()
+            defer { endWrite() }
+            return try body()
+        }
+    }
+
+    extension FileBackend {
+        /// A backend with limits of the test's own.
+        package convenience init(
+            path: String, durability: DefaultsSuite.Durability = .process, timeout: Duration,
+            sizeLimit: Int = RecordFormat.sizeLimit, flushDelay: Duration = .milliseconds(300)
+        ) {
+            self.init(
+                SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit), location: path,
+                durability: durability, flushDelay: flushDelay)
+        }
+    }
+#endif

@@ -1,0 +1,449 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// Checks which default conversion a type gets, and that a hand-written conversion takes
+/// precedence.
+struct DefaultConvertibleTests {
+    /// Saves a value, checks the stored form, and reads it in another store.
+    private func store<Value: DefaultConvertible>(
+        _ value: Value, as form: PropertyList, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Value {
+        let suite = DefaultsSuite.inMemory()
+        try PersistentStore<Value>(in: suite).save(value)
+        let stored = suite[DefaultKey<PropertyList?>(Value.key)]
+        #expect(stored == form, sourceLocation: sourceLocation)
+        #expect(try PropertyList(value.serialize()) == form, sourceLocation: sourceLocation)
+        let memory = InMemoryStore<Value>()
+        try memory.save(value)
+        #expect(try memory.load().map { try PropertyList($0.serialize()) } == form, sourceLocation: sourceLocation)
+        #expect(Value(form.object) != nil, sourceLocation: sourceLocation)
+        let copy = DefaultsSuite.inMemory([Value.key: form])
+        return try #require(try PersistentStore<Value>(in: copy).load(), sourceLocation: sourceLocation)
+    }
+}
+
+extension DefaultConvertibleTests {
+    struct ByCodable: DefaultConvertible, Codable, Equatable {
+        static let key = "byCodable"
+        var on = true
+        var share: Float = 0.5
+        var date = Date(timeIntervalSinceReferenceDate: 0.1)
+        var names: [String?] = ["a", nil, "$null"]
+    }
+    enum ByRawValue: String, DefaultConvertible {
+        static let key = "byRawValue"
+        case large
+        case null = "$null"
+    }
+    enum ByBoth: Int, DefaultConvertible, Codable {
+        static let key = "byBoth"
+        case zero, one
+    }
+    enum ByRawAndCodingByHand: Int, DefaultConvertible, Codable {
+        static let key = "byRawAndCodingByHand"
+        case zero, one
+        init(from decoder: any Decoder) throws {
+            self = try decoder.singleValueContainer().decode(String.self) == "eins" ? .one : .zero
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(self == .one ? "eins" : "null")
+        }
+    }
+    struct Flags: OptionSet, DefaultConvertible {
+        static let key = "flags"
+        let rawValue: Int
+        static let first = Flags(rawValue: 1)
+        static let second = Flags(rawValue: 2)
+    }
+    struct CodableFlags: OptionSet, DefaultConvertible, Codable {
+        static let key = "codableFlags"
+        let rawValue: UInt8
+    }
+    struct Level: RawRepresentable, DefaultConvertible, Equatable {
+        static let key = "level"
+        let rawValue: [Double]
+        init?(rawValue: [Double]) {
+            guard rawValue.count == 2 else { return nil }
+            self.rawValue = rawValue
+        }
+    }
+    struct Box<Content: Codable & Sendable & Equatable>: DefaultConvertible, Codable, Equatable {
+        static var key: String { "box" }
+        var content: Content
+    }
+    final class Reference: DefaultConvertible, Codable {
+        static let key = "reference"
+        let name: String
+        init(name: String) { self.name = name }
+    }
+    enum Payload: DefaultConvertible, Codable, Equatable {
+        static let key = "payload"
+        case none
+        case some(Int)
+    }
+
+    @Test func codableIsEnough() throws {
+        let value = ByCodable(on: false)
+        let copy = try store(
+            value,
+            as: [
+                "on": false, "share": 0.5, "date": .date(Date(timeIntervalSinceReferenceDate: 0.1)),
+                "names": ["a", "$null", "$$null"],
+            ])
+        #expect(copy == value)
+        #expect(try store(Payload.some(5), as: ["some": ["_0": 5]]) == .some(5))
+        #expect(try store(Payload.none, as: ["none": [:]]) == Payload.none)
+        #expect(try store(Reference(name: "a"), as: ["name": "a"]).name == "a")
+    }
+
+    @Test func aRawValueIsEnough() throws {
+        #expect(try store(ByRawValue.large, as: "large") == .large)
+        #expect(try store(ByRawValue.null, as: "$null") == .null)
+        #expect(try store([.first, .second] as Flags, as: 3) == [.first, .second])
+        #expect(try store(#require(Level(rawValue: [0, 1])), as: [0.0, 1.0]).rawValue == [0, 1])
+    }
+
+    @Test func codableAndARawValueAreTheRawValue() throws {
+        #expect(try store(ByBoth.one, as: 1) == .one)
+        #expect(try store(CodableFlags(rawValue: 200), as: 200).rawValue == 200)
+    }
+
+    @Test func handWrittenCodingTakesPrecedenceOverTheRawValue() throws {
+        #expect(try store(ByRawAndCodingByHand.one, as: "eins") == .one)
+        #expect(try store(ByRawAndCodingByHand.zero, as: "null") == .zero)
+        #expect(ByRawAndCodingByHand(1) == nil)
+    }
+
+    @Test func genericTypesConvertByWhatTheyHold() throws {
+        #expect(try store(Box(content: 5), as: ["content": 5]) == Box(content: 5))
+        #expect(try store(Box(content: ["a"]), as: ["content": ["a"]]) == Box(content: ["a"]))
+        #expect(try store(Box(content: Box(content: true)), as: ["content": ["content": true]]).content.content)
+    }
+
+    @Test func badObjectsReadNil() {
+        #expect(ByCodable(5) == nil)
+        #expect(ByCodable([:] as [String: Any]) == nil)
+        #expect(ByCodable(["on": true, "share": "a"]) == nil)
+        #expect(ByCodable(URL(string: "https://example.com")!) == nil)
+        #expect(ByRawValue("small") == nil)
+        #expect(ByRawValue(5) == nil)
+        #expect(ByRawValue([:] as [String: Any]) == nil)
+        #expect(ByBoth(2) == nil)
+        #expect(ByBoth("one") == nil)
+        #expect(Flags("1") == nil)
+        #expect(Level([1.0]) == nil)
+        #expect(Box<Int>(["content": "a"]) == nil)
+        #expect(CodableFlags(256) == nil)
+    }
+
+    @Test func directCallsYieldPlainObjects() throws {
+        let object = try #require(ByCodable().serialize() as? [String: Any])
+        #expect(object["on"] as? Bool == true)
+        #expect(object["share"] as? Double == 0.5)
+        #expect(object["date"] as? Date == Date(timeIntervalSinceReferenceDate: 0.1))
+        #expect(object["names"] as? [String] == ["a", "$null", "$$null"])
+        #expect(ByCodable(object) == ByCodable())
+        #expect(ByRawValue.large.serialize() as? String == "large")
+        #expect(ByRawValue("large" as Any) == .large)
+        #expect(ByBoth.one.serialize() as? Int == 1)
+        #expect(ByBoth(1 as Int8) == .one)
+        #expect(ByRawAndCodingByHand.one.serialize() as? String == "eins")
+        #expect((Flags.second).serialize() as? Int == 2)
+        #expect(Flags(3) == [.first, .second])
+        let box = try #require(Box(content: UInt64.max).serialize() as? [String: Any])
+        #expect(box["content"] as? UInt64 == .max)
+        #expect((Reference(name: "a").serialize() as? [String: Any])?["name"] as? String == "a")
+        #expect(Reference(["name": "b"])?.name == "b")
+    }
+
+    @Test func errorsOfTheCoderReachTheCaller() throws {
+        let suite = DefaultsSuite.inMemory(["byCodable": ["on": true, "share": 1, "date": 5]])
+        let error = #expect(throws: DefaultsError.self) { try PersistentStore<ByCodable>(in: suite).load() }
+        #expect(error?.kind == .unreadable)
+        #expect(error?.key == "byCodable")
+        #expect(error?.type == "ByCodable")
+        #expect(error?.path == ["date"])
+    }
+
+    struct OptionalName: RawRepresentable, DefaultConvertible, Equatable {
+        static let key = "optionalName"
+        let rawValue: String?
+    }
+
+    @Test func aRawValueThatIsNilIsRefusedAndNotTakenForAString() throws {
+        for name in ["$null", "$$null", "a"] {
+            let value = OptionalName(rawValue: name)
+            #expect(try store(value, as: .string(name)) == value)
+        }
+        #expect(try refusal(of: OptionalName(rawValue: nil))?.kind == .refused)
+        #expect(OptionalName(OptionalName(rawValue: nil).serialize()) == nil)
+    }
+}
+
+extension DefaultConvertibleTests {
+    struct ByHand: DefaultConvertible, Equatable {
+        static let key = "byHand"
+        var volume: Float
+        var inner: ByCodable
+        init(volume: Float, inner: ByCodable) {
+            self.volume = volume
+            self.inner = inner
+        }
+        init?(_ object: Any) {
+            guard let dict = object as? [String: Any], let volume = dict["volume"] as? Double,
+                let inner = dict["inner"].flatMap({ ByCodable($0) })
+            else { return nil }
+            self.init(volume: Float(volume), inner: inner)
+        }
+        func serialize() -> Any { ["volume": volume, "inner": inner.serialize(), "kind": ByBoth.one.serialize()] }
+    }
+    enum EnumByHand: DefaultConvertible, Equatable {
+        static let key = "enumByHand"
+        case off
+        case on(Int)
+        init?(_ object: Any) {
+            guard let level = object as? Int else { return nil }
+            self = level == 0 ? .off : .on(level)
+        }
+        func serialize() -> Any {
+            switch self {
+            case .off: 0
+            case .on(let level): level
+            }
+        }
+    }
+    final class ClassByHand: DefaultConvertible {
+        static let key = "classByHand"
+        let name: String
+        init?(_ object: Any) {
+            guard let name = object as? String else { return nil }
+            self.name = name
+        }
+        func serialize() -> Any { name }
+    }
+    final class ObjectByHand: NSObject, DefaultConvertible {
+        static let key = "objectByHand"
+        let name: String
+        init?(_ object: Any) {
+            guard let name = object as? String else { return nil }
+            self.name = name
+        }
+        func serialize() -> Any { name }
+    }
+    struct GenericByHand<Content: DefaultConvertible>: DefaultConvertible {
+        static var key: String { "generic." + Content.key }
+        var contents: [Content]
+        init(contents: [Content]) { self.contents = contents }
+        init?(_ object: Any) {
+            guard let list = object as? [Any] else { return nil }
+            contents = list.compactMap { Content($0) }
+        }
+        func serialize() -> Any { contents.map { $0.serialize() } }
+    }
+
+    @Test func typesConvertThemselves() throws {
+        let inner: PropertyList = try PropertyList(encoding: ByCodable())
+        let value = ByHand(volume: 0.5, inner: ByCodable())
+        #expect(try store(value, as: ["volume": 0.5, "inner": inner, "kind": 1]) == value)
+        #expect(try store(EnumByHand.on(3), as: 3) == .on(3))
+        #expect(try store(EnumByHand.off, as: 0) == .off)
+        #expect(try store(#require(ClassByHand("a")), as: "a").name == "a")
+        #expect(try store(#require(ObjectByHand("a")), as: "a").name == "a")
+        #expect(try store(GenericByHand(contents: [ByBoth.one, .zero]), as: [1, 0]).contents == [.one, .zero])
+        let twice = GenericByHand(contents: [GenericByHand(contents: [ByBoth.one])])
+        #expect(try store(twice, as: [[1]]).contents.count == 1)
+    }
+
+    @Test func aValueThatItsTypeCannotReadIsUnreadable() throws {
+        let suite = DefaultsSuite.inMemory(["enumByHand": "a"])
+        let error = #expect(throws: DefaultsError.self) { try PersistentStore<EnumByHand>(in: suite).load() }
+        #expect(error?.kind == .unreadable)
+        #expect(error?.key == "enumByHand")
+        #expect(error?.type == "EnumByHand")
+    }
+
+    @Test func instancesOfAClassAreNotShared() throws {
+        let memory = InMemoryStore(ClassByHand("a"))
+        #expect(memory.get() !== memory.get())
+    }
+
+    /// The hand-written `serialize()` returns what the default `init?(_:)` reads.
+    struct OnlySerializes: DefaultConvertible, Codable, Equatable {
+        static let key = "onlySerializes"
+        var a = 1
+        func serialize() -> Any { ["a": a, "writtenByHand": true] }
+    }
+    /// The hand-written `init?(_:)` reads what the default `serialize()` returns, and an older
+    /// form.
+    struct OnlyReads: DefaultConvertible, Codable, Equatable {
+        static let key = "onlyReads"
+        var a = 1
+        init(a: Int) { self.a = a }
+        init?(_ object: Any) {
+            guard let a = object as? Int ?? (object as? [String: Any])?["a"] as? Int else { return nil }
+            self.a = a
+        }
+    }
+    enum OnlySerializesRaw: Int, DefaultConvertible {
+        static let key = "onlySerializesRaw"
+        case zero, one
+        func serialize() -> Any { Double(rawValue) }
+    }
+    enum OnlyReadsRaw: Int, DefaultConvertible, Codable {
+        static let key = "onlyReadsRaw"
+        case zero, one
+        init?(_ object: Any) { self = object as? Int == 1 || object as? String == "one" ? .one : .zero }
+    }
+
+    @Test func theMethodThatIsImplementedIsCalled() throws {
+        #expect(try store(OnlySerializes(a: 5), as: ["a": 5, "writtenByHand": true]) == OnlySerializes(a: 5))
+        #expect(try store(OnlyReads(a: 5), as: ["a": 5]) == OnlyReads(a: 5))
+        #expect(try store(OnlySerializesRaw.one, as: 1.0) == .one)
+        #expect(try store(OnlyReadsRaw.one, as: 1) == .one)
+        // More than once, because the result of the first call is cached.
+        for stored in [7, ["a": 7], 7] as [PropertyList] {
+            let suite = DefaultsSuite.inMemory(["onlyReads": stored])
+            #expect(try PersistentStore<OnlyReads>(in: suite).load() == OnlyReads(a: 7))
+        }
+        let suite = DefaultsSuite.inMemory(["onlyReadsRaw": "one"])
+        #expect(try PersistentStore<OnlyReadsRaw>(in: suite).load() == .one)
+        #expect(
+            try UserDefault(DefaultKey<OnlyReadsRaw>("onlyReadsRaw", default: .zero), in: suite).store.load() == .one)
+        #expect(
+            try UserDefault(DefaultKey<OnlyReadsRaw?>("onlyReadsRaw", default: nil), in: suite).store.load()
+                == .some(.one))
+    }
+
+    @Test func aKeyUsesTheConversionOfItsType() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite[DefaultKey("a", default: OnlySerializes())] = OnlySerializes(a: 2)
+        suite[DefaultKey<OnlySerializes?>("b", default: nil)] = OnlySerializes(a: 3)
+        suite[DefaultKey("c", default: EnumByHand.off)] = .on(4)
+        suite[DefaultKey<EnumByHand?>("d")] = .on(5)
+        #expect(suite[DefaultKey<PropertyList?>("a")] == ["a": 2, "writtenByHand": true])
+        #expect(suite[DefaultKey<PropertyList?>("b")] == ["a": 3, "writtenByHand": true])
+        #expect(suite[DefaultKey<PropertyList?>("c")] == 4)
+        #expect(suite[DefaultKey<PropertyList?>("d")] == 5)
+    }
+}
+
+extension DefaultConvertibleTests {
+    /// The default `init?` asks for `a`, which this does not write.
+    struct Forgetful: DefaultConvertible, Codable {
+        static let key = "forgetful"
+        var a = 1
+        func serialize() -> Any { ["b": a] }
+    }
+    struct Lossy: DefaultConvertible {
+        static let key = "lossy"
+        var share = 0.25
+        var names = ["x"]
+        init() {}
+        init?(_ object: Any) {
+            self.init()
+            share = 0.5
+        }
+        func serialize() -> Any { ["outer": ["share": share, "same": 1] as [String: Any], "names": names] }
+    }
+    struct Unstorable: DefaultConvertible {
+        static let key = "unstorable"
+        init() {}
+        init?(_ object: Any) { self.init() }
+        func serialize() -> Any { ["links": [URL(string: "https://secret.example")!]] }
+    }
+    struct Deep: DefaultConvertible, Codable {
+        static let key = "deep"
+        var children: [Deep]
+    }
+    /// Writes a date and reads it as its number of seconds.
+    struct KindChanging: DefaultConvertible {
+        static let key = "kindChanging"
+        var seconds = 5.0
+        var isDate = true
+        init() {}
+        init?(_ object: Any) {
+            guard let date = object as? Date else { return nil }
+            seconds = date.timeIntervalSinceReferenceDate
+            isDate = false
+        }
+        func serialize() -> Any { isDate ? Date(timeIntervalSinceReferenceDate: seconds) : seconds as Any }
+    }
+    /// Writes its value as the name of an entry, and reads back with another value.
+    struct Renaming: DefaultConvertible {
+        static let key = "renaming"
+        var name = "a"
+        init() {}
+        init?(_ object: Any) { name = "b" }
+        func serialize() -> Any { [name: name] }
+    }
+    struct Normalizing: DefaultConvertible {
+        static let key = "normalizing"
+        var name = Samples.composed
+        init() {}
+        init?(_ object: Any) { name = Samples.decomposed }
+        func serialize() -> Any { ["name": name] }
+    }
+    struct Regrouping: DefaultConvertible {
+        static let key = "regrouping"
+        var groups = [[1, 2], []]
+        init() {}
+        init?(_ object: Any) { groups = [[1], [2]] }
+        func serialize() -> Any { groups }
+    }
+
+    private func refusal<Value: DefaultConvertible>(of value: Value) throws -> DefaultsError? {
+        let suite = DefaultsSuite.inMemory([Value.key: "before", "other": 1])
+        var refusal: DefaultsError?
+        // Twice, because a type that was refused once must be checked again.
+        for _ in 0..<2 {
+            do {
+                try PersistentStore<Value>(in: suite).save(value)
+                refusal = nil
+            } catch let error as DefaultsError {
+                refusal = error
+            }
+        }
+        #expect(try suite.keys().sorted() == [Value.key, "other"].sorted())
+        #expect(suite[DefaultKey<PropertyList?>(Value.key)] == "before")
+        return refusal
+    }
+
+    @Test func aValueThatIsTooDeepIsRefused() throws {
+        let deep = (0..<200).reduce(Deep(children: [])) { deep, _ in Deep(children: [deep]) }
+        #expect(try refusal(of: deep)?.kind == .refused)
+        #expect((deep.serialize() as? DefaultsError)?.kind == .refused)
+        #expect(Deep(deep.serialize()) == nil)
+        #expect(
+            try store(Deep(children: [Deep(children: [])]), as: ["children": [["children": []]]]).children.count == 1)
+    }
+
+    /// Each new set has its own order, so what is written again differs.
+    struct Tags: DefaultConvertible, Codable, Equatable {
+        static let key = "tags"
+        var names = Set((0..<50).map(String.init))
+        var nested = [Set(0..<50), Set(50..<100)]
+        var keyed: [Int: Set<Double>] = [1: Set((0..<50).map(Double.init))]
+    }
+    struct TagsByHand: DefaultConvertible, Equatable {
+        static let key = "tagsByHand"
+        var names: Set<String>
+        init(names: Set<String>) { self.names = names }
+        init?(_ object: Any) {
+            guard let names = object as? [String] else { return nil }
+            self.names = Set(names)
+        }
+        func serialize() -> Any { names.shuffled() }
+    }
+
+    @Test func aSetCanBeSavedInAnyOrder() throws {
+        let tags = InMemoryStore<Tags>()
+        try tags.save(Tags())
+        #expect(try tags.load() == Tags())
+        let byHand = InMemoryStore<TagsByHand>()
+        try byHand.save(TagsByHand(names: Tags().names))
+        #expect(try byHand.load() == TagsByHand(names: Tags().names))
+    }
+}

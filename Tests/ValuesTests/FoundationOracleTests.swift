@@ -1,0 +1,189 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// Values read back as they were stored. Foundation's coders determine what to expect: a value that
+/// survives `JSONEncoder` and `PropertyListEncoder` must read back.
+struct FoundationOracleTests {
+    private enum Outcome: Equatable { case same, refused, changed }
+
+    /// The result of storing the value, but not the first one of its type, because that one is
+    /// always checked.
+    private static func outcome<Value: Codable & Hashable & Sendable>(of value: Value) -> Outcome {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let store = UserDefault(DefaultKey<Value?>("value", default: nil), in: suite).store
+        do {
+            try store.save(value)
+        } catch {
+            return (error as? DefaultsError)?.kind == .refused ? .refused : .changed
+        }
+        return (try? store.load()) == .some(value) ? .same : .changed
+    }
+
+    private static func isGivenBackByFoundation<Value: Codable & Hashable>(_ value: Value) -> Bool {
+        let json = try? JSONDecoder().decode([Value].self, from: JSONEncoder().encode([value]))
+        let list = try? PropertyListDecoder().decode([Value].self, from: PropertyListEncoder().encode([value]))
+        return json == [value] && list == [value]
+    }
+
+    /// The number of random trees to compare. `TYPED_DEFAULTS_TREES=100000` compares all of them.
+    private static let count = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_TREES"].flatMap(UInt64.init) ?? 3000
+
+    @Test func randomTreesComeBackOrAreRefused() {
+        var (same, refused, changed, wrong) = (0, 0, 0, 0)
+        for seed in 0..<Self.count {
+            var generator = SeededGenerator(seed: seed)
+            let tree = CodableTree.random(using: &generator)
+            switch Self.outcome(of: tree) {
+            case .same: same += 1
+            case .refused where !Self.isGivenBackByFoundation(tree): refused += 1
+            case .changed where !Self.isGivenBackByFoundation(tree): changed += 1
+            default:
+                wrong += 1
+                if wrong <= 3 { Issue.record("seed \(seed): \(tree)") }
+            }
+        }
+        print("trees: \(Self.count), the same: \(same), refused: \(refused), as with Foundation changed: \(changed), wrong: \(wrong)")
+        #expect(wrong == 0)
+        // The trees contain some values that do not survive JSON either.
+        #expect(same > 0 && changed > 0)
+    }
+
+    private func expectSame<Value: Codable & Hashable & Sendable>(
+        _ values: [Value], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for value in values {
+            #expect(Self.outcome(of: value) == .same, "\(value)", sourceLocation: sourceLocation)
+            #expect(Self.outcome(of: [value]) == .same, "\(value)", sourceLocation: sourceLocation)
+            #expect(Self.outcome(of: ["a": value]) == .same, "\(value)", sourceLocation: sourceLocation)
+            #expect(Self.outcome(of: [value, nil]) == .same, "\(value)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func zeroAndOneOfAnUntypedTreeStayNumbers() {
+        typealias Value = HandWritten.JSONValue
+        let values: [Value] = [
+            .string("first"), .integer(0), .integer(1), .integer(2), .bool(false), .bool(true), .double(0), .double(1),
+            .double(2), .double(0.5), .string("1"), .string("$null"), .null, .array([.integer(1), .bool(true), .null]),
+            .dictionary(["count": .integer(1), "zero": .integer(0), "none": .null]),
+        ]
+        expectSame(values)
+    }
+
+    @Test func anOptionalThatIsEncodedAsASingleValueKeepsItsNil() throws {
+        expectSame([HandWritten.Nullable(value: 5), .init(value: nil)])
+        expectSame(["x", nil, "$null", "$$null"].map { HandWritten.Nullable<String>(value: $0) })
+        let nested = HandWritten.Nullable<HandWritten.Nullable<String>>(value: .init(value: "x"))
+        expectSame([nested, .init(value: nil)])
+        #expect(try PropertyList(encoding: [HandWritten.Nullable<Int>(value: nil)]) == ["$null"])
+    }
+
+    @Test func aNestedContainerThatIsAskedForTwiceKeepsBothParts() throws {
+        expectSame([
+            HandWritten.Shared(first: 1, second: "two", third: [1, 2, 3]), .init(first: 1, second: nil, third: []),
+        ])
+        let stored = try PropertyList(encoding: HandWritten.Shared(first: 1, second: "two", third: [3, 4]))
+        #expect(stored == ["attributes": ["first": 1, "second": "two"], "list": [3, 4]])
+    }
+
+    private struct Maybe: Codable, Hashable { var value: HandWritten.Nullable<Int>? }
+
+    @Test func aTypeInOneFormIsReadBackOnlyOnce() {
+        let suite = DefaultsSuite.inMemory()
+        let store = UserDefault(DefaultKey<[Counted]?>("value", default: nil), in: suite).store
+        store.set([Counted(number: 1)])
+        let decoded = Counted.decoded.withLock { $0 }
+        for number in 2..<50 { store.set([Counted(number: number), Counted(number: 0)]) }
+        #expect(Counted.decoded.withLock { $0 } == decoded)
+    }
+
+    private struct Counted: Codable, Hashable {
+        static let decoded = Guarded(0)
+        var number: Int
+        init(number: Int) { self.number = number }
+        init(from decoder: any Decoder) throws {
+            Self.decoded.withLock { $0 += 1 }
+            number = try decoder.singleValueContainer().decode(Int.self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(number)
+        }
+    }
+}
+
+/// Equal sets and dictionaries are stored the same.
+struct UnorderedValueTests {
+    private enum Mixed: Codable, Hashable, Sendable {
+        case number(Int)
+        case text(String)
+        case double(Double)
+        case pair(Pair)
+        struct Pair: Codable, Hashable { var (a, b) = (0, "") }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(String.self) {
+                self = .text(value)
+            } else if let value = try? container.decode(Int.self) {
+                self = .number(value)
+            } else if let value = try? container.decode(Double.self) {
+                self = .double(value)
+            } else {
+                self = .pair(try container.decode(Pair.self))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
+            case .double(let value): try container.encode(value)
+            case .pair(let value): try container.encode(value)
+            }
+        }
+    }
+
+    private static let elements: [Mixed] =
+        (0..<8).flatMap {
+            [.number($0), .text("\($0)"), .double(Double($0) + 0.5), .pair(Mixed.Pair(a: $0 % 3, b: "\($0)"))]
+        }
+
+    @Test func equalSetsOfMixedKindsAreStoredTheSame() throws {
+        var generator = SeededGenerator(seed: 1)
+        let stored = try PropertyList(encoding: Set(Self.elements))
+        for _ in 0..<300 {
+            // Another capacity leads to another order in memory.
+            var set = Set<Mixed>(minimumCapacity: .random(in: 0...400, using: &generator))
+            for element in Self.elements.shuffled(using: &generator) { set.insert(element) }
+            #expect(try PropertyList(encoding: set) == stored)
+            let dictionary = Dictionary(uniqueKeysWithValues: set.map { ($0, 1) })
+            let other = Dictionary(uniqueKeysWithValues: Self.elements.map { ($0, 1) })
+            #expect(try PropertyList(encoding: dictionary) == PropertyList(encoding: other))
+        }
+    }
+
+    /// The order is the same in each process, so the last digits of no hash are in it.
+    @Test func elementsAreOrderedByKindAndValue() throws {
+        let stored = try PropertyList(encoding: Set(Self.elements.prefix(12)))
+        #expect(
+            stored == [
+                0, 1, 2, 0.5, 1.5, 2.5, "0", "1", "2", ["a": 0, "b": "0"], ["a": 1, "b": "1"], ["a": 2, "b": "2"],
+            ])
+    }
+
+    @Test func settingAnEqualSetIsNotAChange() {
+        let setting = UserDefault("mixed", default: Set<Mixed>(), in: .inMemory())
+        let received = Guarded(0)
+        let token = setting.observe { _ in received.withLock { $0 += 1 } }
+        for capacity in [32, 64, 400, 1000] {
+            var set = Set<Mixed>(minimumCapacity: capacity)
+            for element in Self.elements.shuffled() { set.insert(element) }
+            setting.value = set
+        }
+        token.cancel()
+        #expect(received.withLock { $0 } == 1)
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// A type may change its value in a round trip, as long as a second round trip changes nothing
+/// more.
+///
+/// For each type, the value that changes is saved first, because earlier saves must not matter.
+struct NormalizingTypesTests {
+    /// A signaling or quiet NaN of a `Float` is a `Float` again, and one with more bits a `Double`.
+    @Test func aTypeThatTriesAFloatFirstKeepsNaNsApart() {
+        let key = DefaultKey("value", default: HandWritten.Either<Float, Double>.second(0))
+        let setting = UserDefault(key, in: .inMemory())
+        setting.value = .first(.nan)
+        if case .first(let value) = setting.value { #expect(value.isNaN) } else { Issue.record("a Double") }
+        let wide = Double(bitPattern: 0x7FF8_0000_0000_0001)
+        setting.value = .second(wide)
+        if case .second(let value) = setting.value {
+            #expect(value.bitPattern == wide.bitPattern)
+        } else {
+            Issue.record("a Float")
+        }
+    }
+
+    private typealias Outcome<Value> = Result<Value?, DefaultsError>
+
+    private static func save<Value: Codable & Sendable>(_ value: Value, isJSON: Bool = false) -> Outcome<Value> {
+        let suite = DefaultsSuite.inMemory()
+        suite.onFailure = { _ in }
+        let key = isJSON ? DefaultKey("value", default: value, form: .jsonData) : DefaultKey("value", default: value)
+        return save(value, in: UserDefault(key, in: suite).store)
+    }
+
+    private static func save<Value: DefaultConvertible>(byHand value: Value) -> Outcome<Value> {
+        save(value, in: PersistentStore<Value>(in: .inMemory()))
+    }
+
+    private static func save<Value: Sendable>(
+        _ value: Value, in store: some DefaultStoreType<Value>
+    ) -> Outcome<Value> {
+        do {
+            try store.save(value)
+            return .success(store.get())
+        } catch {
+            return .failure(error as! DefaultsError)
+        }
+    }
+
+    private func expectRefusal<Value>(
+        _ outcome: Outcome<Value>, at path: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .failure(let error) = outcome else {
+            Issue.record("the value was stored", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(error.kind == .refused, sourceLocation: sourceLocation)
+        #expect(error.path == path, sourceLocation: sourceLocation)
+    }
+
+    private struct Clamping: Codable, Equatable {
+        var volume: Int
+        var names: [String] = []
+        init(volume: Int, names: [String] = []) { (self.volume, self.names) = (volume, names) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            volume = min(try container.decode(Int.self, forKey: .volume), 10)
+            // Sorted, without duplicates, at most three.
+            names = Array(Set(try container.decode([String].self, forKey: .names)).sorted().prefix(3))
+        }
+    }
+
+    @Test(arguments: [false, true]) func getReturnsWhatTheDecodingMakesOfAValue(isJSON: Bool) throws {
+        let value = Clamping(volume: 50, names: ["d", "b", "b", "c", "a"])
+        let normal = Clamping(volume: 10, names: ["a", "b", "c"])
+        #expect(try Self.save(value, isJSON: isJSON).get() == normal)
+        #expect(try Self.save([value], isJSON: isJSON).get() == [normal])
+        #expect(try Self.save(["key": value], isJSON: isJSON).get() == ["key": normal])
+        #expect(try Self.save(normal, isJSON: isJSON).get() == normal)
+    }
+
+    @Test func observersReceiveWhatGetReturns() throws {
+        let setting = UserDefault(DefaultKey("clamping", default: Clamping(volume: 1)), in: .inMemory())
+        let received = Guarded<[Int]>([])
+        let token = setting.observe { change in received.withLock { $0.append(change.newValue?.volume ?? -1) } }
+        setting.value = Clamping(volume: 50)
+        token.cancel()
+        #expect(setting.value.volume == 10)
+        #expect(received.withLock { $0 } == [10])
+    }
+
+    private struct Trimming: Codable, Equatable {
+        var nickname: String?
+        enum CodingKeys: CodingKey { case nickname }
+        init(_ nickname: String?) { self.nickname = nickname }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let text = try container.decodeIfPresent(String.self, forKey: .nickname)
+            nickname = text?.isEmpty == true ? nil : text
+        }
+    }
+
+    @Test func aPropertyThatIsReadMayEndAsNil() throws {
+        #expect(try Self.save(Trimming("")).get() == Trimming(nil))
+    }
+
+    /// Keeps the three newest visits, and writes a set in the order that it has in memory.
+    private struct History: Codable, Equatable {
+        struct Visit: Codable, Equatable {
+            var day: Int
+            var note: String?
+        }
+        var visits: [Visit]
+        var tags: Set<Int>
+        enum CodingKeys: CodingKey { case visits, tags }
+        init(visits: [Visit], tags: Set<Int>) { (self.visits, self.tags) = (visits, tags) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            visits = Array(try container.decode([Visit].self, forKey: .visits).sorted { $0.day > $1.day }.prefix(3))
+            tags = Set(try container.decode([Int].self, forKey: .tags))
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(visits, forKey: .visits)
+            try container.encode(Array(tags), forKey: .tags)
+        }
+    }
+
+    @Test(arguments: [3, 5]) func elementsMayBeSortedAndDropped(count: Int) throws {
+        let visits = (0..<count).map { History.Visit(day: $0, note: $0 % 2 == 0 ? nil : "odd") }
+        let history = History(visits: visits, tags: Set(0..<50))
+        let kept = History(visits: Array(visits.reversed().prefix(3)), tags: history.tags)
+        #expect(try Self.save(history).get() == kept)
+    }
+
+    private enum Shape: Codable, Equatable {
+        case circle(Int)
+        case square
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let nested = try container.nestedContainer(keyedBy: CircleCodingKeys.self, forKey: .circle)
+            _ = try nested.decode(Int.self, forKey: ._0)
+            self = .circle(1)
+        }
+    }
+
+    @Test func anEnumMayChangeItsPayload() throws {
+        #expect(try Self.save(Shape.circle(5)).get() == .circle(1))
+    }
+
+    /// Writes the time of the write.
+    private struct Stamped: Codable, Equatable {
+        var number: Int
+        enum CodingKeys: CodingKey { case number, savedAt }
+        init(_ number: Int) { self.number = number }
+        init(from decoder: any Decoder) throws {
+            number = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .number)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(number, forKey: .number)
+            try container.encode(UUID().uuidString, forKey: .savedAt)
+        }
+    }
+
+    @Test(arguments: [false, true]) func aTimeStampThatEncodeWritesCanBeSaved(isJSON: Bool) throws {
+        #expect(try Self.save(Stamped(1), isJSON: isJSON).get() == Stamped(1))
+        #expect(try Self.save([Stamped(1), Stamped(2)], isJSON: isJSON).get() == [Stamped(1), Stamped(2)])
+        #expect(try Self.save(["a": Stamped(1)], isJSON: isJSON).get() == ["a": Stamped(1)])
+    }
+
+    private struct Counting: Codable {
+        var inner = Inner()
+        struct Inner: Codable {
+            var count = 1
+            init() {}
+            init(from decoder: any Decoder) throws {
+                count = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .count) + 1
+            }
+        }
+    }
+
+    /// Writes a property that it does not read.
+    private struct Forgetful: Codable {
+        var name: String
+        var share = 0.25
+        var tags: [String]?
+        init(name: String, tags: [String]? = nil) { (self.name, self.tags) = (name, tags) }
+        init(from decoder: any Decoder) throws {
+            name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+            share = 0.5
+        }
+    }
+
+    private struct Dropping: Codable {
+        var tags: [String]?
+        enum CodingKeys: CodingKey { case tags }
+        init(_ tags: [String]?) { self.tags = tags }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            tags = (try? container.decode(String.self, forKey: .tags)).map { [$0] }
+        }
+    }
+
+}
+
+extension NormalizingTypesTests {
+    private struct ClampingByHand: DefaultConvertible, Equatable {
+        static let key = "clamping"
+        var volume: Float
+        init(volume: Float) { self.volume = volume }
+        init?(_ object: Any) {
+            guard let volume = (object as? [String: Any])?["volume"] as? Double else { return nil }
+            self.volume = min(Float(volume), 10)
+        }
+        func serialize() -> Any { ["volume": volume] }
+    }
+
+    @Test func aHandWrittenTypeMayChangeItsValue() throws {
+        #expect(try Self.save(byHand: ClampingByHand(volume: 50)).get() == ClampingByHand(volume: 10))
+    }
+
+    /// Casts to the type that it wrote, and a number in an `Any` is an `Int` or a `Double`.
+    private struct Miscast: DefaultConvertible {
+        static let key = "miscast"
+        var share: Float
+        init(share: Float) { self.share = share }
+        init?(_ object: Any) { share = (object as? [String: Any])?["share"] as? Float ?? 1 }
+        func serialize() -> Any { ["share": share] }
+    }
+    private struct MiscastArray: DefaultConvertible {
+        static let key = "miscast"
+        var shares: [Float]
+        init(shares: [Float]) { self.shares = shares }
+        init?(_ object: Any) { shares = object as? [Float] ?? [] }
+        func serialize() -> Any { shares }
+    }
+
+    private struct StampedByHand: DefaultConvertible, Equatable {
+        static let key = "stamped"
+        var number: Int
+        init(number: Int) { self.number = number }
+        init?(_ object: Any) {
+            guard let number = (object as? [String: Any])?["number"] as? Int else { return nil }
+            self.number = number
+        }
+        func serialize() -> Any { ["number": number, "stamp": UUID().uuidString] as [String: Any] }
+    }
+
+    @Test func aHandWrittenTimeStampCanBeSaved() throws {
+        #expect(try Self.save(byHand: StampedByHand(number: 1)).get() == StampedByHand(number: 1))
+    }
+
+    private struct Rounding: RawRepresentable, DefaultConvertible, Equatable {
+        static let key = "rounding"
+        let rawValue: Double
+        init(rawValue: Double) { self.rawValue = rawValue.rounded() }
+        init(exactly value: Double) { rawValue = value }
+    }
+
+    @Test func aRawValueMayBeRounded() throws {
+        let value = Rounding(exactly: 1.25)
+        #expect(try Self.save(byHand: value).get() == Rounding(exactly: 1))
+        let suite = DefaultsSuite.inMemory()
+        try UserDefault(DefaultKey("rounding", default: value), in: suite).store.save(value)
+        #expect(suite[DefaultKey("rounding", default: value)] == Rounding(exactly: 1))
+    }
+}

@@ -1,0 +1,639 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// Tests the forms, the exactness and the refusals of the coder. Nil is in `NilFormTests`, errors
+/// and depth in `CodingErrorTests`.
+struct PropertyListCodingTests {
+    /// Encodes, decodes and encodes again. The second encoding shows differences that `==` ignores,
+    /// such as the sign of zero.
+    private func roundTrip<Value: Codable & Equatable>(
+        _ value: Value, as form: PropertyList? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let stored = try PropertyList(encoding: value)
+        if let form { #expect(stored == form, sourceLocation: sourceLocation) }
+        let copy = try stored.decode(Value.self)
+        #expect(copy == value, sourceLocation: sourceLocation)
+        #expect(try PropertyList(encoding: copy) == stored, sourceLocation: sourceLocation)
+        // As an entry, as an element and as the wrapped value of an optional.
+        #expect(
+            try PropertyList(encoding: ["a": value]).decode([String: Value].self) == ["a": value],
+            sourceLocation: sourceLocation)
+        #expect(try PropertyList(encoding: [value]).decode([Value].self) == [value], sourceLocation: sourceLocation)
+        #expect(
+            try PropertyList(encoding: Optional(value)).decode(Value?.self) == value, sourceLocation: sourceLocation)
+        #expect(
+            try PropertyList(encoding: [value, nil]).decode([Value?].self) == [value, nil],
+            sourceLocation: sourceLocation)
+    }
+
+    private enum Size: String, Codable, CodingKeyRepresentable { case large, medium }
+    private enum Plain: Int, Codable { case zero, one }
+    private enum Shape: Codable, Equatable {
+        case point
+        case circle(radius: Double)
+        case pair(Int, String?)
+        indirect case group([Shape])
+    }
+    private struct Camera: Codable, Equatable {
+        var savesToCameraRoll = true
+        var size = Size.medium
+        var date = Date(timeIntervalSinceReferenceDate: 0.1)
+        var icon = Data([1, 2])
+        var tags: [String] = ["a"]
+        var site = URL(string: "https://example.com/a?b#c")
+        var parent: [Camera] = []
+    }
+    private struct Structured: Codable, Hashable { var x: Int }
+    private struct Empty: Codable, Equatable {}
+
+    @Test func structsAreDictionaries() throws {
+        try roundTrip(
+            Camera(),
+            as: [
+                "savesToCameraRoll": true, "size": "medium", "date": .date(Date(timeIntervalSinceReferenceDate: 0.1)),
+                "icon": .data(Data([1, 2])), "tags": ["a"], "site": "https://example.com/a?b#c", "parent": [],
+            ])
+        try roundTrip(Camera(size: .large, parent: [Camera(), Camera(parent: [Camera()])]))
+        try roundTrip(Empty(), as: [:])
+    }
+
+    @Test func enumsWithPayloadsAreDictionaries() throws {
+        try roundTrip(Shape.point, as: ["point": [:]])
+        try roundTrip(Shape.circle(radius: 1), as: ["circle": ["radius": 1.0]])
+        try roundTrip(Shape.pair(1, "a"), as: ["pair": ["_0": 1, "_1": "a"]])
+        try roundTrip(Shape.pair(1, nil))
+        try roundTrip(Shape.group([.point, .group([]), .circle(radius: -0.0)]))
+    }
+
+    @Test func collectionsAreArraysAndDictionaries() throws {
+        try roundTrip([1, 2, 3], as: [1, 2, 3])
+        try roundTrip([[Int]](), as: [])
+        try roundTrip([[1], [], [2, 3]], as: [[1], [], [2, 3]])
+        try roundTrip(["a": [1]], as: ["a": [1]])
+        try roundTrip([Int: String](), as: [:])
+        try roundTrip([5: "a", -1: "b"], as: ["5": "a", "-1": "b"])
+        try roundTrip([Size.large: 1], as: ["large": 1])
+        try roundTrip([Plain.one: 1], as: [1, 1])
+        try roundTrip([Structured(x: 1): "a"], as: [["x": 1], "a"])
+        try roundTrip(Set([5]), as: [5])
+        #expect(try PropertyList(encoding: Set(0..<100)).decode() == Set(0..<100))
+        #expect(
+            try PropertyList(encoding: Dictionary(uniqueKeysWithValues: (0..<100).map { (Structured(x: $0), $0) }))
+                .decode([Structured: Int].self).count == 100)
+    }
+
+    @Test func standardTypesKeepTheirCodableForm() throws {
+        try roundTrip(1..<5, as: [1, 5])
+        try roundTrip(1...5, as: [1, 5])
+        #expect(try PropertyList(encoding: 1...) == [1])
+        #expect(try PropertyList(encoding: ...5.5).decode(PartialRangeThrough<Double>.self).upperBound == 5.5)
+        let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
+        try roundTrip(id, as: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")
+        try roundTrip(CGFloat(-0.0), as: -0.0)
+        try roundTrip(Duration.seconds(5))
+        try roundTrip(Locale(identifier: "de_CH"))
+        try roundTrip(DateComponents(year: 2026, month: 2))
+        try roundTrip(IndexSet([1, 2, 9]))
+    }
+
+    @Test func datesAreExact() throws {
+        for date in Samples.dates {
+            let stored = try PropertyList(encoding: date)
+            let copy = try stored.decode(Date.self).timeIntervalSinceReferenceDate
+            #expect(
+                copy.bitPattern == date.timeIntervalSinceReferenceDate.bitPattern,
+                "\(date.timeIntervalSinceReferenceDate)")
+            let element = try PropertyList(encoding: [date]).decode([Date].self)[0].timeIntervalSinceReferenceDate
+            #expect(element.bitPattern == date.timeIntervalSinceReferenceDate.bitPattern)
+        }
+        #expect(try PropertyList(encoding: Date.distantPast) == .date(.distantPast))
+    }
+
+    @Test(arguments: Samples.data) func dataIsData(data: Data) throws {
+        try roundTrip(data, as: .data(data))
+    }
+
+    @Test(arguments: Samples.strings) func stringsKeepTheirBytes(string: String) throws {
+        #expect(try PropertyList(encoding: string) == .string(string))
+        let copy = try PropertyList(encoding: [string]).decode([String].self)[0]
+        #expect(Array(copy.utf8) == Array(string.utf8))
+        let entry = try PropertyList(encoding: ["a": string]).decode([String: String].self)["a"]
+        #expect(entry.map { Array($0.utf8) } == Array(string.utf8))
+        let key = try PropertyList(encoding: [string: 1]).decode([String: Int].self).keys.first
+        #expect(key.map { Array($0.utf8) } == Array(string.utf8))
+    }
+
+    @Test(arguments: Samples.doubles.indices) func doublesKeepTheirBits(index: Int) throws {
+        let value = Samples.doubles[index]
+        #expect(try PropertyList(encoding: value) == .double(value))
+        #expect(try PropertyList(encoding: value).decode(Double.self).bitPattern == value.bitPattern)
+        #expect(try PropertyList(encoding: [value]).decode([Double].self)[0].bitPattern == value.bitPattern)
+        #expect(try PropertyList(encoding: [value, nil]).decode([Double?].self)[0]?.bitPattern == value.bitPattern)
+        #expect(try PropertyList(encoding: CGFloat(value)).decode(CGFloat.self).native.bitPattern == value.bitPattern)
+        #expect(
+            try PropertyList(encoding: [CGFloat(value)]).decode([CGFloat].self)[0].native.bitPattern == value.bitPattern
+        )
+    }
+
+    @Test(arguments: Samples.floats.indices) func floatsKeepTheirBits(index: Int) throws {
+        let value = Samples.floats[index]
+        #expect(try PropertyList(encoding: value).decode(Float.self).bitPattern == value.bitPattern)
+        #expect(try PropertyList(encoding: [value]).decode([Float].self)[0].bitPattern == value.bitPattern)
+        #expect(
+            try PropertyList(encoding: ["a": value]).decode([String: Float].self)["a"]?.bitPattern == value.bitPattern)
+        if !value.isNaN { #expect(try PropertyList(encoding: value) == .double(Double(value))) }
+    }
+
+    @Test func integersReachTheirLimits() throws {
+        func check<Number: FixedWidthInteger & Codable>(_ type: Number.Type) throws {
+            for value in [Number.min, .max, 0, 1, Number.max / 2] {
+                try roundTrip(value, as: .integer(#require(.init(exactly: value))))
+            }
+        }
+        try check(Int.self)
+        try check(Int8.self)
+        try check(Int16.self)
+        try check(Int32.self)
+        try check(Int64.self)
+        try check(UInt.self)
+        try check(UInt8.self)
+        try check(UInt16.self)
+        try check(UInt32.self)
+        try check(UInt64.self)
+    }
+
+    @Test(arguments: [
+        "https://example.com", "https://example.com/a%20b?c=d#e", "file:///tmp/a", "file:///tmp/a/", "/tmp", "a",
+        "mailto:a@b.c",
+        "https://example.com:8080/%7Ea/../b/./c", "https://b\u{FC}cher.example/", "data:,a", "#a", "?a=b",
+    ])
+    func urlsAreTheirStrings(text: String) throws {
+        let url = try #require(URL(string: text))
+        try roundTrip(url, as: .string(url.absoluteString))
+    }
+
+    @Test func urlsKeepTheirBase() throws {
+        let base = try #require(URL(string: "https://example.com/a/b"))
+        let url = try #require(URL(string: "../c?d", relativeTo: base))
+        try roundTrip(url, as: ["relative": "../c?d", "base": "https://example.com/a/b"])
+        let copy = try PropertyList(encoding: url).decode(URL.self)
+        #expect(copy.baseURL == base)
+        #expect(copy.relativeString == "../c?d")
+        let file = URL(filePath: "b", relativeTo: URL(filePath: "/tmp/", directoryHint: .isDirectory))
+        try roundTrip(file)
+    }
+
+    @Test(
+        arguments: [
+            ("0", "0"), ("1.1", "1.1"), ("-1.1", "-1.1"), ("NaN", "NaN"), ("0.1", "0.1"), ("100", "100"),
+            ("3.14159265358979323846264338327950288419", nil), ("18446744073709551616", "18446744073709551616"),
+            ("1e127", nil), ("-1e127", nil), ("1e-127", nil), ("340282366920938463463374607431768211455", nil),
+            ("123456789012345678901234567890.12345678", nil),
+        ] as [(String, String?)])
+    func decimalsAreTheirDigits(text: String, form: String?) throws {
+        let decimal = try text == "NaN" ? .nan : #require(Decimal(string: text))
+        let stored = try PropertyList(encoding: decimal)
+        if let form { #expect(stored == .string(form)) }
+        let copy = try stored.decode(Decimal.self)
+        #expect(copy.isNaN == decimal.isNaN)
+        #expect(copy.isNaN || copy == decimal)
+        #expect(try PropertyList(encoding: [decimal]).decode([Decimal].self)[0].description == decimal.description)
+    }
+
+    @Test(arguments: [
+        Decimal.greatestFiniteMagnitude, -Decimal.greatestFiniteMagnitude, .leastNonzeroMagnitude,
+        -.leastNonzeroMagnitude, .pi,
+    ])
+    func decimalsReachTheirLimits(decimal: Decimal) throws {
+        try roundTrip(decimal)
+    }
+}
+
+extension PropertyListCodingTests {
+    /// The stored value, the type to read it as, and the expected value; `nil` if it is refused.
+    private func expect<Value: Codable & Equatable>(
+        _ stored: PropertyList, reads value: Value?, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect((try? stored.decode(Value.self)) == value, sourceLocation: sourceLocation)
+        #expect(
+            (try? PropertyList.array([stored]).decode([Value].self)) == value.map { [$0] },
+            sourceLocation: sourceLocation)
+        #expect(
+            (try? PropertyList.dictionary(["a": stored]).decode([String: Value].self)) == value.map { ["a": $0] },
+            sourceLocation: sourceLocation)
+    }
+
+    @Test func booleansAreAlsoReadFromZeroAndOne() {
+        expect(true, reads: true)
+        expect(1, reads: true)
+        expect(0, reads: false)
+        for stored in [2, -1, 1.0, 0.0, "true", "1", "YES", [], [:], .data(Data([1]))] as [PropertyList] {
+            expect(stored, reads: nil as Bool?)
+        }
+    }
+
+    @Test func integersAreAlsoReadFromWholeDoubles() {
+        expect(5.0, reads: 5)
+        expect(-5.0, reads: -5 as Int8)
+        expect(-0.0, reads: 0)
+        expect(18_446_744_073_709_549_568.0, reads: 18_446_744_073_709_549_568 as UInt64)
+        for stored in [
+            1.5, 1e300, .double(.nan), .double(.infinity), 9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808, true,
+            false,
+            "5", [5], ["a": 5], .date(Date(timeIntervalSinceReferenceDate: 5)), .data(Data([5])),
+        ] as [PropertyList] {
+            expect(stored, reads: nil as Int?)
+        }
+    }
+
+    @Test func numbersThatDoNotFitAreNotCut() {
+        expect(300, reads: nil as Int8?)
+        expect(300.0, reads: nil as UInt8?)
+        expect(-1, reads: nil as UInt?)
+        expect(-1, reads: nil as UInt64?)
+        expect(127, reads: 127 as Int8)
+        expect(18_446_744_073_709_551_615, reads: nil as Int64?)
+    }
+
+    @Test func doublesAreAlsoReadFromIntegersTheyHoldExactly() {
+        expect(5, reads: 5.0)
+        expect(9_007_199_254_740_992, reads: 9_007_199_254_740_992.0)
+        expect(9_007_199_254_740_993, reads: nil as Double?)
+        expect(-9_223_372_036_854_775_808, reads: -9_223_372_036_854_775_808.0)
+        expect(9_223_372_036_854_775_808, reads: 9_223_372_036_854_775_808.0)
+        expect(18_446_744_073_709_551_615, reads: nil as Double?)
+        for stored in [true, "5", "1.5", [], .date(Date(timeIntervalSinceReferenceDate: 5))] as [PropertyList] {
+            expect(stored, reads: nil as Double?)
+        }
+    }
+
+    @Test func floatsAreAlsoReadRounded() {
+        expect(0.1, reads: 0.1 as Float)
+        expect(5, reads: 5 as Float)
+        expect(16_777_217, reads: 16_777_216 as Float)
+        expect(9_007_199_254_740_993, reads: 9_007_199_254_740_992 as Float)
+        expect(18_446_744_073_709_551_615, reads: 18_446_744_073_709_551_616 as Float)
+        expect(1e-300, reads: 0 as Float)
+        expect(.double(.infinity), reads: .infinity as Float)
+        for stored in [1e300, -1e300, true, "5", .double(Double(bitPattern: 0x7FF0_0000_0000_0001))] as [PropertyList] {
+            expect(stored, reads: nil as Float?)
+        }
+    }
+
+    @Test func decimalsAreAlsoReadFromNumbers() {
+        expect("1.10", reads: Decimal(string: "1.1"))
+        expect("-1e3", reads: Decimal(-1000))
+        expect(5, reads: Decimal(5))
+        expect(18_446_744_073_709_551_615, reads: Decimal(UInt64.max))
+        expect(1.1, reads: Decimal(string: "1.1"))
+        expect(1e16, reads: Decimal(10_000_000_000_000_000 as Int64))
+        expect(1e-7, reads: Decimal(string: "0.0000001"))
+        for stored in [
+            "", "a", "1a", "1,1", "1.1 ", " 1", "0x10", "inf", "nan", ".", "e", "+", "1e", "1e+", "--1", "1.1.1", true,
+            [],
+            .double(.nan), .double(.infinity), .date(Date(timeIntervalSinceReferenceDate: 5)),
+        ] as [PropertyList] {
+            expect(stored, reads: nil as Decimal?)
+        }
+    }
+
+    @Test(arguments: [
+        "1e99999999999999999999", "1e9223372036854775807", "1e-99999999999999999999", "-1e2147483648", "1e300",
+        "1e-300", "1e128",
+        "1e-129", "0e999", String(repeating: "9", count: 500), "0." + String(repeating: "9", count: 500),
+        "." + String(repeating: "0", count: 500) + "1", "5e-324", "1.7976931348623157e+308",
+    ])
+    func digitsBeyondADecimalDoNotTrap(text: String) throws {
+        // The result is as close as a decimal can be, and never of another magnitude.
+        guard let decimal = try? PropertyList.string(text).decode(Decimal.self), !decimal.isNaN else { return }
+        let expected = try #require(Double(text))
+        let read = try #require(Double(decimal.description))
+        #expect(abs(read - expected) <= abs(expected) * 1e-9 + 1e-100)
+    }
+
+    @Test func doublesBeyondADecimalDoNotTrap() throws {
+        for double in Samples.doubles {
+            guard let decimal = try? PropertyList.double(double).decode(Decimal.self), !decimal.isNaN else { continue }
+            let read = try #require(Double(decimal.description))
+            #expect(abs(read - double) <= abs(double) * 1e-9 + 1e-100, "\(double)")
+        }
+    }
+
+    @Test func otherTypesAreReadFromTheirOwnFormOnly() {
+        for stored in [5, 1.5, true, [], [:], .data(Data("a".utf8)), .date(.distantPast)] as [PropertyList] {
+            expect(stored, reads: nil as String?)
+            expect(stored, reads: nil as URL?)
+            expect(stored, reads: nil as UUID?)
+        }
+        for stored in [5, 1.5, "2026-01-01T00:00:00Z", true, []] as [PropertyList] {
+            expect(stored, reads: nil as Date?)
+        }
+        for stored in [5, "AAAA", [1, 2], true, [:]] as [PropertyList] { expect(stored, reads: nil as Data?) }
+        for stored in [5, "a", true, ["a": 1], .data(Data("[1]".utf8))] as [PropertyList] {
+            expect(stored, reads: nil as [Int]?)
+        }
+        for stored in [5, "a", true, ["a", 1], []] as [PropertyList] { expect(stored, reads: nil as [String: Int]?) }
+        expect("", reads: nil as URL?)
+        expect(["relative": "a"], reads: nil as URL?)
+        expect(["relative": "a", "base": 5], reads: nil as URL?)
+        expect("/tmp", reads: URL(string: "/tmp"))
+        expect("huge", reads: nil as Size?)
+        expect(5, reads: nil as Size?)
+        expect(5, reads: nil as Plain?)
+        expect(1.0, reads: Plain.one)
+    }
+}
+
+extension PropertyListCodingTests {
+    /// All open containers and super encoders, written out of order.
+    private struct Nested: Codable, Equatable {
+        var a = 1
+        var b = "$null"
+        var c: [Int] = [1, 2]
+
+        init() {}
+        enum Keys: String, CodingKey { case dictionary, array, special, a }
+        enum Inner: String, CodingKey { case b }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            var dictionary = container.nestedContainer(keyedBy: Inner.self, forKey: .dictionary)
+            var array = container.nestedUnkeyedContainer(forKey: .array)
+            try container.encode(a, forKey: .a)
+            try array.encode(c[0])
+            var inArray = array.nestedUnkeyedContainer()
+            var dictionaryInArray = array.nestedContainer(keyedBy: Inner.self)
+            try b.encode(to: array.superEncoder())
+            try array.encodeNil()
+            try array.encode(c[1])
+            #expect(array.count == 6)
+            try dictionary.encode(b, forKey: .b)
+            try inArray.encode(b)
+            try dictionaryInArray.encode(c, forKey: .b)
+            try c.encode(to: container.superEncoder())
+            try b.encode(to: container.superEncoder(forKey: .special))
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            a = try container.decode(Int.self, forKey: .a)
+            let dictionary = try container.nestedContainer(keyedBy: Inner.self, forKey: .dictionary)
+            b = try dictionary.decode(String.self, forKey: .b)
+            var array = try container.nestedUnkeyedContainer(forKey: .array)
+            #expect(array.count == 6)
+            let first = try array.decode(Int.self)
+            var inArray = try array.nestedUnkeyedContainer()
+            #expect(try inArray.decode(String.self) == b)
+            #expect(inArray.isAtEnd)
+            let dictionaryInArray = try array.nestedContainer(keyedBy: Inner.self)
+            #expect(try String(from: array.superDecoder()) == b)
+            #expect(try array.decodeNil())
+            #expect(try !array.decodeNil())
+            #expect(array.currentIndex == 5)
+            c = [first, try array.decode(Int.self)]
+            #expect(array.isAtEnd)
+            #expect(try dictionaryInArray.decode([Int].self, forKey: .b) == c)
+            #expect(try [Int](from: container.superDecoder()) == c)
+            #expect(try String(from: container.superDecoder(forKey: .special)) == b)
+            #expect(Set(container.allKeys) == [.dictionary, .array, .special, .a])
+            #expect(!dictionary.contains(.b) == false)
+        }
+    }
+
+    @Test func nestedContainersFillTheirPlaces() throws {
+        #expect(
+            try PropertyList(encoding: Nested()) == [
+                "a": 1, "dictionary": ["b": "$$null"], "array": [1, ["$$null"], ["b": [1, 2]], "$$null", "$null", 2],
+                "super": [1, 2], "special": "$$null",
+            ])
+        try roundTrip(Nested())
+    }
+
+    private class Base: Codable {
+        var x = 1
+        init() {}
+        private enum Keys: String, CodingKey { case x }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(x, forKey: .x)
+        }
+        required init(from decoder: any Decoder) throws {
+            x = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .x)
+        }
+    }
+    private final class Sharing: Base {
+        var y = 2
+        override init() { super.init() }
+        private enum Keys: String, CodingKey { case y }
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try super.encode(to: encoder)
+            try container.encode(y, forKey: .y)
+        }
+        required init(from decoder: any Decoder) throws {
+            y = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .y)
+            try super.init(from: decoder)
+        }
+    }
+    private final class Apart: Base {
+        var x2 = 2
+        override init() { super.init() }
+        private enum Keys: String, CodingKey { case x }
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(x2, forKey: .x)
+            try super.encode(to: container.superEncoder())
+        }
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            x2 = try container.decode(Int.self, forKey: .x)
+            try super.init(from: container.superDecoder())
+        }
+    }
+
+    @Test func aSuperclassMayShareTheContainer() throws {
+        let value = Sharing()
+        value.x = 5
+        value.y = 6
+        let stored = try PropertyList(encoding: value)
+        #expect(stored == ["x": 5, "y": 6])
+        let copy = try stored.decode(Sharing.self)
+        #expect(copy.x == 5 && copy.y == 6)
+    }
+
+    @Test func aSuperclassMayHaveItsOwnContainer() throws {
+        let value = Apart()
+        value.x = 5
+        value.x2 = 6
+        let stored = try PropertyList(encoding: [value])
+        #expect(stored == [["x": 6, "super": ["x": 5]]])
+        let copy = try stored.decode([Apart].self)[0]
+        #expect(copy.x == 5 && copy.x2 == 6)
+    }
+
+    private struct Undecided: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: IntKey.self)
+            try container.encode(1, forKey: IntKey(intValue: 1))
+            var array = encoder.unkeyedContainer()
+            try array.encode(1)
+        }
+    }
+    private struct IntKey: CodingKey {
+        var intValue: Int?
+        var stringValue: String { "\(intValue ?? 0)" }
+        init(intValue: Int) { self.intValue = intValue }
+        init?(stringValue: String) { intValue = Int(stringValue) }
+    }
+    private struct Silent: Encodable {
+        func encode(to encoder: any Encoder) throws { _ = encoder.singleValueContainer() }
+    }
+
+    @Test func twoContainersForOneValueAreAnError() {
+        #expect(throws: EncodingError.self) { try PropertyList(encoding: Undecided()) }
+        #expect(throws: EncodingError.self) { try PropertyList(encoding: [Undecided()]) }
+        #expect(throws: EncodingError.self) { try PropertyList(encoding: Silent()) }
+        #expect(throws: EncodingError.self) { try PropertyList(encoding: [Silent()]) }
+    }
+
+    private static let marker = CodingUserInfoKey(rawValue: "marker")!
+    private struct Informed: Codable, Equatable {
+        var depth: Int
+        init(depth: Int) { self.depth = depth }
+        func encode(to encoder: any Encoder) throws {
+            #expect(encoder.userInfo[marker] as? String == "here")
+            var container = encoder.unkeyedContainer()
+            if depth > 0 { try container.encode(Informed(depth: depth - 1)) }
+        }
+        init(from decoder: any Decoder) throws {
+            #expect(decoder.userInfo[marker] as? String == "here")
+            var container = try decoder.unkeyedContainer()
+            depth = container.isAtEnd ? 0 : try container.decode(Informed.self).depth + 1
+        }
+    }
+
+    @Test func userInfoReachesEveryLevel() throws {
+        let stored = try PropertyList(encoding: Informed(depth: 3), userInfo: [Self.marker: "here"])
+        #expect(try stored.decode(Informed.self, userInfo: [Self.marker: "here"]) == Informed(depth: 3))
+    }
+
+    private final class Witness: Sendable {}
+
+    @Test func nothingOutlivesTheEncoding() throws {
+        weak var witness: Witness?
+        do {
+            let held = Witness()
+            witness = held
+            let userInfo: [CodingUserInfoKey: any Sendable] = [Self.marker: held]
+            let stored = try PropertyList(encoding: Nested(), userInfo: userInfo)
+            _ = try stored.decode(Nested.self, userInfo: userInfo)
+        }
+        #expect(witness == nil)
+    }
+}
+
+extension PropertyListCodingTests {
+    private struct Careful: Codable, Equatable {
+        var order: [String]
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            order = []
+            while !container.isAtEnd {
+                if let text = try? container.decode(String.self) {
+                    order.append(text)
+                } else if (try? container.nestedUnkeyedContainer()) != nil {
+                    order.append("array")
+                } else if (try? container.nestedContainer(keyedBy: IntKey.self)) != nil {
+                    order.append("dictionary")
+                } else {
+                    order.append("\(try container.decode(Int.self))")
+                }
+            }
+        }
+    }
+
+    @Test func anElementThatFailsToDecodeIsStillTheNext() throws {
+        #expect(
+            try (["a", [], 5, [:], "b"] as PropertyList).decode(Careful.self).order == [
+                "a", "array", "5", "dictionary", "b",
+            ])
+    }
+
+    /// A tree that encodes its kind, because numbers of different kinds are read as each other.
+    private indirect enum Tree: Codable {
+        case bool(Bool)
+        case integer(Int64)
+        case unsigned(UInt64)
+        case double(Double)
+        case string(String)
+        case data(Data)
+        case date(Date)
+        case array([Tree])
+        case dictionary([String: Tree])
+        case optionals([Tree?])
+        case named([String: String?])
+
+        init(_ list: PropertyList, using generator: inout SeededGenerator) {
+            switch list {
+            case .bool(let value): self = .bool(value)
+            case .integer(let value):
+                self = Int64(exactly: value).map(Tree.integer) ?? .unsigned(UInt64(exactly: value)!)
+            case .double(let value): self = .double(value)
+            case .string(let value): self = .string(value)
+            case .data(let value): self = .data(value)
+            case .date(let value): self = .date(value)
+            case .array(let value):
+                let elements = value.map { Tree($0, using: &generator) }
+                if Bool.random(using: &generator) {
+                    self = .array(elements)
+                } else {
+                    self = .optionals(elements.map { Bool.random(using: &generator) ? $0 : nil })
+                }
+            case .dictionary(let value):
+                if Bool.random(using: &generator) {
+                    self = .dictionary(value.mapValues { Tree($0, using: &generator) })
+                } else {
+                    self = .named(
+                        value.mapValues { _ in
+                            Bool.random(using: &generator) ? Samples.strings.randomElement(using: &generator) : nil
+                        })
+                }
+            }
+        }
+
+        /// The contents without the coder. They are equal if and only if all bits are equal.
+        var exact: PropertyList {
+            switch self {
+            case .bool(let value): .bool(value)
+            case .integer(let value): ["integer": .integer(.init(Int(value)))]
+            case .unsigned(let value): ["unsigned": .integer(.init(exactly: value)!)]
+            case .double(let value): .double(value)
+            case .string(let value): .string(value)
+            case .data(let value): .data(value)
+            case .date(let value): .date(value)
+            case .array(let value): .array(value.map(\.exact))
+            case .optionals(let value): ["optionals": .array(value.map { $0.map { [$0.exact] } ?? [] })]
+            case .dictionary(let value): ["dictionary": .dictionary(value.mapValues(\.exact))]
+            case .named(let value): ["named": .dictionary(value.mapValues { $0.map { [.string($0)] } ?? [] })]
+            }
+        }
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func anyTreeReadsBackTheSame(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<200 {
+            let tree = Tree(.random(using: &generator), using: &generator)
+            let stored = try PropertyList(encoding: tree)
+            let copy = try stored.decode(Tree.self)
+            let isSame = copy.exact == tree.exact
+            #expect(isSame, "\(tree.exact.testDescription) read back as \(copy.exact.testDescription)")
+            // Also through plain objects, as in a type that converts itself.
+            let again = try PropertyList(stored.object).decode(Tree.self)
+            let isSameThroughObjects = again.exact == tree.exact
+            #expect(isSameThroughObjects)
+        }
+    }
+}

@@ -1,0 +1,619 @@
+import TestSupport
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+private enum Mode: String, Codable { case photo, video }
+private struct Lens: Codable, Equatable {
+    var zoom = 1.0
+    var name = "main"
+}
+private struct Flash: DefaultConfig, Equatable {
+    static let key = "Flash"
+    var power = 5
+    var isOn = true
+}
+private struct Config: DefaultConfig, Equatable {
+    static let key = "Config"
+    var on = true
+    var mode = Mode.photo
+    var recent: [Mode] = [.photo]
+    var lens = Lens()
+    var second: Lens?
+    var flash: Flash?
+    var byName: [String: Mode] = [:]
+    var lenses: [Lens] = []
+    var flashes: [Flash] = []
+    var flashByName: [String: Flash] = [:]
+    var modes: Set<Mode> = []
+    var pairs: [Mode: Int] = [:]
+    var taken = Date(timeIntervalSinceReferenceDate: 5)
+    var thumbnail = Data([1, 2])
+}
+
+/// Values of which parts are at fault.
+struct TolerantDecodingTests {
+    private struct Case: CustomTestStringConvertible, Sendable {
+        let stored: PropertyList
+        let paths: [String]
+        let expected: @Sendable (inout Config) -> Void
+        var testDescription: String { paths.joined(separator: " ") }
+    }
+
+    private static let cases = [
+        Case(stored: ["on": false], paths: []) { $0.on = false },
+        Case(stored: ["on": false, "mode": "hologram"], paths: ["mode"]) { $0.on = false },
+        Case(stored: ["on": "maybe", "mode": "video"], paths: ["on"]) { $0.mode = .video },
+        Case(stored: ["on": [1], "mode": 5, "lens": 3], paths: ["lens", "mode", "on"]) { _ in },
+        Case(stored: ["recent": ["video", "hologram", "photo", 7]], paths: ["recent.1", "recent.3"]) {
+            $0.recent = [.video, .photo]
+        },
+        Case(stored: ["lens": ["zoom": 2.0]], paths: []) { $0.lens.zoom = 2 },
+        Case(stored: ["lens": ["zoom": "far", "name": "tele"]], paths: ["lens.zoom"]) { $0.lens.name = "tele" },
+        Case(stored: ["second": ["zoom": "x", "name": "y"]], paths: ["second"]) { _ in },
+        Case(stored: ["second": ["zoom": 3.0, "name": "y"]], paths: []) { $0.second = Lens(zoom: 3, name: "y") },
+        Case(stored: ["second": 5], paths: ["second"]) { _ in },
+        Case(stored: ["flash": ["power": "much"]], paths: ["flash.power"]) { $0.flash = Flash() },
+        Case(stored: ["flash": ["isOn": false]], paths: []) { $0.flash = Flash(power: 5, isOn: false) },
+        Case(stored: ["byName": ["a": "video", "b": "hologram"]], paths: ["byName.*"]) { $0.byName = ["a": .video] },
+        Case(
+            stored: ["flashByName": ["a": ["power": 1], "b": ["power": "x", "isOn": false]]],
+            paths: ["flashByName.*.power"]
+        ) { $0.flashByName = ["a": Flash(power: 1), "b": Flash(power: 5, isOn: false)] },
+        Case(
+            stored: ["lenses": [["zoom": 2.0, "name": "tele"], ["zoom": "3"], ["zoom": 4.0, "name": "x"]]],
+            paths: ["lenses.1"]
+        ) { $0.lenses = [Lens(zoom: 2, name: "tele"), Lens(zoom: 4, name: "x")] },
+        Case(
+            stored: ["flashes": [["power": 1], 5, ["power": "x", "isOn": false]]],
+            paths: ["flashes.1", "flashes.2.power"]
+        ) {
+            $0.flashes = [Flash(power: 1), Flash(), Flash(power: 5, isOn: false)]
+        },
+        Case(stored: ["modes": ["video", "hologram"]], paths: ["modes.1"]) { $0.modes = [.video] },
+        // Keys and values in turn, so no element may be left out.
+        Case(stored: ["pairs": ["photo", 1, "hologram", 2]], paths: ["pairs"]) { _ in },
+        Case(stored: ["taken": "yesterday", "thumbnail": "none?"], paths: ["taken", "thumbnail"]) { _ in },
+    ]
+
+    @Test(arguments: cases) private func aPartAtFaultIsReadAsTheDefault(test: Case) throws {
+        let suite = DefaultsSuite.inMemory(["Config": test.stored])
+        let failures = Failures(of: suite)
+        var expected = Config()
+        test.expected(&expected)
+        let store = PersistentStore<Config>(in: suite)
+        #expect(store.value == expected)
+        #expect(try store.load() == expected)
+        #expect(Set(failures.all.map { $0.path.joined(separator: ".") }) == Set(test.paths))
+        #expect(failures.all.allSatisfy { $0.kind == .unreadable && $0.key == "Config" })
+        // The same through a key and through contents.
+        #expect(UserDefault(DefaultKey(Config.self), in: suite).value == expected)
+        #expect(try suite.contents()[Config.self] == expected)
+        #expect(try suite.contents()["Config"] == test.stored, "reading stores nothing")
+    }
+
+    /// As older versions of a program stored it, with Foundation's coders.
+    @Test(arguments: cases, [true, false])
+    private func thePartsOfDataAreReadAsWell(test: Case, isJSON: Bool) throws {
+        guard isJSON || test.stored.object is [String: Any] else { return }
+        let data =
+            try isJSON
+            ? JSONSerialization.data(withJSONObject: test.stored.object)
+            : PropertyListSerialization.data(fromPropertyList: test.stored.object, format: .binary, options: 0)
+        let suite = DefaultsSuite.inMemory(["Config": .data(data)])
+        suite.onFailure = { _ in }
+        var expected = Config()
+        test.expected(&expected)
+        #expect(PersistentStore<Config>(in: suite).value == expected)
+        #expect(suite[DefaultKey("Config", default: Config(), form: .jsonData)] == expected)
+    }
+
+    @Test func datesAndBytesOfJSONAreReadBesideAFault() throws {
+        var config = Config()
+        config.taken = Date(timeIntervalSinceReferenceDate: 77.25)
+        config.thumbnail = Data([7, 8, 9])
+        config.lens = Lens(zoom: 0.1, name: "$null")
+        config.flash = Flash(power: 1)
+        let json = try String(decoding: JSONEncoder().encode(config), as: UTF8.self)
+            .replacingOccurrences(of: "\"photo\"", with: "\"hologram\"")
+        let suite = DefaultsSuite.inMemory(["Config": .data(Data(json.utf8))])
+        suite.onFailure = { _ in }
+        config.recent = []
+        #expect(PersistentStore<Config>(in: suite).value == config)
+    }
+
+    @Test func eachFaultIsReportedOnce() throws {
+        let suite = DefaultsSuite.inMemory(["Config": ["mode": "hologram", "on": 3, "future": 1]])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Config>(in: suite)
+        for _ in 0..<3 { #expect(store.value == Config()) }
+        #expect(failures.all.count == 2)
+        try store.update { $0.lens.zoom = 3 }
+        for _ in 0..<3 { _ = store.value }
+        #expect(failures.all.count == 2)
+    }
+
+    @Test func aDescriptionOfAFaultHoldsNoValue() throws {
+        let suite = DefaultsSuite.inMemory(["Config": ["mode": "secret", "byName": ["private": "hidden"]]])
+        let failures = Failures(of: suite)
+        _ = PersistentStore<Config>(in: suite).value
+        let text = failures.all.map { "\($0)" }.joined()
+        #expect(text.contains("mode") && !text.contains("secret"))
+        #expect(!text.contains("private") && !text.contains("hidden"))
+    }
+
+    @Test func keysWithADefaultAreTolerantToo() throws {
+        let suite = DefaultsSuite.inMemory([
+            "recent": ["video", "hologram"], "lens": ["zoom": "x", "name": "y"], "mode": "hologram",
+            "byName": ["a": 1, "b": "photo"],
+        ])
+        suite.onFailure = { _ in }
+        #expect(suite[DefaultKey<[Mode]>("recent", default: [])] == [.video])
+        #expect(suite[DefaultKey("lens", default: Lens(zoom: 7))] == Lens(zoom: 7, name: "y"))
+        #expect(suite[DefaultKey("mode", default: Mode.photo)] == .photo)
+        #expect(suite[DefaultKey<[String: Mode]>("byName", default: [:])] == ["b": .photo])
+    }
+
+    /// Such a dictionary is stored as an array of keys and values in turn.
+    @Test func keysAndValuesOfADictionaryKeepTheirPlaces() {
+        struct Pairs: DefaultConfig {
+            static let key = "Pairs"
+            var modes: [Mode: Mode] = [:]
+        }
+        let stored: PropertyList = ["photo", "video", "hologram", "video", "portrait", "photo"]
+        let suite = DefaultsSuite.inMemory(["Pairs": ["modes": stored]])
+        suite.onFailure = { _ in }
+        #expect(PersistentStore<Pairs>(in: suite).value.modes == [:])
+    }
+
+    @Test func typesWithoutADefaultStayUnreadable() throws {
+        struct Plain: DefaultConvertible, Codable {
+            static let key = "Config"
+            var mode = Mode.photo
+        }
+        let suite = DefaultsSuite.inMemory(["Config": ["mode": "hologram"]])
+        suite.onFailure = { _ in }
+        #expect(PersistentStore<Plain>(in: suite).get() == nil)
+        #expect(fails(with: .unreadable) { _ = try PersistentStore<Plain>(in: suite).load() })
+    }
+
+    @Test(arguments: ["text", 5, ["a", "b"]] as [PropertyList])
+    func aWholeValueOfAnotherKindStaysUnreadable(stored: PropertyList) throws {
+        let suite = DefaultsSuite.inMemory(["Config": stored])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Config>(in: suite)
+        #expect(store.get() == nil)
+        try store.update { $0.on = false }
+        #expect(try suite.contents()["Config.unreadable"] == stored)
+        #expect(failures.kinds == [.unreadable, .unreadable])
+    }
+
+    @Test func aTypeThatThrowsAnErrorOfItsOwnIsMended() throws {
+        struct Even: Codable, Equatable {
+            struct Odd: Error {}
+            var number = 2
+            init() {}
+            init(from decoder: any Decoder) throws {
+                number = try decoder.singleValueContainer().decode(Int.self)
+                guard number.isMultiple(of: 2) else { throw Odd() }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(number)
+            }
+        }
+        struct Holder: DefaultConfig, Equatable {
+            static let key = "Holder"
+            var even = Even()
+            var name = "a"
+        }
+        let suite = DefaultsSuite.inMemory(["Holder": ["even": 3, "name": "b"]])
+        suite.onFailure = { _ in }
+        #expect(PersistentStore<Holder>(in: suite).value == Holder(even: Even(), name: "b"))
+    }
+}
+
+/// What a fault must not change: the properties and elements beside it.
+struct FaultNeighborTests {
+    /// Tries several types in turn.
+    private enum Flexible: Codable, Equatable {
+        case bool(Bool)
+        case integer(Int)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Bool.self) {
+                self = .bool(value)
+            } else if let value = try? container.decode(Int.self) {
+                self = .integer(value)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .bool(let value): try container.encode(value)
+            case .integer(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
+            }
+        }
+    }
+    private enum LensOrName: Codable, Equatable {
+        case lens(Lens)
+        case name(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let lens = try? container.decode(Lens.self) {
+                self = .lens(lens)
+            } else {
+                self = .name(try container.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .lens(let lens): try container.encode(lens)
+            case .name(let name): try container.encode(name)
+            }
+        }
+    }
+    private struct Even: Codable, Equatable {
+        struct Odd: Error {}
+        var number = 2
+        init(_ number: Int = 2) { self.number = number }
+        init(from decoder: any Decoder) throws {
+            number = try decoder.singleValueContainer().decode(Int.self)
+            guard number.isMultiple(of: 2) else { throw Odd() }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(number)
+        }
+    }
+    /// JSON in a string.
+    private struct Text: Codable, Equatable {
+        struct Content: Codable, Equatable { var on = true }
+        var content = Content()
+        init(on: Bool = true) { content.on = on }
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            content = try JSONDecoder().decode(Content.self, from: Data(text.utf8))
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(String(decoding: try JSONEncoder().encode(content), as: UTF8.self))
+        }
+    }
+    private struct Sizes: DefaultConfig, Equatable {
+        static let key = "Sizes"
+        var flexible = Flexible.text("default")
+        var choice = LensOrName.lens(Lens())
+        var even = Even()
+        var on = true
+        var text = Text()
+        var count = 1
+        var size = 0.5
+        var name = "name"
+    }
+    private struct Gallery: DefaultConfig, Equatable {
+        static let key = "Gallery"
+        var evens: [Even] = []
+        var flashes: [Flash] = []
+        var flashByName: [String: Flash] = [:]
+        var title = "title"
+    }
+
+    @Test(arguments: ["native", "JSON", "binary"]) func aTypeThatTriesSeveralTypesReadsTheSame(form: String) throws {
+        let entries: [String: Any] = ["flexible": 1, "choice": "tele", "count": "many", "even": 4]
+        let stored: PropertyList =
+            switch form {
+            case "JSON": .data(try JSONSerialization.data(withJSONObject: entries))
+            case "binary":
+                .data(try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0))
+            default: ["flexible": 1, "choice": "tele", "count": "many", "even": 4]
+            }
+        let suite = DefaultsSuite.inMemory(["Sizes": stored])
+        let failures = Failures(of: suite)
+        let value = PersistentStore<Sizes>(in: suite).value
+        #expect(value == Sizes(flexible: .integer(1), choice: .name("tele"), even: Even(4)))
+        #expect(failures.all.map(\.path) == [["count"]])
+    }
+
+    /// A name and a list in one unkeyed container.
+    private struct Named: Codable, Equatable {
+        var name = "name"
+        var list: [Mode] = []
+        init(name: String = "name", list: [Mode] = []) { (self.name, self.list) = (name, list) }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            name = try container.decode(String.self)
+            list = try container.decode([Mode].self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(name)
+            try container.encode(list)
+        }
+    }
+    /// A name and a config in one unkeyed container.
+    private struct Tagged: Codable, Equatable {
+        var name = "name"
+        var flash = Flash(power: 1)
+        init(name: String = "name", flash: Flash = Flash(power: 1)) { (self.name, self.flash) = (name, flash) }
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            name = try container.decode(String.self)
+            flash = try container.decode(Flash.self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.unkeyedContainer()
+            try container.encode(name)
+            try container.encode(flash)
+        }
+    }
+    private struct Album: DefaultConfig, Equatable {
+        static let key = "Album"
+        var tagged = Tagged()
+        var named = Named(name: "default", list: [.photo])
+        var byName: [String: [[Mode]]] = [:]
+        var on = true
+    }
+
+    @Test func aListInAContainerReadByHandLosesItsBadElements() throws {
+        let suite = DefaultsSuite.inMemory(["Album": ["named": ["a", ["video", 5, "photo"]], "on": false]])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Album>(in: suite)
+        #expect(store.get() == Album(named: Named(name: "a", list: [.video, .photo]), on: false))
+        #expect(failures.all.map(\.path) == [["named", "1", "1"]])
+    }
+
+    @Test func aBadElementOfSuchAContainerIsThatOfTheDefault() throws {
+        let suite = DefaultsSuite.inMemory(["Album": ["named": [7, ["video"]], "on": false]])
+        #expect(PersistentStore<Album>(in: suite).get() == Album(on: false))
+    }
+
+    @Test func aConfigInSuchAContainerHasItsOwnDefaults() throws {
+        func read(_ stored: PropertyList) throws -> Tagged? {
+            let suite = DefaultsSuite.inMemory(["Album": ["tagged": stored]])
+            return PersistentStore<Album>(in: suite).get()?.tagged
+        }
+        #expect(try read(["a", 7]) == Tagged(name: "a", flash: Flash()))
+        #expect(
+            try read(["a", ["power": "x", "isOn": false]]) == Tagged(name: "a", flash: Flash(power: 5, isOn: false)))
+        #expect(try read(["a", ["isOn": false]]) == Tagged(name: "a", flash: Flash(power: 5, isOn: false)))
+    }
+
+    @Test func listsInListsOfADictionaryLoseTheirBadElements() throws {
+        let suite = DefaultsSuite.inMemory([
+            "Album": ["byName": ["a": [["video", "hologram"], 5, ["photo"]], "b": 7], "on": false]
+        ])
+        let read = try #require(PersistentStore<Album>(in: suite).get())
+        #expect(read == Album(byName: ["a": [[.video], [.photo]]], on: false))
+    }
+
+    @Test func anErrorThatATypeCaughtIsNoFault() throws {
+        let suite = DefaultsSuite.inMemory(["Sizes": ["choice": "tele", "even": 3, "count": 7]])
+        let failures = Failures(of: suite)
+        let value = PersistentStore<Sizes>(in: suite).value
+        #expect(value == Sizes(choice: .name("tele"), count: 7))
+        #expect(failures.all.map(\.path) == [["even"]])
+    }
+
+    @Test(arguments: [#"{"on": 5}"#, "{}", "["]) func anErrorOfAnotherDecoderIsOfItsProperty(text: String) throws {
+        let suite = DefaultsSuite.inMemory(["Sizes": ["on": false, "text": .string(text), "count": 7]])
+        let failures = Failures(of: suite)
+        #expect(PersistentStore<Sizes>(in: suite).value == Sizes(on: false, count: 7))
+        #expect(failures.all.map(\.path) == [["text"]])
+    }
+
+    @Test func numbersOfJSONAreReadBesideAFault() throws {
+        for number in ["9007199254740993", "18446744073709551615", "0.1", "1e300", "4.9e-324", "-0.0"] {
+            let json = Data(#"{"size": \#(number), "count": "many"}"#.utf8)
+            let suite = DefaultsSuite.inMemory(["Sizes": .data(json)])
+            suite.onFailure = { _ in }
+            let plain = try JSONDecoder().decode([Double].self, from: Data("[\(number)]".utf8))[0]
+            #expect(PersistentStore<Sizes>(in: suite).value == Sizes(size: plain))
+        }
+    }
+
+    @Test func aNullOfJSONIsNoText() {
+        let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"name": null, "on": false}"#.utf8))])
+        let failures = Failures(of: suite)
+        #expect(PersistentStore<Sizes>(in: suite).value == Sizes(on: false))
+        #expect(failures.all.map(\.path) == [["name"]])
+    }
+
+    @Test func theReasonOfAFaultInDataIsTheFault() throws {
+        let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"count": "many"}"#.utf8))])
+        let failures = Failures(of: suite)
+        _ = PersistentStore<Sizes>(in: suite).value
+        #expect(failures.all.map(\.reason) == ["Int is expected, a string is stored; the default is read in its place"])
+    }
+
+    /// A later version added `isOn`.
+    @Test(arguments: [3, 150, 1_000]) func manyElementsMayLackAProperty(count: Int) throws {
+        let suite = DefaultsSuite.inMemory([
+            "Gallery": [
+                "flashes": .array((0..<count).map { ["power": .integer(PropertyList.Integer($0))] }),
+                "flashByName": .dictionary(
+                    Dictionary(
+                        uniqueKeysWithValues: (0..<count).map {
+                            ("\($0)", ["power": .integer(PropertyList.Integer($0))])
+                        }
+                    )),
+            ]
+        ])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Gallery>(in: suite)
+        #expect(store.value.flashes == (0..<count).map { Flash(power: $0) })
+        #expect(store.value.flashByName.count == count)
+        #expect(store.value.flashByName["2"] == Flash(power: 2))
+        try store.update { $0.flashes.append(Flash(power: -1)) }
+        #expect(store.value.flashes.count == count + 1)
+        #expect(failures.all.isEmpty)
+        #expect(try suite.keys() == ["Gallery"])
+    }
+
+    @Test(arguments: [1, 3]) func manyBadElementsLeaveTheOthers(step: Int) throws {
+        let numbers = (0..<3_000).map { $0 * step }
+        let suite = DefaultsSuite.inMemory([
+            "Gallery": ["evens": .array(numbers.map { .integer(PropertyList.Integer($0)) }), "title": "mine"],
+            "evens": .array(numbers.map { .integer(PropertyList.Integer($0)) }),
+        ])
+        let failures = Failures(of: suite)
+        let expected = numbers.filter { $0.isMultiple(of: 2) }.map { Even($0) }
+        let value = PersistentStore<Gallery>(in: suite).value
+        #expect(value == Gallery(evens: expected, title: "mine"))
+        #expect(failures.all.map(\.path) == (0..<1_500).map { ["evens", "\(2 * $0 + 1)"] })
+        #expect(suite[DefaultKey<[Even]>("evens", default: [])] == expected)
+    }
+}
+
+/// What a newer version of the program stored, and this one does not know, outlives its writes.
+struct ForeignEntriesTests {
+    private let newer: PropertyList = [
+        "on": false, "mode": "hologram", "hdr": true, "lens": ["zoom": 2.0, "name": "x", "coated": 1],
+        "flash": ["power": 1, "color": "red"], "lenses": [["zoom": 1.0, "name": "a", "serial": 5]],
+    ]
+
+    private func stored(_ suite: DefaultsSuite) throws -> [String: PropertyList] {
+        guard case .dictionary(let entries)? = try suite.contents()["Config"] else { return [:] }
+        return entries
+    }
+
+    @Test(arguments: Backend.allCases) func aWriteKeepsWhatItDoesNotKnow(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite.onFailure = { _ in }
+            try suite.update { $0["Config"] = newer }
+            let store = PersistentStore<Config>(in: suite)
+            for zoom in [3.0, 4.0] {
+                try store.update { $0.lens.zoom = zoom }
+                let entries = try stored(suite)
+                #expect(entries["hdr"] == true)
+                #expect(entries["mode"] == "hologram", "the value was not changed by this version")
+                #expect(entries["lens"] == ["zoom": .double(zoom), "name": "x", "coated": 1])
+                #expect(entries["flash"] == ["power": 1, "isOn": true, "color": "red"])
+                #expect(entries["lenses"] == [["zoom": 1.0, "name": "a", "serial": 5]], "an array that stays")
+                #expect(store.value.lens.zoom == zoom)
+                #expect(store.value.mode == .photo)
+            }
+            #expect(try suite.keys() == ["Config"], "nothing had to be set aside")
+            try store.update { $0.lenses[0].name = "b" }
+            #expect(try stored(suite)["lenses"] == [["zoom": 1.0, "name": "b"]], "an array that changes")
+            #expect(try stored(suite)["hdr"] == true)
+        }
+    }
+
+    @Test func aSetOfAWholeValueKeepsThemToo() throws {
+        let suite = DefaultsSuite.inMemory(["Config": newer])
+        suite.onFailure = { _ in }
+        PersistentStore<Config>(in: suite).set(Config())
+        #expect(try stored(suite)["hdr"] == true)
+        #expect(try stored(suite)["mode"] == "hologram")
+        try suite.update { $0[Config.self].on = false }
+        #expect(try stored(suite)["hdr"] == true)
+        #expect(try stored(suite)["on"] == false)
+    }
+
+    @Test func aWriteOfTheSameValueIsNotAChange() throws {
+        let suite = DefaultsSuite.inMemory(["Config": newer])
+        suite.onFailure = { _ in }
+        let store = PersistentStore<Config>(in: suite)
+        store.set(store.value)
+        let changes = Guarded(0)
+        let token = suite.observeAll { _ in changes.withLock { $0 += 1 } }
+        defer { token.cancel() }
+        store.set(store.value)
+        try store.update { _ in }
+        #expect(changes.withLock { $0 } == 0)
+    }
+
+    @Test func anEntryThatThisVersionChangesIsSetAside() throws {
+        let suite = DefaultsSuite.inMemory(["Config": newer])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Config>(in: suite)
+        try store.update { $0.lens.zoom = 3 }
+        let before = try suite.contents()["Config"]
+        try store.update { $0.mode = .video }
+        #expect(try stored(suite)["mode"] == "video")
+        #expect(try stored(suite)["hdr"] == true)
+        #expect(try suite.contents()["Config.unreadable"] == before)
+        #expect(failures.all.last?.reason.contains("kept under “Config.unreadable”") == true)
+    }
+
+    @Test func elementsThatWereLeftOutAreSetAside() throws {
+        let stored: PropertyList = ["recent": ["video", "hologram"]]
+        let suite = DefaultsSuite.inMemory(["Config": stored])
+        suite.onFailure = { _ in }
+        try PersistentStore<Config>(in: suite).update { $0.on = false }
+        #expect(try suite.contents()["Config.unreadable"] == stored)
+        #expect(try self.stored(suite)["recent"] == ["video"])
+    }
+
+    @Test func keysOfADictionaryAreNotKept() throws {
+        let suite = DefaultsSuite.inMemory(["names": ["a": 1, "b": 2]])
+        let names = DefaultKey<[String: Int]>("names", default: [:])
+        suite[names] = ["a": 1]
+        #expect(suite[names] == ["a": 1])
+    }
+
+    @Test func aMigrationDropsWhatItDoesNotWrite() throws {
+        let suite = DefaultsSuite.inMemory(["Config": newer])
+        suite.onFailure = { _ in }
+        var migrator = DefaultsMigrator()
+        migrator.register("drop") { $0[Config.self] = Config() }
+        try suite.migrate(migrator)
+        #expect(try stored(suite)["hdr"] == nil)
+        #expect(try stored(suite)["mode"] == "photo")
+    }
+
+    @Test func entriesOfJSONAreKeptInTheNativeForm() throws {
+        let suite = DefaultsSuite.inMemory(["Config": .data(Data(#"{"hdr": true, "mode": "hologram"}"#.utf8))])
+        suite.onFailure = { _ in }
+        try PersistentStore<Config>(in: suite).update { $0.on = false }
+        #expect(try stored(suite)["hdr"] == true)
+        #expect(try stored(suite)["mode"] == "hologram")
+        #expect(try stored(suite)["on"] == false)
+    }
+
+    @Test func aNumberOfManyDigitsLeavesJSONAsTheTextOfADecimal() throws {
+        struct Newer: DefaultConfig {
+            static let key = "Config"
+            var on = true
+            var price = Decimal(1)
+        }
+        var newer = Newer()
+        newer.price = try #require(Decimal(string: "12345678901234567890.5"))
+        let suite = DefaultsSuite.inMemory(["Config": .data(try JSONEncoder().encode(newer))])
+        try PersistentStore<Config>(in: suite).update { $0.on = false }
+        #expect(try stored(suite)["price"] == "12345678901234567890.5")
+        let value = PersistentStore<Newer>(in: suite).value
+        #expect(value.price == newer.price && !value.on)
+    }
+
+    @Test func anotherProcessMayAddEntriesLater() throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let suite = try DefaultsSuite(file: file)
+        let store = PersistentStore<Config>(in: suite)
+        try store.update { $0.on = false }
+        let other = DefaultsSuite(backend: FileBackend(path: file.path))
+        try other.update { contents in
+            guard case .dictionary(var entries)? = contents["Config"] else { return }
+            entries["later"] = 7
+            contents["Config"] = .dictionary(entries)
+        }
+        try store.update { $0.on = true }
+        #expect(try stored(suite)["later"] == 7)
+    }
+}
