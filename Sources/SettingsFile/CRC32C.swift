@@ -2,7 +2,7 @@ internal import CChecksum
 
 /// The checksum of records: CRC-32C (Castagnoli), computed by the processor's own instructions, or
 /// from tables where it has none, eight bytes per step.
-enum CRC32C {
+package enum CRC32C {
     static let polynomial: UInt32 = 0x82F6_3B78
     static let hasInstructions = crc32c_is_available() != 0
     // Safe: initialized once, before the first read.
@@ -21,7 +21,7 @@ enum CRC32C {
     }()
 
     /// Returns the checksum of `bytes`, continuing from `seed`.
-    static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
+    package static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
         guard hasInstructions else { return checksumFromTables(of: bytes, seed: seed) }
         return crc32c(seed, bytes.baseAddress, UInt(bytes.count))
     }

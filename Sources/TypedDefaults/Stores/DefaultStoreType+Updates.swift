@@ -10,6 +10,6 @@ extension DefaultStoreType {
     /// A slow consumer receives several changes as one, from the old value of the first to the new
     /// value of the last, so each change begins with the value that the previous one ended with.
     public var changes: DefaultUpdates<DefaultChange<Default>> {
-        DefaultUpdates({ element in observe(initial: false, element) }, merge: { $0.merged(with: $1) })
+        DefaultUpdates({ element in observe(initial: false) { element($0.decoded()) } }, merge: { $0.merged(with: $1) })
     }
 }

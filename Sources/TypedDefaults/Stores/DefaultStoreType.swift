@@ -148,7 +148,7 @@ extension DefaultStoreType {
         initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
         let queue = MainActorQueue(handler)
-        let token = observe(initial: initial) { change in queue.append(change) }
+        let token = observe(initial: initial) { change in queue.append(change.decoded()) }
         return ObservationToken {
             queue.cancel()
             token.cancel()

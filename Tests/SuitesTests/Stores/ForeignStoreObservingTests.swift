@@ -188,6 +188,15 @@ struct ForeignStoreObservingTests {
         for token in tokens.withLock({ $0 }) { token.cancel() }
     }
 
+    @Test func aBoxOfABoxSharesItsObservers() {
+        let box = AnyStore(HookedStore())
+        let token = AnyStore(box).observe { change in note(change) }
+        box.set(1)
+        AnyStore(AnyStore(box)).set(2)
+        #expect(received.withLock { $0 } == [[nil, 1], [1, 2]])
+        token.cancel()
+    }
+
     @Test func anObservationThatBeginsInAHandlerReceivesNoEarlierWrites() {
         let box = AnyStore(HookedStore())
         let tokens = Guarded<[ObservationToken]>([])

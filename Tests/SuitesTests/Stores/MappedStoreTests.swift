@@ -43,6 +43,17 @@ struct MappedStoreTests {
         #expect(store.get() == CameraConfig(savesToCameraRoll: false, size: .medium))
     }
 
+    @Test func aChangeOfOtherCodeIsExternal() {
+        let backend = SpyBackend()
+        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
+        let origins = Guarded<[ChangeOrigin]>([])
+        let token = store.map(\.size).observe { change in origins.withLock { $0.append(change.origin) } }
+        store.set(CameraConfig(size: .large))
+        backend.write(["size": "small"], forKey: CameraConfig.key)
+        #expect(origins.withLock { $0 } == [.local, .external])
+        token.cancel()
+    }
+
     @Test func onlyChangesOfThePartAreReported() {
         let received = Guarded<[String]>([])
         let token = AnyStore(store).map(\.size).observe(initial: true) { change in

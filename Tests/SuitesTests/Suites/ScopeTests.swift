@@ -125,4 +125,16 @@ struct ScopeTests {
 
 private final class ScopedConfig: StorableConfig {
     @Stored var count = 1
+
+    @Test func errorsNameTheKeyWithThePrefix() throws {
+        let scope = DefaultsSuite.inMemory().scoped("user/")
+        var deep: PropertyList = 1
+        for _ in 0...PropertyList.depthLimit { deep = [deep] }
+        do {
+            try scope.update { $0["deep"] = deep }
+            Issue.record("the value is not refused")
+        } catch let error as DefaultsError {
+            #expect(error.key == "user/deep")
+        }
+    }
 }

@@ -8,136 +8,67 @@ private let number = DefaultKey("number", default: 7)
 
 struct SetAsideTests {
     @Test(arguments: Backend.allCases, [true, false])
-    func aValueThatIsSetAsideIsListedWithItsDateAndReason(backend: Backend, updates: Bool) throws {
+    func theFirstAndTheLatestValueAreKept(backend: Backend, updates: Bool) throws {
         try backend.withSuite { suite throws in
-            suite.onFailure = { _ in }
+            let failures = Failures(of: suite)
             for text in ["first", "second", "third"] {
                 try suite.update { $0["number"] = .string(text) }
                 if updates { try suite.update { $0[number] = 1 } } else { suite[number] = 1 }
             }
-            let copies = try suite.setAside
-            #expect(copies.map(\.key) == ["number", "number"])
-            #expect(copies.map(\.copyKey) == ["number.unreadable", "number.unreadable-2"])
-            #expect(copies.map(\.value) == ["first", "third"])
-            for copy in copies {
-                let date = try #require(copy.date)
-                #expect(abs(date.timeIntervalSinceNow) < 60)
-                #expect(copy.reason?.hasPrefix("unreadable (Int): ") == true)
-                #expect(copy.reason?.contains("number") == false)
-                #expect("\(copy)" == "SetAsideValue(“\(copy.copyKey)”)")
-            }
-            #expect(try suite.keys() == ["number", "number.unreadable", "number.unreadable-2"])
-            let export = try SuiteContents(json: suite.contents().json())
-            #expect(export["number.unreadable"] == "first")
-            #expect(export.keys.contains("number.unreadable-info"))
-            let other = DefaultsSuite.inMemory()
-            try suite.copy(.all, to: other)
-            #expect(try other.setAside.map(\.date) == copies.map(\.date))
+            let expected: SuiteContents = ["number": 1, "number.unreadable": "first", "number.unreadable-2": "third"]
+            #expect(try suite.contents() == expected)
+            #expect(failures.all.last?.reason.hasSuffix("; it is kept under “number.unreadable-2”") == true)
+            #expect(try SuiteContents(json: suite.contents().json()) == expected)
         }
     }
 
-    @Test func aCopyByAnOlderVersionHasNoDate() throws {
-        let suite = DefaultsSuite.inMemory(["number.unreadable": "old", "x.unreadable-2": 1, "x.unreadable-2-info": 3])
-        let copies = try suite.setAside
-        #expect(copies.map(\.key) == ["number", "x"])
-        #expect(copies.map(\.value) == ["old", 1])
-        #expect(copies.allSatisfy { $0.date == nil && $0.reason == nil })
+    /// Copies of earlier versions have a date and a reason, which are values like any other.
+    @Test func entriesOfEarlierVersionsStay() throws {
+        let info: PropertyList = ["reason": "unreadable"]
+        let suite = DefaultsSuite.inMemory([
+            "number": "new", "number.unreadable": "old", "number.unreadable-info": info,
+        ])
+        suite.onFailure = { _ in }
+        suite[number] = 1
+        #expect(
+            try suite.contents() == [
+                "number": 1, "number.unreadable": "old", "number.unreadable-2": "new", "number.unreadable-info": info,
+            ])
     }
 
-    @Test(arguments: Backend.allCases) func aValueIsRestoredAsOneCommit(backend: Backend) throws {
-        try backend.withSuite { suite throws in
-            suite.onFailure = { _ in }
-            let text = DefaultKey("number", default: "")
-            suite[text] = "precious"
-            suite[number] = 1
-            let changes = Guarded<[[String]]>([])
-            let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
-            defer { token.cancel() }
-            try suite.restore(#require(try suite.setAside.first))
-            #expect(suite[text] == "precious")
-            #expect(changes.withLock { $0 } == [["number", "number.unreadable", "number.unreadable-info"]])
-            // The value that was there has taken the place of the copy.
-            let replaced = try #require(try suite.setAside.first)
-            #expect(replaced.value == 1)
-            #expect(replaced.reason == "unreadable: it was replaced by a value that had been set aside")
-            try suite.restore(replaced)
-            #expect(suite[number] == 1)
-            suite.remove(["number"])
-            try suite.restore(#require(try suite.setAside.first))
-            #expect(try suite.contents() == ["number": "precious"])
-        }
-    }
-
-    @Test func anEqualValueNeedsNoCopy() throws {
-        let suite = DefaultsSuite.inMemory(["number": 1, "number.unreadable": 1])
-        try suite.restore(#require(try suite.setAside.first))
-        #expect(try suite.contents() == ["number": 1])
-    }
-
-    @Test func aRestoredValueReplacesTheOneUnderAFormerName() throws {
-        let key = DefaultKey("number", formerly: "n", default: 7)
-        let suite = DefaultsSuite.inMemory(["n": 3, "number.unreadable": 4])
-        #expect(suite[key] == 3)
-        try suite.restore(#require(try suite.setAside.first))
-        #expect(suite[key] == 4)
-        #expect(try suite.keys() == ["number", "number.unreadable"])
-        #expect(try suite.contents()["number.unreadable"] == 3)
-    }
-
-    @Test(arguments: Backend.allCases) func aCopyIsDiscarded(backend: Backend) throws {
-        try backend.withSuite { suite throws in
-            let scope = suite.scoped("user/")
-            suite.onFailure = { _ in }
-            try scope.update { $0["number"] = "text" }
-            scope[number] = 1
-            #expect(try scope.setAside.map(\.copyKey) == ["number.unreadable"])
-            #expect(try suite.setAside.map(\.key) == ["user/number"])
-            try scope.discard(#require(try scope.setAside.first))
-            #expect(try suite.contents() == ["user/number": 1])
-        }
-    }
-
-    @Test func aCopyThatHasChangedIsLeftAlone() throws {
-        let suite = DefaultsSuite.inMemory(["number": 1, "number.unreadable": "a"])
-        let copy = try #require(try suite.setAside.first)
-        let changed: SuiteContents = ["number": 1, "number.unreadable": "b"]
-        try suite.replaceContents(with: changed)
-        #expect(fails(with: .refused) { try suite.restore(copy) })
-        #expect(fails(with: .refused) { try suite.discard(copy) })
-        #expect(try suite.contents() == changed)
-        suite.removeAll()
-        #expect(fails(with: .refused) { try suite.restore(copy) })
-        #expect(try suite.contents().isEmpty)
-    }
-
-    /// A value that the suite itself cannot read, such as one of a newer version.
-    @Test func aCopyThatCannotBeReadCanOnlyBeDiscarded() throws {
-        let place = KeyByKeyBackend(["a": 1], unreadableKeys: ["number.unreadable"])
-        let suite = DefaultsSuite(backend: place)
-        let copy = try #require(try suite.setAside.first)
-        #expect(copy.key == "number")
-        #expect(copy.value == nil)
-        #expect(fails(with: .unreadable) { try suite.restore(copy) })
-        try suite.discard(copy)
-        #expect(place.keys() == ["number.unreadable", "a"] || place.keys() == ["a", "number.unreadable"])
-    }
-
-    @Test func aValueOverOneThatCannotBeReadIsNotRestored() throws {
-        let place = KeyByKeyBackend(["number.unreadable": 1], unreadableKeys: ["number"])
-        let suite = DefaultsSuite(backend: place)
-        #expect(fails(with: .unreadable) { try suite.restore(#require(try suite.setAside.first)) })
-        #expect(place.contents == ["number.unreadable": 1])
-    }
-
-    @Test func aKeyThatIsTooLongForADateIsStillSetAside() throws {
+    /// The key of the copy has the longest beginning that fits and ends at a character.
+    @Test(arguments: [4_085, 4_086, 4_096], [true, false])
+    func aValueUnderALongKeyIsSetAside(length: Int, updates: Bool) throws {
         try Backend.file.withSuite { suite throws in
             suite.onFailure = { _ in }
-            let name = String(repeating: "k", count: 4_085)
-            try suite.update { $0[name] = "text" }
-            try UserDefault(DefaultKey(name, default: 0), in: suite).store.save(1)
-            let copies = try suite.setAside
-            #expect(copies.map(\.value) == ["text"])
-            #expect(copies.map(\.date) == [nil])
+            let scope = suite.scoped("user/")
+            let name = "k" + String(repeating: "é", count: (length - 6) / 2) + (length.isMultiple(of: 2) ? "" : "k")
+            try #require("user/\(name)".utf8.count == length)
+            try scope.update { $0[name] = "text" }
+            let key = DefaultKey(name, default: 0)
+            if updates {
+                try scope.update { $0[key] = 1 }
+            } else {
+                try UserDefault(key, in: scope).store.save(1)
+            }
+            let contents = try scope.contents()
+            let copy = try #require(contents.keys.first { $0 != name })
+            #expect(contents == [name: 1, copy: "text"])
+            if length == 4_085 { return #expect(copy == "\(name).unreadable") }
+            let beginning = try #require(copy.split(separator: "~").first)
+            #expect(name.hasPrefix(beginning))
+            #expect(copy.wholeMatch(of: /kéé*~[0-9a-f]{8}\.unreadable/) != nil)
+            #expect((4_095...4_096).contains("user/\(copy)".utf8.count))
         }
+    }
+
+    @Test func eachValueThatAnUpdateSetsAsideIsReported() throws {
+        let suite = DefaultsSuite.inMemory(["a": "text", "b": "text", "c": 3])
+        let failures = Failures(of: suite)
+        try suite.update { contents in
+            for name in ["a", "b", "c"] { contents[DefaultKey(name, default: 0)] = 1 }
+        }
+        #expect(failures.all.map(\.key) == ["a", "b"])
+        #expect(try suite.keys() == ["a", "a.unreadable", "b", "b.unreadable", "c"])
     }
 }

@@ -28,16 +28,7 @@ extension DefaultsSuite {
     }
 
     private func updateContents<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
-        // Even after a failure there may be external changes.
-        defer { core.deliver() }
-        try core.beginWrite()
-        let result: Result
-        let unreadable: [DefaultsError]
-        do {
-            defer { core.endWrite() }
-            (result, unreadable) = try commitUpdate(body)
-        }
-        try core.flushIfImmediate()
+        let (result, unreadable) = try core.write({ try commitUpdate(body) }, orThrow: { $0 })
         for error in unreadable { core.report(error) }
         return result
     }
@@ -59,7 +50,6 @@ extension DefaultsSuite {
             // What was just kept is not removed by the same update.
             let key = ByteString(withoutPrefix(copy.key))
             if let removal = edits[key], removal == nil { edits[key] = nil }
-            for info in copy.info { edits[ByteString(withoutPrefix(info.key))] = info.value }
         }
         if !edits.isEmpty {
             // For a place that stores key by key and may be interrupted: no value is removed before
@@ -130,12 +120,11 @@ extension DefaultsSuite {
                         let old = base.value(former, includesFallback: false),
                         case .failure(var error) = slot.decode(.tree(old))
                     else { continue }
-                    let first = SetAside.copyKeys(of: key.string).first
+                    let (first, latest) = base.copyKeys(of: key.string)
                     let taken = base.value(first, includesFallback: false)
-                    let copies = SetAside.edits(
-                        keeping: old, of: key.string, isFree: taken.map { $0 == old } ?? !base.isUnknown(first), &error,
-                        keyLimit: base.keyLimit)
-                    for copy in copies { edits[ByteString(copy.key)] = copy.value }
+                    let copy = (taken.map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
+                    edits[ByteString(copy)] = .some(old)
+                    SetAside.note(copy, in: &error)
                     errors.append(error)
                 }
             }
@@ -146,10 +135,10 @@ extension DefaultsSuite {
     /// Copies values that the backend itself cannot read before the edits overwrite them.
     private func keepUnknownValues(
         before edits: [ByteString: PropertyList?], _ base: SuiteContents.Base
-    ) throws(DefaultsError) -> [(key: String, info: [(key: String, value: PropertyList?)], error: DefaultsError)] {
+    ) throws(DefaultsError) -> [(key: String, error: DefaultsError)] {
         let unknown = base.unknownKeys
         guard !unknown.isEmpty else { return [] }
-        var copies: [(key: String, info: [(key: String, value: PropertyList?)], error: DefaultsError)] = []
+        var copies: [(key: String, error: DefaultsError)] = []
         for (key, value) in edits where value != nil {
             let names = [key.string] + formerKeys(of: [key.string])
             for name in names where unknown.contains(ByteString(name)) && edits[ByteString(name)] != nil {
@@ -221,8 +210,6 @@ extension DefaultsSuite {
             }
         }
         // Other writers write all the time, so they wait once.
-        try core.beginWrite()
-        defer { core.endWrite() }
-        return try read()
+        return try core.write(read)
     }
 }

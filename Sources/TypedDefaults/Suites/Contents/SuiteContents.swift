@@ -179,10 +179,10 @@ extension SuiteContents {
     /// Copies a value that is about to be overwritten.
     private mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
         var error = error.about(key: name)
-        let first = SetAside.copyKeys(of: name).first
-        let isFree = stored(first).map { $0 == old } ?? !base.isUnknown(first)
-        let edits = SetAside.edits(keeping: old, of: name, isFree: isFree, &error, keyLimit: base.keyLimit)
-        for edit in edits { self[edit.key] = edit.value }
+        let (first, latest) = base.copyKeys(of: name)
+        let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
+        self[copy] = old
+        SetAside.note(copy, in: &error)
         base.note(error)
     }
 
@@ -301,10 +301,13 @@ extension SuiteContents {
             return unknownKeys
         }
 
-        /// How many bytes a key may have.
-        var keyLimit: Int {
-            guard case .suite(let suite) = state.withLock({ $0.source }) else { return SettingsFile.keyLimit }
-            return suite.core.backend.keyLimit - suite.withPrefix("").utf8.count
+        /// Returns the keys for the first copy of a value that cannot be read, and for the latest.
+        func copyKeys(of name: String) -> (first: String, latest: String) {
+            guard case .suite(let suite) = state.withLock({ $0.source }) else {
+                return SetAside.copyKeys(of: name, keyLimit: SettingsFile.keyLimit)
+            }
+            let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.backend.keyLimit)
+            return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
         }
 
         /// Declares a key to the suite that is read or written as the type of the declaration.

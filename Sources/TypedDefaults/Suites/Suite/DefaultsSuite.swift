@@ -73,12 +73,11 @@ extension DefaultsSuite {
         }
     }
 
-    /// Returns the stored keys, sorted, without the record of a ``DefaultsMigrator`` and without
-    /// the dates and reasons of ``setAside``.
+    /// Returns the stored keys, sorted, without the record of a ``DefaultsMigrator``.
     public func keys() throws -> [String] {
         let suite = current
         return try suite.keysInScope().map(suite.withoutPrefix)
-            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) && !SetAside.isInfo($0) }.sorted()
+            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sorted()
     }
 
     /// Removes the values of keys, and the values under their former names, in one commit.

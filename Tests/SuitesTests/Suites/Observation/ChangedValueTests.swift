@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Tests that the values of a change are decoded when they are asked for, and once.
+/// Tests that the values of a change are decoded when they are asked for, and what is reported.
 struct ChangedValueTests {
     private static let decodings = Guarded(0)
 
@@ -22,7 +22,48 @@ struct ChangedValueTests {
         }
     }
 
+    private struct Limits: DefaultConfig, Equatable {
+        static let key = "limits"
+        var rate = 100
+        var size = 1
+    }
+
     private static let number = DefaultKey("number", default: 0)
+
+    /// A consumer that takes its changes later gets them decoded, and the failure is reported.
+    @Test @MainActor func laterConsumersGetDecodedChanges() async {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = UserDefault(Self.number, in: suite).store
+        let values = Guarded<[Int?]>([])
+        let token = store.observeOnMainActor { change in values.withLock { $0.append(change.newValue) } }
+        var changes = store.changes.makeAsyncIterator()
+        backend.write("text", forKey: "number")
+        #expect(failures.kinds == [.unreadable])
+        store.set(2)
+        while values.withLock({ $0.count }) < 2 { await Task.yield() }
+        #expect(values.withLock { $0 } == [nil, 2])
+        #expect(await changes.next()?.newValue == 2)
+        token.cancel()
+    }
+
+    /// A program that only observes hears of parts that cannot be read, too.
+    @Test func aPartThatCannotBeReadIsReportedOnce() {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Limits>(in: suite)
+        let token = store.observe { change in _ = change.newValue }
+        backend.write(["rate": "many", "size": 7], forKey: "limits")
+        #expect(failures.all.map(\.key) == ["limits"])
+        #expect(store.get() == Limits(rate: 100, size: 7))
+        #expect(failures.all.count == 1)
+        backend.write(["rate": 5, "size": 7], forKey: "limits")
+        backend.write(["rate": "many", "size": 7], forKey: "limits")
+        #expect(failures.all.count == 2)
+        token.cancel()
+    }
 
     /// Once, after the observers have returned, if one of them has asked for it.
     @Test func anUnreadableValueThatAnObserverAsksForIsReported() {

@@ -53,6 +53,16 @@ struct TrackingTests {
         #expect(numbers == [0, 1, 2, 3])
     }
 
+    @Test func aChangeMadeInsideAnObserverFires() {
+        let suite = DefaultsSuite.inMemory()
+        let (store, fired) = (UserDefault(Self.number, in: suite).store, Guarded(0))
+        track(store) { fired.withLock { $0 += 1 } }
+        let token = suite.observe(DefaultKey("other", default: 0)) { _ in store.set(1) }
+        suite[DefaultKey("other", default: 0)] = 1
+        #expect(fired.withLock { $0 } == 1)
+        token.cancel()
+    }
+
     @Test func aReadOfSeveralKeysIsTracked() throws {
         let suite = DefaultsSuite.inMemory()
         let other = DefaultKey("other", default: "")
