@@ -1,7 +1,7 @@
 /// An operation on the keys a and b.
 ///
-/// The value of a key is a number of two bits: 0 if it is missing, else the stored number plus 1. A
-/// state holds both values, that of b in the upper bits.
+/// The value of a key is 0 if it is missing, and else the stored number, 1 to 3. A state holds both
+/// values in two bits each, that of b in the upper ones.
 struct Operation {
     enum Kind: CaseIterable { case get, set, update, remove, setBoth, readBoth }
 
@@ -53,7 +53,7 @@ struct Operation {
     }
 }
 
-func describe(value: Int) -> String { value == 0 ? "none" : "\(value - 1)" }
+func describe(value: Int) -> String { value == 0 ? "none" : "\(value)" }
 func describe(state: Int) -> String { "\(describe(value: state & 3)), \(describe(value: state >> 2))" }
 
 /// Returns whether the operations, one by one in some order, lead from one state to another with

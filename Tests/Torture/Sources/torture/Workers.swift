@@ -5,11 +5,28 @@ import TypedDefaults
     import Glibc
 #endif
 
-private let keys = [DefaultKey("a", default: -1), DefaultKey("b", default: -1)]
-private func makeStores(_ suite: DefaultsSuite) -> [AnyStore<Int>] { keys.map { UserDefault($0, in: suite).store } }
-/// Returns a value as an operation has it.
-private func number(_ value: Int?) -> Int { (value ?? -1) + 1 }
-private func value(_ number: Int) -> Int? { number == 0 ? nil : number - 1 }
+/// A stored number. Sometimes its decoding takes long, so that commits come in between.
+private struct Digit: Codable, Sendable {
+    var number: Int
+
+    init(_ number: Int) { self.number = number }
+
+    init(from decoder: any Decoder) throws {
+        pauseSometimes()
+        number = try decoder.singleValueContainer().decode(Int.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+}
+
+// 0 stands for a missing value, and is never stored.
+private let keys = [DefaultKey("a", default: Digit(0)), DefaultKey("b", default: Digit(0))]
+private func makeStores(_ suite: DefaultsSuite) -> [AnyStore<Digit>] { keys.map { UserDefault($0, in: suite).store } }
+private func number(_ digit: Digit?) -> Int { digit?.number ?? 0 }
+private func digit(_ number: Int) -> Digit? { number == 0 ? nil : Digit(number) }
 /// Returns the state of both keys.
 func readBoth(_ suite: DefaultsSuite) throws -> Int { both(try suite.contents()) }
 private func both(_ contents: SuiteContents) -> Int { number(contents[keys[0]]) | number(contents[keys[1]]) << 2 }
@@ -49,7 +66,7 @@ func startWorkers(
 }
 
 /// Checks that each change begins with the value that the one before ended with, and changes it.
-private func observe(_ store: AnyStore<Int>, _ board: Board, at place: Int, isDeaf: Bool) -> ObservationToken {
+private func observe(_ store: AnyStore<Digit>, _ board: Board, at place: Int, isDeaf: Bool) -> ObservationToken {
     store.observe(initial: true) { change in
         let (old, new) = (number(change.oldValue), number(change.newValue))
         if change.kind != .initial {
@@ -70,7 +87,7 @@ private func observe(_ store: AnyStore<Int>, _ board: Board, at place: Int, isDe
 private struct Hand {
     let suite: DefaultsSuite
     let board: Board
-    let stores: [AnyStore<Int>]
+    let stores: [AnyStore<Digit>]
     let client: Client
     /// What `cached` returns.
     var cached = [0, 0]
@@ -104,17 +121,17 @@ private struct Hand {
             defer { cached[operation.key] = read }
             return client == .cached ? cached[operation.key] : read
         case .set:
-            try store.save(argument - 1)
+            try store.save(Digit(argument))
         case .update where client == .inSteps:
             let old = number(try store.load())
             pauseSometimes()
-            if let new = value((old + argument) & 3) { try store.save(new) } else { store.remove() }
+            if let new = digit((old + argument) & 3) { try store.save(new) } else { store.remove() }
             return old
         case .update:
             return try store.updateStored { stored in
                 pauseSometimes()
                 let old = number(stored)
-                stored = value((old + argument) & 3)
+                stored = digit((old + argument) & 3)
                 return old
             }
         case .remove:
@@ -124,7 +141,7 @@ private struct Hand {
                 pauseSometimes()
                 let old = both(contents)
                 for (key, new) in zip(keys, [argument & 3, argument >> 2]) {
-                    if let new = value(new) { contents[key] = new } else { contents.remove(key) }
+                    if let new = digit(new) { contents[key] = new } else { contents.remove(key) }
                 }
                 // Makes the file compact now and then.
                 if Int.random(in: 0..<8) == 0 {
