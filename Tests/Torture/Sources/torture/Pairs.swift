@@ -5,19 +5,22 @@ import TypedDefaults
     import Glibc
 #endif
 
+/// Returns memory that all processes that name its file share, at first full of zeros.
+func sharedMemory(_ path: String, bytes: Int) -> UnsafeMutableRawPointer {
+    let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+    guard descriptor >= 0, ftruncate(descriptor, bytes) == 0,
+        let start = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), start != MAP_FAILED
+    else { fail("ERROR cannot share memory at \(path)") }
+    close(descriptor)
+    return start
+}
+
 /// A number in memory that processes share: the highest acknowledged one.
 struct SharedNumber {
     // Never unmapped, because it is needed until the process ends.
     private let number: UnsafeMutablePointer<Atomic<Int>>
 
-    init(_ path: String) {
-        let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
-        guard descriptor >= 0, ftruncate(descriptor, 8) == 0,
-            let start = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), start != MAP_FAILED
-        else { fail("ERROR cannot create the shared number at \(path)") }
-        close(descriptor)
-        number = start.bindMemory(to: Atomic<Int>.self, capacity: 1)
-    }
+    init(_ path: String) { number = sharedMemory(path, bytes: 8).bindMemory(to: Atomic<Int>.self, capacity: 1) }
 
     var value: Int { number.pointee.load(ordering: .acquiring) }
     func raise(to new: Int) { number.pointee.max(new, ordering: .releasing) }

@@ -26,6 +26,8 @@ guard arguments.count >= 3 else {
                torture forks|forks-raw FILE COUNT
                torture raw-fork FILE TIMES
                torture fairness FILE SECONDS
+               torture histories FILE ROUNDS memory|threads|processes careful|in-steps|cached|deaf
+               torture history FILE PROCESS careful|in-steps|cached|deaf
         """)
 }
 let path = arguments[2]
@@ -55,6 +57,11 @@ do {
     case "forks", "forks-raw": forkBesideThreads(suite, count: number, usesHandlers: arguments[1] == "forks")
     case "raw-fork": try updateAcrossRawFork(suite, times: number)
     case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
+    case "histories":
+        let form = Form(rawValue: arguments[4])!
+        try checkHistories(
+            form == .memory ? .inMemory() : suite, path, rounds: number, form, Client(rawValue: arguments[5])!)
+    case "history": workInProcess(suite, path, process: number, Client(rawValue: arguments[4])!)
     case "migrate-begin": try beginMigration(suite)
     case "migrate", "migrate-apart", "migrate-unchecked": try migrate(suite, Migrating(rawValue: arguments[1])!)
     case "check-migration": try checkMigration(suite)
