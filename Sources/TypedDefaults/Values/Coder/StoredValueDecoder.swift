@@ -222,11 +222,11 @@ extension StoredValueDecoder {
         // As in `nativeForm(of:)`, compares the most common types first.
         if case .value(let node) = node {
             switch node {
-            case .string(let value): if let value = cast(value, to: Value.self) { return value }
-            case .bool(let value): if let value = cast(value, to: Value.self) { return value }
-            case .double(let value): if let value = cast(value, to: Value.self) { return value }
+            case .string(let value) where Value.self == String.self: return same(value, as: Value.self)
+            case .bool(let value) where Value.self == Bool.self: return same(value, as: Value.self)
+            case .double(let value) where Value.self == Double.self: return same(value, as: Value.self)
             case .integer(let value) where Value.self == Int.self:
-                if let value = Int(exactly: value).flatMap({ cast($0, to: Value.self) }) { return value }
+                if let value = Int(exactly: value) { return same(value, as: Value.self) }
             default: break
             }
         }

@@ -54,13 +54,14 @@ extension Conversion where Value: Codable {
             // decoding.
             let value = try StoredValueDecoder.decode(
                 Value.self, from: stored, DecodingRules(readsArguments: mode == .argument), log)
-            return .success(log.map { box(value, $0, of: stored.tree) } ?? Box(value))
+            guard let log else { return .success(Box(value)) }
+            return .success(box(value, log, of: stored.tree))
         } catch {
             let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
             do {
                 return .success(
                     try boxedAgain(
-                        stored.tree, mode, fallback: fallback(), isMissing: isMissing,
+                        stored.tree, mode, fallback: fallback, isMissing: isMissing,
                         isTolerant: isTolerant && mode != .argument))
             } catch {
                 return .failure(DefaultsError(decoding: Value.self, error))
@@ -76,10 +77,10 @@ extension Conversion where Value: Codable {
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
     @inline(never)
     private static func boxedAgain(
-        _ stored: PropertyList, _ mode: DecodingMode, fallback: Value?, isMissing: Bool, isTolerant: Bool
+        _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?, isMissing: Bool, isTolerant: Bool
     ) throws -> Box<Value> {
         // A default of `nil` has no parts.
-        let defaultTree = fallback.flatMap { try? encodingByCodable($0) }
+        let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
         var log = DecodingLog()
         func attempt(
             _ tree: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
