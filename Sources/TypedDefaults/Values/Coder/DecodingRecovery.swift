@@ -66,16 +66,18 @@ extension PropertyList {
             self = part
             return result
         }
+        // Without a second reference, changing an entry copies no other one.
         switch self {
         case .dictionary(var entries):
-            let result = path.count == 1 ? change(&entries[key], place) : entries[key]?.edit(path.dropFirst(), in: place, change)
-            if result != nil { self = .dictionary(entries) }
-            return result
+            self = .bool(false)
+            defer { self = .dictionary(entries) }
+            return path.count == 1
+                ? change(&entries[key], place) : entries[key]?.edit(path.dropFirst(), in: place, change)
         case .array(var elements):
             guard let index = Int(key), elements.indices.contains(index) else { return nil }
-            let result = elements[index].edit(path.dropFirst(), in: .array, change)
-            if result != nil { self = .array(elements) }
-            return result
+            self = .bool(false)
+            defer { self = .array(elements) }
+            return elements[index].edit(path.dropFirst(), in: .array, change)
         default: return nil
         }
     }

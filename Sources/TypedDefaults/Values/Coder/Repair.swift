@@ -21,7 +21,8 @@ struct Repair<Value: Decodable> {
         let placed: PropertyList?
         /// Where something is lost, unless the write puts it back; `nil` if nothing was stored.
         var place: PropertyList.Place?
-        var error: DefaultsError
+        /// `nil` if the error of another part of the same collection stands for all.
+        var error: DefaultsError?
     }
     private let stored: PropertyList
     /// What is left of the stored value.
@@ -57,7 +58,9 @@ struct Repair<Value: Decodable> {
                 if repairParts(around: path) { continue }
                 if !isMissing, readLeniently(path.map(\.stringValue)) { continue }
                 rounds += 1
-                guard rounds < 200, replace(path, isMissing: isMissing, error, isLast: rounds > 100) else { throw error }
+                guard rounds < 200, replace(path, isMissing: isMissing, error, isLast: rounds > 100) else {
+                    throw error
+                }
             }
         }
     }
@@ -66,7 +69,7 @@ struct Repair<Value: Decodable> {
     var recovery: DecodingRecovery {
         var recovery = DecodingRecovery()
         for fault in faults {
-            recovery.errors.append(fault.error)
+            if let error = fault.error { recovery.errors.append(error) }
             guard let place = fault.place else { continue }
             if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
                 recovery.entries.append(.init(path: fault.path, stored: part, placed: fault.placed, isFault: true))
@@ -118,7 +121,7 @@ struct Repair<Value: Decodable> {
         }
         let path = keys.map(\.stringValue)
         var (before, after) = (PropertyList?.none, PropertyList?.none)
-        let lenientCount = lenient.count
+        let (lenientCount, firstFault) = (lenient.count, faults.count)
         _ = tree.edit(path[...]) { part, _ -> Void? in before = part }
         switch before {
         case .array(let elements):
@@ -145,6 +148,11 @@ struct Repair<Value: Decodable> {
         _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
         return true
     }
+        let others = faults.count - firstFault - 1
+        if others > 0 {
+            faults[firstFault].error?.reason += ", and so for \(others) other parts of the collection"
+            for index in (firstFault + 1)..<faults.count { faults[index].error = nil }
+        }
 
     /// Returns what is left of one part of a list or a dictionary; `nil` to leave it out.
     private mutating func repair<Part: Decodable>(
@@ -161,8 +169,8 @@ struct Repair<Value: Decodable> {
         for inner in repair.lenient { lenient.insert(place.path + inner.dropFirst()) }
         faults += repair.faults.map { fault in
             var (error, inner) = (fault.error, fault.place)
-            error.path = place.names + error.path.dropFirst()
-            error.type = "\(Value.self)"
+            if let path = error?.path { error?.path = place.names + path.dropFirst() }
+            error?.type = "\(Value.self)"
             if kind == .array, inner != nil { inner = .array }
             return Fault(path: place.path + fault.path.dropFirst(), placed: fault.placed, place: inner, error: error)
         }
