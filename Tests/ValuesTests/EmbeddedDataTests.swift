@@ -250,6 +250,13 @@ extension EmbeddedDataTests {
         #expect(paths == [["a"]])
     }
 
+    @Test(arguments: ["0.12345678901234567890123456789", "12345678901234567890123", "5"])
+    func aStringOfDigitsIsNeverReadAsANumber(digits: String) {
+        let (value, paths) = read(#"{"a": "x", "number": "\#(digits)", "decimal": "\#(digits)"}"#)
+        #expect(value.a == 1 && value.number == 2 && value.decimal.isNaN)
+        #expect(Set(paths) == [["a"], ["number"], ["decimal"]])
+    }
+
     @Test(arguments: ["TypedDefaults.infinity", "TypedDefaults.-infinity", "TypedDefaults.nan", "inf", "nan"])
     func aTextIsNeverReadAsANumber(text: String) {
         for json in [#"{"a": 1, "number": "\#(text)", "decimal": 1}"#, #"{"number": "\#(text)", "decimal": 1}"#] {

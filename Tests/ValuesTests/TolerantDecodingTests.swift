@@ -525,9 +525,11 @@ struct ForeignEntriesTests {
                 #expect(store.value.mode == .photo)
             }
             #expect(try suite.keys() == ["Config"], "nothing had to be set aside")
+            let before = try suite.contents()["Config"]
             try store.update { $0.lenses[0].name = "b" }
             #expect(try stored(suite)["lenses"] == [["zoom": 1.0, "name": "b"]], "an array that changes")
             #expect(try stored(suite)["hdr"] == true)
+            #expect(try suite.contents()["Config.unreadable"] == before)
         }
     }
 
@@ -594,28 +596,33 @@ struct ForeignEntriesTests {
         #expect(try stored(suite)["mode"] == "photo")
     }
 
-    @Test func entriesOfJSONAreKeptInTheNativeForm() throws {
-        let suite = DefaultsSuite.inMemory(["Config": .data(Data(#"{"hdr": true, "mode": "hologram"}"#.utf8))])
-        suite.onFailure = { _ in }
-        try PersistentStore<Config>(in: suite).update { $0.on = false }
-        #expect(try stored(suite)["hdr"] == true)
-        #expect(try stored(suite)["mode"] == "hologram")
-        #expect(try stored(suite)["on"] == false)
+    @Test func anArrayThatChangesIsCopiedOnce() throws {
+        let stored: PropertyList = [
+            ["zoom": 1.0, "name": "a", "serial": 5], ["zoom": 2.0, "name": "b", "serial": 6],
+        ]
+        let suite = DefaultsSuite.inMemory(["lenses": stored])
+        let failures = Failures(of: suite)
+        let key = DefaultKey<[Lens]>("lenses", default: [])
+        suite[key] = suite[key]
+        #expect(try suite.contents()["lenses"] == stored, "an equal value keeps all entries")
+        #expect(failures.all.isEmpty)
+        for name in ["c", "d"] { try suite.update(key) { $0.append(Lens(name: name)) } }
+        #expect(suite[key].map(\.name) == ["a", "b", "c", "d"])
+        #expect(try suite.contents()["lenses.unreadable"] == stored)
+        #expect(try suite.contents()["lenses.unreadable-2"] == nil)
+        #expect(failures.kinds == [.unreadable])
+        #expect(failures.all.first?.reason.contains("kept under “lenses.unreadable”") == true)
     }
 
-    @Test func aNumberOfManyDigitsLeavesJSONAsTheTextOfADecimal() throws {
-        struct Newer: DefaultConfig {
-            static let key = "Config"
-            var on = true
-            var price = Decimal(1)
-        }
-        var newer = Newer()
-        newer.price = try #require(Decimal(string: "12345678901234567890.5"))
-        let suite = DefaultsSuite.inMemory(["Config": .data(try JSONEncoder().encode(newer))])
+    @Test func entriesOfJSONAreCopiedBeforeTheNativeForm() throws {
+        let old = PropertyList.data(Data(#"{"hdr": true, "mode": "hologram"}"#.utf8))
+        let suite = DefaultsSuite.inMemory(["Config": old])
+        suite.onFailure = { _ in }
         try PersistentStore<Config>(in: suite).update { $0.on = false }
-        #expect(try stored(suite)["price"] == "12345678901234567890.5")
-        let value = PersistentStore<Newer>(in: suite).value
-        #expect(value.price == newer.price && !value.on)
+        #expect(try suite.contents()["Config.unreadable"] == old)
+        #expect(try stored(suite)["hdr"] == nil)
+        #expect(try stored(suite)["mode"] == "photo")
+        #expect(try stored(suite)["on"] == false)
     }
 
     @Test func anotherProcessMayAddEntriesLater() throws {

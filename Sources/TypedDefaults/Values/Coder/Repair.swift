@@ -28,9 +28,11 @@ struct Repair<Value: Decodable> {
     /// What is left of the stored value.
     private var tree: PropertyList
     private let rules: DecodingRules
-    /// The parts that are read from other forms than those of their types, if the rules allow it. All
-    /// others are read as before, so that a fault changes nothing else.
+    /// The parts that are read from other forms than those of their types, if the rules allow it.
+    /// All others are read as before, so that a fault changes nothing else.
     private var lenient: Set<[String]> = []
+    /// The parts that were taken from the default.
+    private var placed: Set<[String]> = []
     /// The default in its stored form; `nil` if there is none.
     private let defaultTree: PropertyList?
     private let mending: Mending
@@ -52,6 +54,7 @@ struct Repair<Value: Decodable> {
             log = DecodingLog()
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenient) }
+            rules.placed = placed
             do { return try StoredValueDecoder.decode(Value.self, from: .tree(tree), rules, log) } catch {
                 guard mending != .none else { throw error }
                 let (path, isMissing) = log.fault(of: error)
@@ -74,7 +77,7 @@ struct Repair<Value: Decodable> {
             if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
                 recovery.entries.append(.init(path: fault.path, stored: part, placed: fault.placed, isFault: true))
             } else {
-                recovery.hasOtherFaults = true
+                recovery.losesParts = true
             }
         }
         return recovery
@@ -98,6 +101,7 @@ struct Repair<Value: Decodable> {
                 return (part, place)
             }
             if let (old, place) = change {
+                placed.insert(path)
                 if isMissing, old == nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
@@ -144,15 +148,15 @@ struct Repair<Value: Decodable> {
             after = .dictionary(entries)
         default: return false
         }
-        guard after != before else { return lenient.count > lenientCount }
-        _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
-        return true
-    }
         let others = faults.count - firstFault - 1
         if others > 0 {
             faults[firstFault].error?.reason += ", and so for \(others) other parts of the collection"
             for index in (firstFault + 1)..<faults.count { faults[index].error = nil }
         }
+        guard after != before else { return lenient.count > lenientCount }
+        _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
+        return true
+    }
 
     /// Returns what is left of one part of a list or a dictionary; `nil` to leave it out.
     private mutating func repair<Part: Decodable>(
@@ -167,6 +171,7 @@ struct Repair<Value: Decodable> {
         // Nothing was found that could take the place of the part.
         guard isDecoded || !repair.faults.isEmpty else { return part }
         for inner in repair.lenient { lenient.insert(place.path + inner.dropFirst()) }
+        for inner in repair.placed { placed.insert(place.path + inner.dropFirst()) }
         faults += repair.faults.map { fault in
             var (error, inner) = (fault.error, fault.place)
             if let path = error?.path { error?.path = place.names + path.dropFirst() }

@@ -69,10 +69,10 @@ extension Conversion where Value: Codable {
         }
     }
 
-    /// Decodes a value that could not be decoded as it is: with missing properties from the default,
-    /// then from other accepted forms, then as JSON or a property list in data, and at last with
-    /// parts replaced. Not inlined, because the types of its variables would be looked up before the
-    /// first attempt.
+    /// Decodes a value that could not be decoded as it is: with missing properties from the
+    /// default, then from other accepted forms, then as JSON or a property list in data, and at
+    /// last with parts replaced. Not inlined, because the types of its variables would be looked up
+    /// before the first attempt.
     ///
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
     @inline(never)
@@ -91,7 +91,8 @@ extension Conversion where Value: Codable {
             defer { log = repair.log }
             let value = try repair.decode()
             guard mode == .recording else { return Box.make(value, repair.recovery) }
-            return box(value, repair.log, repair.recovery, of: tree, isForeign: isForeign)
+            if isForeign { return Box.make(value, repair.recovery.ofForeignData(repair.log)) }
+            return box(value, repair.log, repair.recovery, of: tree)
         }
         if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
         let isReplacing = isTolerant && defaultTree != nil
@@ -101,7 +102,9 @@ extension Conversion where Value: Codable {
                 do { return try decoding(foreign, mode) } catch {
                     guard defaultTree != nil else { throw error }
                     let mending = isReplacing ? Mending.all : .missing
-                    guard let box = try? attempt(foreign.tree, .parts([]), mending, isForeign: true) else { throw error }
+                    guard let box = try? attempt(foreign.tree, .parts([]), mending, isForeign: true) else {
+                        throw error
+                    }
                     return box
                 }
             }
@@ -110,22 +113,23 @@ extension Conversion where Value: Codable {
         }
     }
 
-    private static func decoding(_ foreign: ForeignData, _ mode: DecodingMode) throws -> Box<Value> {
+    /// Decodes JSON or a property list in data. What the type does not read of it cannot be kept,
+    /// because the value is written whole.
+    static func decoding(_ foreign: ForeignData, _ mode: DecodingMode) throws -> Box<Value> {
         let value = try foreign.decode(Value.self)
+        guard mode == .recording else { return Box(value) }
+        // Foundation's decoders do not say what a type reads.
         let (rules, log) = (DecodingRules(leniency: .all, isForeign: true), DecodingLog())
-        guard mode == .recording,
-            (try? StoredValueDecoder.decode(Value.self, from: .tree(foreign.tree), rules, log)) != nil
-        else { return Box(value) }
-        return box(value, log, of: foreign.tree, isForeign: true)
+        let isKnown = (try? StoredValueDecoder.decode(Value.self, from: .tree(foreign.tree), rules, log)) != nil
+        return Box.make(value, isKnown ? DecodingRecovery().ofForeignData(log) : DecodingRecovery(losesParts: true))
     }
 
     /// Returns a box that says which entries no type has read.
     private static func box(
-        _ value: Value, _ log: DecodingLog, _ recovery: DecodingRecovery = DecodingRecovery(), of tree: PropertyList,
-        isForeign: Bool = false
+        _ value: Value, _ log: DecodingLog, _ recovery: DecodingRecovery = DecodingRecovery(), of tree: PropertyList
     ) -> Box<Value> {
         var recovery = recovery
-        recovery.entries += log.unknownEntries(in: tree) { isForeign ? nil : try? encodingByCodable(value) }
+        recovery.entries += log.unknownEntries(in: tree) { try? encodingByCodable(value) }
         return Box.make(value, recovery)
     }
 }
