@@ -205,7 +205,6 @@ extension EmbeddedDataTests {
             }
         }
 
-
         @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {
             await #expect(processExitsWith: .success) {
                 let text = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)

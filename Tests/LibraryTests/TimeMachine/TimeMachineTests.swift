@@ -72,7 +72,8 @@ struct TimeMachineTests {
                 "mode": "photo", "zoom": "1", "beeps": "true", "effects": #"["sepia"]"#, "author": "Grace", "name": "",
                 "launches": "0", "quality": "0.8", "resolution": "3840x2160", "grid": "true",
             ],
-            back: ["zoom": "5.0", "author": "one", "license": "none"], setAside: ["Camera.unreadable", "profile.unreadable"]),
+            back: ["zoom": "5.0", "author": "one", "license": "none"],
+            setAside: ["Camera.unreadable", "profile.unreadable"]),
         Pair(
             writer: V2.self, reader: V2.self, read: fixtures[1],
             back: ["zoom": "5.5", "author": "two", "launches": "10", "quality": "0.2"]),
@@ -93,7 +94,8 @@ struct TimeMachineTests {
                 "mode": "photo", "zoom": "1", "beeps": "true", "effects": #"["noir"]"#, "author": "Edsger", "name": "",
                 "launches": "0", "quality": "0.8", "resolution": "1280x720", "grid": "true",
             ],
-            back: ["zoom": "5.0", "author": "one", "license": "none", "year": "nil"], setAside: ["Camera.unreadable", "profile.unreadable"]),
+            back: ["zoom": "5.0", "author": "one", "license": "none", "year": "nil"],
+            setAside: ["Camera.unreadable", "profile.unreadable"]),
         Pair(
             writer: V3.self, reader: V2.self,
             read: [

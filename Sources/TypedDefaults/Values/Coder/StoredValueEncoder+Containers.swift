@@ -14,7 +14,8 @@ extension StoredValueEncoder {
     private func openingElement() -> StoredValueEncoder { opening(IndexKey(count)) {} }
 
     private func opening(_ key: any CodingKey, _ appendKey: () -> Void) -> StoredValueEncoder {
-        // Beyond the limit a sibling, because releasing a chain of any length would recurse as deep.
+        // Beyond the limit a sibling, because releasing a chain of any length would recurse as
+        // deep.
         let outer = isTooDeep ? parent ?? self : self
         let encoder = StoredValueEncoder(parent: outer, key: key, valueType: nil, sharesBytes: false)
         guard isWriting, !isTooDeep else { return encoder }
@@ -70,8 +71,8 @@ extension StoredValueEncoder {
         }
     }
 
-    /// Keeps the last of the entries with one key. As in JSON, a container that was opened under the
-    /// key of an array or a dictionary continues it.
+    /// Keeps the last of the entries with one key. As in JSON, a container that was opened under
+    /// the key of an array or a dictionary continues it.
     private func removeRepeatedKeys() throws {
         let bytes = writer.pointee.withBytes { Array($0[start...]) }
         var entries: [String: (range: Range<Int>, value: Int)] = [:]
