@@ -205,7 +205,6 @@ extension EmbeddedDataTests {
             }
         }
 
-
         @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {
             await #expect(processExitsWith: .success) {
                 let text = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
@@ -248,6 +247,13 @@ extension EmbeddedDataTests {
         let (value, paths) = read(#"{"a": "x", "number": \#(digits), "decimal": \#(digits)}"#)
         #expect(value.decimal == Decimal(string: digits) && value.number == Double(digits))
         #expect(paths == [["a"]])
+    }
+
+    @Test(arguments: ["0.12345678901234567890123456789", "12345678901234567890123", "5"])
+    func aStringOfDigitsIsNeverReadAsANumber(digits: String) {
+        let (value, paths) = read(#"{"a": "x", "number": "\#(digits)", "decimal": "\#(digits)"}"#)
+        #expect(value.a == 1 && value.number == 2 && value.decimal.isNaN)
+        #expect(Set(paths) == [["a"], ["number"], ["decimal"]])
     }
 
     @Test(arguments: ["TypedDefaults.infinity", "TypedDefaults.-infinity", "TypedDefaults.nan", "inf", "nan"])

@@ -8,8 +8,7 @@ import TypedDefaults
 struct FoundationOracleTests {
     private enum Outcome: Equatable { case same, refused, changed }
 
-    /// The result of storing the value, but not the first one of its type, because that one is
-    /// always checked.
+    /// The result of storing the value and reading it back.
     private static func outcome<Value: Codable & Hashable & Sendable>(of value: Value) -> Outcome {
         let suite = DefaultsSuite.inMemory()
         suite.onFailure = { _ in }

@@ -58,16 +58,115 @@ struct JSONFormTests {
         #expect(store.get() == nil)
     }
 
-    @Test func equalValuesAreWrittenEqual() {
-        let suite = DefaultsSuite.inMemory()
-        let setting = UserDefault(
-            DefaultKey("names", default: [String: Int](), form: .jsonData), in: suite)
+    /// Stores equal values that differ in their order in memory. Only the first one may be a
+    /// change.
+    private func expectOneChange<Value: Codable & Sendable & Equatable>(
+        _ value: Value, _ makeEqual: () -> Value, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let setting = UserDefault(DefaultKey<Value?>("value", default: nil, form: .jsonData), in: .inMemory())
         let received = Guarded(0)
         let token = setting.observe { _ in received.withLock { $0 += 1 } }
         for _ in 0..<10 {
-            setting.value = Dictionary(uniqueKeysWithValues: (0..<20).shuffled().map { ("\($0)", $0) })
+            setting.value = makeEqual()
+            #expect(setting.value == value, sourceLocation: sourceLocation)
         }
         token.cancel()
-        #expect(received.withLock { $0 } == 1)
+        #expect(received.withLock { $0 } == 1, sourceLocation: sourceLocation)
+    }
+
+    private func shuffled(_ count: Int = 20) -> [Int] { (0..<count).shuffled() }
+
+    @Test func equalValuesAreWrittenEqual() {
+        struct Tag: Codable, Hashable { var name: Int }
+        struct Tags: Codable, Equatable {
+            var all: Set<Tag>
+            var counts: [Tag: Set<Int>]
+            var names: [String: [Set<Int>]]
+        }
+        func tags() -> Tags {
+            Tags(
+                all: Set(shuffled().map(Tag.init)),
+                counts: Dictionary(uniqueKeysWithValues: shuffled().map { (Tag(name: $0), Set(shuffled())) }),
+                names: Dictionary(uniqueKeysWithValues: shuffled(3).map { ("\($0)", [Set(shuffled()), [$0]]) }))
+        }
+        func dictionary() -> [String: Int] { Dictionary(uniqueKeysWithValues: shuffled().map { ("\($0)", $0) }) }
+        expectOneChange(dictionary(), dictionary)
+        expectOneChange(Set(0..<20)) { Set(shuffled()) }
+        expectOneChange(Set(shuffled().map { ["a": $0] })) { Set(shuffled().map { ["a": $0] }) }
+        expectOneChange(tags(), tags)
+    }
+
+    /// Has a property of each type that Foundation treats in its own way, and containers of each
+    /// kind.
+    private struct Everything: Codable {
+        var date = Date(timeIntervalSinceReferenceDate: 0.1)
+        var data: Data? = Data([1, 2, 255])
+        var url = URL(string: "b?c=d", relativeTo: URL(string: "https://example.com/a/"))!
+        var decimal = Decimal(string: "0.12345678901234567890123")!
+        var float: Float = 0.1
+        var numbers: [UInt64?] = [nil, .max]
+        var text: [String: String?] = ["$null": "é", "b": nil]
+        var empty: [Set<Int>: Int] = [:]
+        var list: [Int: [Bool]] = [1: [true]]
+        enum Payload: Codable {
+            case none
+            case some(Int, name: String)
+        }
+        var payloads = [Payload.none, .some(1, name: "a")]
+
+        func encode(to encoder: any Encoder) throws {
+            enum Key: String, CodingKey { case outer, list, parent }
+            var container = encoder.container(keyedBy: Key.self)
+            var outer = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .outer)
+            try outer.encode(date, forKey: .date)
+            try outer.encodeIfPresent(data, forKey: .data)
+            try outer.encode(url, forKey: .url)
+            try outer.encode(decimal, forKey: .decimal)
+            try outer.encode(float, forKey: .float)
+            var list = container.nestedUnkeyedContainer(forKey: .list)
+            try list.encode(numbers)
+            try list.encodeNil()
+            try list.encode(text)
+            try list.encode(empty)
+            var inner = list.nestedUnkeyedContainer()
+            try inner.encode(contentsOf: [1.5, 2])
+            var single = list.superEncoder().singleValueContainer()
+            try single.encode(self.list)
+            try payloads.encode(to: container.superEncoder())
+            var parent = container.superEncoder(forKey: .parent).unkeyedContainer()
+            try parent.encode(payloads)
+        }
+    }
+
+    @Test func theFormIsThatOfFoundation() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite[DefaultKey<Everything?>("value", default: nil, form: .jsonData)] = Everything()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(suite[DefaultKey<PropertyList?>("value")] == .data(try encoder.encode(Everything())))
+    }
+
+    @Test(arguments: [DefaultKey<Point>.Form.jsonData, .propertyList])
+    func entriesThatTheTypeDoesNotKnowAreCopiedFirst(form: DefaultKey<Point>.Form) throws {
+        let stored = PropertyList.data(Data(#"{"name": "a", "x": 2, "y": {"unit": "m"}}"#.utf8))
+        let suite = DefaultsSuite.inMemory(["point": stored])
+        let failures = Failures(of: suite)
+        let key = DefaultKey("point", default: Point(), form: form)
+        #expect(suite[key] == Point(name: "a", x: 2))
+        #expect(failures.all.isEmpty && suite[DefaultKey<PropertyList?>("point.unreadable")] == nil)
+        try suite.update(key) { $0.x = 3 }
+        try suite.update(key) { $0.x = 4 }
+        #expect(suite[key] == Point(name: "a", x: 4))
+        #expect(suite[DefaultKey<PropertyList?>("point.unreadable")] == stored)
+        #expect(failures.all.map(\.kind) == [.unreadable] && failures.all.first?.key == "point")
+        #expect(failures.all.first?.reason.contains("point.unreadable") == true)
+    }
+
+    @Test func whatTheTypeKnowsIsReplacedWithoutACopy() throws {
+        let suite = DefaultsSuite.inMemory(["point": try recipe(Point(name: "a", x: 2))])
+        let failures = Failures(of: suite)
+        try suite.update(DefaultKey("point", default: Point(), form: .jsonData)) { $0.x = 3 }
+        #expect(failures.all.isEmpty)
+        #expect(try suite.keys() == ["point"])
     }
 }

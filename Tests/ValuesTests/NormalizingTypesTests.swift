@@ -3,10 +3,7 @@ import TestSupport
 import Testing
 import TypedDefaults
 
-/// A type may change its value in a round trip, as long as a second round trip changes nothing
-/// more.
-///
-/// For each type, the value that changes is saved first, because earlier saves must not matter.
+/// A type may change its value when it decodes it.
 struct NormalizingTypesTests {
     /// A signaling or quiet NaN of a `Float` is a `Float` again, and one with more bits a `Double`.
     @Test func aTypeThatTriesAFloatFirstKeepsNaNsApart() {

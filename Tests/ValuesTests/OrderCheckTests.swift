@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// The order of an array counts in the round trip check, except where the type writes any order.
+/// Values that are written in the order in memory, and keys that occur twice.
 struct OrderCheckTests {
     private static func save<Value: Codable & Sendable>(
         _ value: Value, isJSON: Bool = false
@@ -15,36 +15,6 @@ struct OrderCheckTests {
             try store.save(value)
             return try store.load()
         }
-    }
-
-    private struct Reversing: Codable {
-        var numbers: [Int]
-        enum CodingKeys: CodingKey { case numbers }
-        init(_ numbers: [Int]) { self.numbers = numbers }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            numbers = try container.decode([Int].self, forKey: .numbers).reversed()
-        }
-    }
-
-    private struct ReversingInJSON: Codable {
-        var numbers: [Int]
-        init(_ numbers: [Int]) { self.numbers = numbers }
-        init(from decoder: any Decoder) throws {
-            numbers = try decoder.singleValueContainer().decode([Int].self).reversed()
-        }
-        func encode(to encoder: any Encoder) throws { try numbers.encode(to: encoder) }
-    }
-
-    private struct ReversingByHand: DefaultConvertible {
-        static let key = "reversing"
-        var numbers: [Int]
-        init(_ numbers: [Int]) { self.numbers = numbers }
-        init?(_ object: Any) {
-            guard let numbers = object as? [Any] else { return nil }
-            self.numbers = numbers.compactMap { $0 as? Int }.reversed()
-        }
-        func serialize() -> Any { numbers }
     }
 
     /// Writes its set as an array, in the order in memory.

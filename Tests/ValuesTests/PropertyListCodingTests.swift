@@ -637,3 +637,34 @@ extension PropertyListCodingTests {
         }
     }
 }
+
+/// `Int128` and `UInt128`, which no property list holds.
+extension PropertyListCodingTests {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private struct Wide<Number: FixedWidthInteger & Codable & Sendable>: Codable, Sendable {
+        var numbers: [Number] = [5]
+    }
+
+    @Test func integersOfMoreThan64BitsAreRefused() throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        func expectRefusal<Value: Codable & Sendable>(of value: Value, stored: PropertyList, at path: [String]) {
+            for form in [DefaultKey<Value>.Form.propertyList, .jsonData] {
+                let suite = DefaultsSuite.inMemory(["read": stored])
+                let written = #expect(throws: DefaultsError.self) {
+                    try UserDefault(DefaultKey("a", default: value, form: form), in: suite).store.save(value)
+                }
+                #expect(written?.kind == .refused && written?.path == path)
+                #expect(written?.reason == "an integer of more than 64 bits; use Decimal or String")
+            }
+            let suite = DefaultsSuite.inMemory(["read": stored])
+            let read = #expect(throws: DefaultsError.self) {
+                try UserDefault(DefaultKey<Value?>("read", default: nil), in: suite).store.load()
+            }
+            #expect(read?.kind == .unreadable && read?.path == path)
+            #expect(read?.reason == "an integer of more than 64 bits; use Decimal or String")
+        }
+        expectRefusal(of: 5 as Int128, stored: 5, at: [])
+        expectRefusal(of: 5 as UInt128, stored: 5, at: [])
+        expectRefusal(of: Wide<Int128>(), stored: ["numbers": [5]], at: ["numbers", "0"])
+    }
+}

@@ -327,9 +327,17 @@ extension ShapeChangeTests {
         }
     }
 
-    @Test func anElementWithoutAnOldPropertyIsReadWithoutIt() throws {
+    @Test func anElementWithoutAnOldPropertyIsReadWithoutItAndCopied() throws {
         struct New: Codable, Equatable { var x: Int }
-        try expectAutomatic([Point(x: 1, y: 2)], reads: [New(x: 1)], default: [], then: [New(x: 2)])
+        let suite = DefaultsSuite.inMemory(["a": [["x": 1, "y": 2]]])
+        let failures = Failures(of: suite)
+        let key = DefaultKey("a", default: [New]())
+        #expect(suite[key] == [New(x: 1)])
+        #expect(failures.all.isEmpty)
+        suite[key] = [New(x: 2)]
+        #expect(try suite.contents()["a"] == [["x": 2]])
+        #expect(try suite.contents()["a.unreadable"] == [["x": 1, "y": 2]])
+        #expect(failures.kinds == [.unreadable])
     }
 
     @Test func anElementOfAConfigTypeTakesANewPropertyFromItsDefault() throws {

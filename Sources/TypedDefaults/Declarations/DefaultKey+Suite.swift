@@ -31,6 +31,15 @@ extension DefaultsSuite {
     /// The current value of a key, followed by each new value.
     public func values<Value>(_ key: DefaultKey<Value>) -> DefaultUpdates<Value> { UserDefault(key, in: self).values }
 
+    /// Returns the value of a key.
+    ///
+    /// - Throws: A ``DefaultsError`` if the suite or the value cannot be read.
+    public func read<Value>(_ key: DefaultKey<Value>) throws -> Value {
+        // Noted before the read, so that no change is missed.
+        UserDefault(key, in: self).noteRead()
+        return try read(key, contents())
+    }
+
     /// Returns the values of several keys, all read at the same moment.
     ///
     /// ```swift

@@ -40,9 +40,10 @@ public struct DefaultKey<Value: Sendable>: Sendable {
         case propertyList
         /// As JSON data, for a suite that you share with code that reads and writes JSON.
         ///
-        /// A value that changes in a JSON round trip is refused, and so is a number that is not
-        /// finite. Storing `nil` still removes the key. Values stored as property lists can be
-        /// read, too.
+        /// A number that is not finite is refused. Storing `nil` still removes the key. Values
+        /// stored as property lists can be read, too. A write replaces the data as a whole: if the
+        /// type does not know all entries of the old value, that one is copied first, to
+        /// `<key>.unreadable`.
         case jsonData
     }
 

@@ -13,9 +13,8 @@
 /// ```
 ///
 /// A type with a raw value needs only the key as well. Any other type implements ``init(_:)`` and
-/// ``serialize()``. If you implement one, implement both: a store reads a value back before it
-/// writes the first value of a type, and refuses a value that would lose data. See
-/// <doc:HowAValueIsStored#The-check-at-a-save>.
+/// ``serialize()``. If you implement one, implement both, and test them with `expectRoundTrip` of
+/// `TypedDefaultsTesting`: a store does not read back what it writes.
 ///
 /// Structs and enums of `Sendable` values are `Sendable`, and so are final classes with `let`
 /// properties. A mutable class needs a lock and `@unchecked Sendable`, and should be final. A store

@@ -46,14 +46,20 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         if let decoding = known.withLockIfFree({ $0.decoding }) ?? nil {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
         }
+        return findDecoding(stored.tree).call(stored, mode)
+    }
+
+    // Not inlined, because the types of its variables would be looked up at each call.
+    @inline(never)
+    private func findDecoding(_ stored: PropertyList) -> Decoding {
         let probe = Probe()
-        _ = DefaultImplementations.$current.withValue(probe) { Value(stored.tree.object) }
+        _ = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let decoding =
             probe.found.withLock { $0.decoding }
             ?? Decoding(
                 Box<Value>.decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) })
         known.withLockIfFree { $0.decoding = decoding }
-        return decoding.call(stored, mode)
+        return decoding
     }
 
     /// The encoder and decoder that the default implementations of this type have stored.

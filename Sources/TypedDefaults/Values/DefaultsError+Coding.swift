@@ -1,9 +1,13 @@
 // Errors of `Codable` quote stored values in their text, so only their type and path are used.
 // Errors of this library's own coder are their underlying errors.
 extension DefaultsError {
+    /// The reason for an error about `Int128` or `UInt128`.
+    static let wideInteger = "an integer of more than 64 bits; use Decimal or String"
+
     init(encoding type: Any.Type, _ error: any Error) {
-        if case EncodingError.invalidValue(_, let context) = error {
-            let reason = (context.underlyingError as? DefaultsError)?.reason ?? "the value cannot be encoded"
+        if case EncodingError.invalidValue(let value, let context) = error {
+            let other = value is any FixedWidthInteger ? Self.wideInteger : "the value cannot be encoded"
+            let reason = (context.underlyingError as? DefaultsError)?.reason ?? other
             self.init(.refused, type: "\(type)", path: context.codingPath.map(\.nameInErrors), reason: reason)
         } else if let error = error as? DefaultsError {
             self = error
@@ -19,6 +23,8 @@ extension DefaultsError {
         }
         let (context, reason) =
             switch error {
+            case .typeMismatch(let type as any FixedWidthInteger.Type, let context) where NativeTypes[type] == nil:
+                (context, Self.wideInteger)
             case .typeMismatch(_, let context): (context, "something else than the declared type is stored")
             case .valueNotFound(_, let context): (context, "nothing is stored here")
             case .keyNotFound(let key, let context): (context, "“\(key.nameInErrors)” is missing")

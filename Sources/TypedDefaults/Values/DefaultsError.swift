@@ -33,8 +33,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let unreadable = Kind(code: .unreadable)
         /// The settings cannot be read or written now. Stored values are unknown and unchanged.
         public static let unavailable = Kind(code: .unavailable)
-        /// The value cannot be stored, because reading it back would lose data. Nothing was
-        /// written.
+        /// The value cannot be stored, such as one of a type that property lists do not hold.
+        /// Nothing was written.
         public static let refused = Kind(code: .refused)
         /// An administrator provides the value, so the program cannot change it. Nothing was
         /// written. See ``UserDefault/isManaged``.

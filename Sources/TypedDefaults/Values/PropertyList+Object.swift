@@ -63,7 +63,7 @@ extension PropertyList {
         case let value as Date: return .date(value)
         case let value as any FixedWidthInteger:
             guard let integer = Integer(exactly: value) else {
-                throw .refused(path: path, type: type(of: object), "an integer beyond 64 bits")
+                throw .refused(path: path, type: type(of: object), DefaultsError.wideInteger)
             }
             return .integer(integer)
         case let error as DefaultsError:

@@ -130,7 +130,10 @@ extension PropertyList: CustomStringConvertible, CustomReflectable {
 extension PropertyList {
     /// A whole number from `Int64.min` to `UInt64.max`. A stored 5 has no width and no signedness.
     public struct Integer: Hashable, Sendable {
-        private enum Number: Hashable { case signed(Int64), aboveSigned(UInt64) }
+        private enum Number: Hashable {
+            case signed(Int64)
+            case aboveSigned(UInt64)
+        }
         private let number: Number
 
         /// Creates the integer of that value.

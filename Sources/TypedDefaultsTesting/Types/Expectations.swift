@@ -6,7 +6,8 @@ public import TypedDefaults
 /// @Test func camerasAreStored() { expectRoundTrip(of: CameraConfig(size: .small)) }
 /// ```
 ///
-/// This also finds a property that the type's `CodingKeys` leave out, which no store can notice.
+/// This finds a property that the type's `CodingKeys` leave out, and a hand-written conversion that
+/// does not read what it writes. No store checks either.
 public func expectRoundTrip<Value: DefaultConvertible & Equatable>(
     of value: Value,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

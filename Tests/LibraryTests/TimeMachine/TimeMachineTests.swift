@@ -72,7 +72,8 @@ struct TimeMachineTests {
                 "mode": "photo", "zoom": "1", "beeps": "true", "effects": #"["sepia"]"#, "author": "Grace", "name": "",
                 "launches": "0", "quality": "0.8", "resolution": "3840x2160", "grid": "true",
             ],
-            back: ["zoom": "5.0", "author": "one", "license": "none"], setAside: ["Camera.unreadable"]),
+            back: ["zoom": "5.0", "author": "one", "license": "none"],
+            setAside: ["Camera.unreadable", "profile.unreadable"]),
         Pair(
             writer: V2.self, reader: V2.self, read: fixtures[1],
             back: ["zoom": "5.5", "author": "two", "launches": "10", "quality": "0.2"]),
@@ -93,7 +94,8 @@ struct TimeMachineTests {
                 "mode": "photo", "zoom": "1", "beeps": "true", "effects": #"["noir"]"#, "author": "Edsger", "name": "",
                 "launches": "0", "quality": "0.8", "resolution": "1280x720", "grid": "true",
             ],
-            back: ["zoom": "5.0", "author": "one", "license": "none", "year": "nil"], setAside: ["Camera.unreadable"]),
+            back: ["zoom": "5.0", "author": "one", "license": "none", "year": "nil"],
+            setAside: ["Camera.unreadable", "profile.unreadable"]),
         Pair(
             writer: V3.self, reader: V2.self,
             read: [
@@ -101,7 +103,8 @@ struct TimeMachineTests {
                 "license": "MIT", "name": "edsger", "launches": "11", "quality": "0.9", "resolution": "1280x720",
                 "grid": "true",
             ],
-            back: ["zoom": "5.5", "author": "two", "launches": "12", "quality": "0.2", "year": "nil"]),
+            back: ["zoom": "5.5", "author": "two", "launches": "12", "quality": "0.2", "year": "nil"],
+            setAside: ["profile.unreadable"]),
         Pair(
             writer: V3.self, reader: V3.self, read: fixtures[2],
             back: ["zoom": "6.5", "author": "three", "launches": "12", "quality": "0.3"]),
@@ -129,6 +132,23 @@ struct TimeMachineTests {
             let read = pair.reader.read(suite)
             #expect(read["author"] == ["one", "two", "three"][pair.writer.number - 1])
             #expect(read["grid"] == "true")
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func anOlderVersionCopiesAProfileInJSONOnce(backend: Backend) throws {
+        let place = try Place(backend, fixture: 3)
+        defer { place.clear() }
+        let old = try #require(try Fixtures.contents(3)["profile"])
+        for author in ["first", "second"] {
+            try place.run { suite in
+                let failures = Failures(of: suite)
+                try suite.update(V1.profile) { $0.author = author }
+                #expect(suite[V1.profile].author == author)
+                #expect(failures.all.map(\.key) == (author == "first" ? ["profile"] : []))
+                #expect(suite[DefaultKey<PropertyList?>("profile.unreadable")] == old)
+                #expect(suite[DefaultKey<PropertyList?>("profile.unreadable-2")] == nil)
+            }
         }
     }
 

@@ -43,6 +43,16 @@ struct DefaultKeyTests {
         #expect(suite[.quality] == 0.5)
     }
 
+    @Test func oneKeyOfOptionalTypeIsReadAsAnOptional() throws {
+        let suite = DefaultsSuite.inMemory(["nickname": "kai", "bad": 5])
+        let nickname = DefaultKey<String?>("nickname", default: nil)
+        #expect(try suite.read(nickname)?.count == 3)
+        #expect(try suite.read(DefaultKey<String?>("other", default: nil))?.count == nil)
+        #expect(fails(with: .unreadable) { _ = try suite.read(DefaultKey<String?>("bad", default: nil)) })
+        let (first, second) = try suite.read(nickname, .quality)
+        #expect(first == "kai" && second == 0.8)
+    }
+
     @Test func nilIsStoredByRemovingTheKey() throws {
         let suite = DefaultsSuite.inMemory(["nickname": "kai"])
         let nickname = DefaultKey<String?>("nickname", default: nil)

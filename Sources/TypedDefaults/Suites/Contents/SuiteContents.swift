@@ -142,7 +142,7 @@ extension SuiteContents {
                 if !isMigrating, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
                     let merged = recovery.merged(into: tree)
                     new = merged.new
-                    if !merged.isComplete, let error = recovery.errors.first { setAside(old, of: name, error) }
+                    if let error = merged.lost { setAside(old, of: name, error) }
                 } else {
                     keep(old, of: name, unlessReadableAs: declaration)
                 }

@@ -74,8 +74,7 @@ final class DecodingLog {
     /// Elements of an array have no identity, so an array with such entries is one part, which a
     /// write keeps if it does not change the array.
     ///
-    /// - Parameter encoded: Returns the decoded value as it would be stored; `nil` if it has another
-    ///   form from now on.
+    /// - Parameter encoded: Returns the decoded value as it would be stored; `nil` if that fails.
     func unknownEntries(in stored: PropertyList, encoded: () -> PropertyList?) -> [DecodingRecovery.Entry] {
         var entries: [DecodingRecovery.Entry] = []
         var arrays: Set<[String]> = []
@@ -90,7 +89,7 @@ final class DecodingLog {
             }
         }
         guard !arrays.isEmpty, let encoded = encoded() else { return entries }
-        for path in arrays where !path.isEmpty {
+        for path in arrays {
             guard let array = stored.entry(at: path[...]), let placed = encoded.entry(at: path[...]) else { continue }
             entries.append(.init(path: path, stored: array, placed: placed, isFault: false))
         }

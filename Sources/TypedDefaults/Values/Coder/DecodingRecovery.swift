@@ -13,29 +13,38 @@ struct DecodingRecovery: Sendable {
     var entries: [Entry] = []
     /// The errors, one for each replaced path.
     var errors: [DefaultsError] = []
-    /// Whether a part that cannot be read is missing from `entries`, such as an element of an
-    /// array.
-    var hasOtherFaults = false
+    /// Whether a write loses a part that is missing from `entries`, such as an element of an array
+    /// that cannot be read.
+    var losesParts = false
 
-    var isEmpty: Bool { entries.isEmpty && errors.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && errors.isEmpty && !losesParts }
+
+    /// What a write loses of a value in foreign data, which it replaces whole.
+    func ofForeignData(_ log: DecodingLog) -> DecodingRecovery {
+        let losesParts = losesParts || !entries.isEmpty || log.unknown.values.contains { !$0.isEmpty }
+        return DecodingRecovery(errors: errors, losesParts: losesParts)
+    }
 
     /// Puts the entries back into the value that replaces the stored one.
     ///
-    /// - Returns: The value to store, the entries in it, and whether it keeps all parts that could
-    ///   not be read.
-    func merged(into new: PropertyList) -> (new: PropertyList, kept: DecodingRecovery, isComplete: Bool) {
-        var merged = new
-        var kept = self
-        kept.entries = entries.filter { entry in
-            merged.edit(entry.path[...]) { part, place in
-                guard place == .dictionary, part == entry.placed else { return nil }
+    /// - Returns: The value to store, whether it holds any of the entries, and the error to report
+    ///   if it lacks parts that could not be read, or entries of elements of an array.
+    func merged(into new: PropertyList) -> (new: PropertyList, keepsEntries: Bool, lost: DefaultsError?) {
+        var (merged, keepsEntries, losesParts) = (new, false, losesParts)
+        for entry in entries {
+            let isKept = merged.edit(entry.path[...]) { part, place -> Bool? in
+                guard place == .dictionary, part == entry.placed else {
+                    // An array that has changed.
+                    if part != nil, entry.placed != nil { losesParts = true }
+                    return nil
+                }
                 part = entry.stored
                 return true
-            } ?? false
+            }
+            if isKept == true { keepsEntries = true } else if entry.isFault { losesParts = true }
         }
-        kept.hasOtherFaults = false
-        let lost = entries.count { $0.isFault } - kept.entries.count { $0.isFault }
-        return (merged, kept, !hasOtherFaults && lost == 0)
+        let unknown = DefaultsError(.unreadable, reason: "the old value has entries that the type does not know")
+        return (merged, keepsEntries, losesParts ? errors.first ?? unknown : nil)
     }
 }
 
@@ -66,16 +75,18 @@ extension PropertyList {
             self = part
             return result
         }
+        // Without a second reference, changing an entry copies no other one.
         switch self {
         case .dictionary(var entries):
-            let result = path.count == 1 ? change(&entries[key], place) : entries[key]?.edit(path.dropFirst(), in: place, change)
-            if result != nil { self = .dictionary(entries) }
-            return result
+            self = .bool(false)
+            defer { self = .dictionary(entries) }
+            return path.count == 1
+                ? change(&entries[key], place) : entries[key]?.edit(path.dropFirst(), in: place, change)
         case .array(var elements):
             guard let index = Int(key), elements.indices.contains(index) else { return nil }
-            let result = elements[index].edit(path.dropFirst(), in: .array, change)
-            if result != nil { self = .array(elements) }
-            return result
+            self = .bool(false)
+            defer { self = .array(elements) }
+            return elements[index].edit(path.dropFirst(), in: .array, change)
         default: return nil
         }
     }

@@ -15,7 +15,7 @@ struct ForeignData {
     private let data: Data
     private let format: Format
     /// What the data holds, to be read by ``DecodingRules/isForeign``. A number of more digits than
-    /// a double has is their text.
+    /// a double has is `PropertyList.digits`.
     let tree: PropertyList
 
     /// Returns `nil` if the data holds neither JSON nor a property list, or nests too deep.
@@ -125,6 +125,17 @@ private struct ForeignTree: Decodable {
             return .double(double)
         }
         // Empty for a number that no type holds.
-        return .string(decimal?.description ?? "")
+        return .array([.data(Data((decimal?.description ?? "").utf8))])
+    }
+}
+
+extension PropertyList {
+    /// The digits of a number in JSON that no other case holds. They are data in an array, which
+    /// nothing else in JSON is, so that no string is read as a number.
+    var digits: String? {
+        guard case .array(let elements) = self, elements.count == 1, case .data(let digits) = elements[0] else {
+            return nil
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 }

@@ -53,8 +53,17 @@ func isPlain(_ type: Any.Type) -> Bool {
 /// long.
 @inline(__always)
 func cast<Value, Other>(_ value: Value, to type: Other.Type) -> Other? {
+    Value.self == Other.self ? same(value, as: type) : nil
+}
+
+/// Returns the value as a type that the caller has compared with its static type.
+///
+/// Where the type to return is generic, ``cast(_:to:)`` would look up the type of its optional at
+/// each call.
+@inline(__always)
+func same<Value, Other>(_ value: Value, as type: Other.Type) -> Other {
     // Safe: both types are the same.
-    Value.self == Other.self ? unsafeBitCast(value, to: Other.self) : nil
+    unsafeBitCast(value, to: Other.self)
 }
 
 /// Returns the native form of a value; `nil` if its type has none.

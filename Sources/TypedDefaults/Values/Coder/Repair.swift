@@ -21,15 +21,18 @@ struct Repair<Value: Decodable> {
         let placed: PropertyList?
         /// Where something is lost, unless the write puts it back; `nil` if nothing was stored.
         var place: PropertyList.Place?
-        var error: DefaultsError
+        /// `nil` if the error of another part of the same collection stands for all.
+        var error: DefaultsError?
     }
     private let stored: PropertyList
     /// What is left of the stored value.
     private var tree: PropertyList
     private let rules: DecodingRules
-    /// The parts that are read from other forms than those of their types, if the rules allow it. All
-    /// others are read as before, so that a fault changes nothing else.
+    /// The parts that are read from other forms than those of their types, if the rules allow it.
+    /// All others are read as before, so that a fault changes nothing else.
     private var lenient: Set<[String]> = []
+    /// The parts that were taken from the default.
+    private var placed: Set<[String]> = []
     /// The default in its stored form; `nil` if there is none.
     private let defaultTree: PropertyList?
     private let mending: Mending
@@ -51,13 +54,16 @@ struct Repair<Value: Decodable> {
             log = DecodingLog()
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenient) }
+            rules.placed = placed
             do { return try StoredValueDecoder.decode(Value.self, from: .tree(tree), rules, log) } catch {
                 guard mending != .none else { throw error }
                 let (path, isMissing) = log.fault(of: error)
                 if repairParts(around: path) { continue }
                 if !isMissing, readLeniently(path.map(\.stringValue)) { continue }
                 rounds += 1
-                guard rounds < 200, replace(path, isMissing: isMissing, error, isLast: rounds > 100) else { throw error }
+                guard rounds < 200, replace(path, isMissing: isMissing, error, isLast: rounds > 100) else {
+                    throw error
+                }
             }
         }
     }
@@ -66,12 +72,12 @@ struct Repair<Value: Decodable> {
     var recovery: DecodingRecovery {
         var recovery = DecodingRecovery()
         for fault in faults {
-            recovery.errors.append(fault.error)
+            if let error = fault.error { recovery.errors.append(error) }
             guard let place = fault.place else { continue }
             if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
                 recovery.entries.append(.init(path: fault.path, stored: part, placed: fault.placed, isFault: true))
             } else {
-                recovery.hasOtherFaults = true
+                recovery.losesParts = true
             }
         }
         return recovery
@@ -95,6 +101,7 @@ struct Repair<Value: Decodable> {
                 return (part, place)
             }
             if let (old, place) = change {
+                placed.insert(path)
                 if isMissing, old == nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
@@ -118,7 +125,7 @@ struct Repair<Value: Decodable> {
         }
         let path = keys.map(\.stringValue)
         var (before, after) = (PropertyList?.none, PropertyList?.none)
-        let lenientCount = lenient.count
+        let (lenientCount, firstFault) = (lenient.count, faults.count)
         _ = tree.edit(path[...]) { part, _ -> Void? in before = part }
         switch before {
         case .array(let elements):
@@ -141,6 +148,11 @@ struct Repair<Value: Decodable> {
             after = .dictionary(entries)
         default: return false
         }
+        let others = faults.count - firstFault - 1
+        if others > 0 {
+            faults[firstFault].error?.reason += ", and so for \(others) other parts of the collection"
+            for index in (firstFault + 1)..<faults.count { faults[index].error = nil }
+        }
         guard after != before else { return lenient.count > lenientCount }
         _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
         return true
@@ -159,10 +171,11 @@ struct Repair<Value: Decodable> {
         // Nothing was found that could take the place of the part.
         guard isDecoded || !repair.faults.isEmpty else { return part }
         for inner in repair.lenient { lenient.insert(place.path + inner.dropFirst()) }
+        for inner in repair.placed { placed.insert(place.path + inner.dropFirst()) }
         faults += repair.faults.map { fault in
             var (error, inner) = (fault.error, fault.place)
-            error.path = place.names + error.path.dropFirst()
-            error.type = "\(Value.self)"
+            if let path = error?.path { error?.path = place.names + path.dropFirst() }
+            error?.type = "\(Value.self)"
             if kind == .array, inner != nil { inner = .array }
             return Fault(path: place.path + fault.path.dropFirst(), placed: fault.placed, place: inner, error: error)
         }

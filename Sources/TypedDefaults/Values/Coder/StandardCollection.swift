@@ -68,7 +68,9 @@ extension PropertyList {
         switch self {
         case .bool(let value): return [0, value ? 1 : 0]
         case .integer(let value):
-            guard let number = Int64(exactly: value), number < 0 else { return [1, 1] + word(UInt64(exactly: value) ?? 0) }
+            guard let number = Int64(exactly: value), number < 0 else {
+                return [1, 1] + word(UInt64(exactly: value) ?? 0)
+            }
             return [1, 0] + word(UInt64(bitPattern: number))
         case .double(let value): return [2] + word(value.bitPattern)
         case .string(let value): return [3] + counted(value.utf8)

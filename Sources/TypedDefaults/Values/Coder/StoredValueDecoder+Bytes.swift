@@ -16,26 +16,20 @@ extension StoredValueDecoder {
         }
     }
 
-    /// Returns a value of one of the most common types; `nil` for any other type or form.
-    @inline(__always)
-    func plainValue<Value>(at offset: Int) -> Value? {
-        if Value.self == Bool.self, bytes[offset] <= 1 { return cast(bytes[offset] == 1, to: Value.self) }
-        if Value.self == String.self { return plainString(at: offset).flatMap { cast($0, to: Value.self) } }
-        if Value.self == Int.self, let word = word(at: offset, .integer) {
-            return Int(exactly: Int64(bitPattern: word)).flatMap { cast($0, to: Value.self) }
-        }
-        if Value.self == Double.self, let word = word(at: offset, .double) {
-            return cast(Double(bitPattern: word), to: Value.self)
-        }
-        return nil
+    func plainBool(at offset: Int) -> Bool? { bytes[offset] <= 1 ? bytes[offset] == 1 : nil }
+
+    func plainInt(at offset: Int) -> Int? {
+        word(at: offset, .integer).flatMap { Int(exactly: Int64(bitPattern: $0)) }
     }
+
+    func plainDouble(at offset: Int) -> Double? { word(at: offset, .double).map(Double.init(bitPattern:)) }
 
     private func word(at offset: Int, _ tag: ValueTag) -> UInt64? {
         bytes[offset] == tag.rawValue ? bytes.read(at: offset + 1) { $0.word() } : nil
     }
 
     /// Returns a string that is not escaped.
-    private func plainString(at offset: Int) -> String? {
+    func plainString(at offset: Int) -> String? {
         guard bytes[offset] == ValueTag.string.rawValue else { return nil }
         return bytes.read(at: offset + 1) { reader in
             let text = UnsafeRawBufferPointer(rebasing: reader.bytes[reader.counted()!])

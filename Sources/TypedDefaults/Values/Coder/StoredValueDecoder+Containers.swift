@@ -35,7 +35,21 @@ extension StoredValueDecoder {
             if case .bytes(let count, let first) = decoder.entries {
                 offset = decoder.offset(of: key.stringValue, count, first)
             }
-            if let offset, let value: Value = decoder.plainValue(at: offset) { return value }
+            // Not in a function that returns an optional; see `same(_:as:)`.
+            if let offset {
+                if Value.self == Bool.self, let value = decoder.plainBool(at: offset) {
+                    return same(value, as: Value.self)
+                }
+                if Value.self == String.self, let value = decoder.plainString(at: offset) {
+                    return same(value, as: Value.self)
+                }
+                if Value.self == Int.self, let value = decoder.plainInt(at: offset) {
+                    return same(value, as: Value.self)
+                }
+                if Value.self == Double.self, let value = decoder.plainDouble(at: offset) {
+                    return same(value, as: Value.self)
+                }
+            }
             return try decoder.decode(Value.self, from: offset.map(decoder.bytes.node) ?? node(key), key: key)
         }
 

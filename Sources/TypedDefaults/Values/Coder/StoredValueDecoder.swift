@@ -32,7 +32,8 @@ struct DecodingRules {
     /// Where a type is read from other forms than its own.
     ///
     /// A type that tries several types in turn must not find the wrong one first, such as a `Bool`
-    /// in the integer 1. A value is therefore read leniently only if reading it strictly has failed.
+    /// in the integer 1. A value is therefore read leniently only if reading it strictly has
+    /// failed.
     enum Leniency {
         case none
         case parts(Set<[String]>)
@@ -45,6 +46,8 @@ struct DecodingRules {
     /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
     /// their `Codable` form too, and bytes from the text of JSON.
     var isForeign = false
+    /// The parts of such a tree that were taken from the default, in their native form.
+    var placed: Set<[String]> = []
     /// Whether an optional at the root is a whole setting, so that the node is the optional's
     /// content.
     var isWholeSetting = true
@@ -222,11 +225,11 @@ extension StoredValueDecoder {
         // As in `nativeForm(of:)`, compares the most common types first.
         if case .value(let node) = node {
             switch node {
-            case .string(let value): if let value = cast(value, to: Value.self) { return value }
-            case .bool(let value): if let value = cast(value, to: Value.self) { return value }
-            case .double(let value): if let value = cast(value, to: Value.self) { return value }
+            case .string(let value) where Value.self == String.self: return same(value, as: Value.self)
+            case .bool(let value) where Value.self == Bool.self: return same(value, as: Value.self)
+            case .double(let value) where Value.self == Double.self: return same(value, as: Value.self)
             case .integer(let value) where Value.self == Int.self:
-                if let value = Int(exactly: value).flatMap({ cast($0, to: Value.self) }) { return value }
+                if let value = Int(exactly: value) { return same(value, as: Value.self) }
             default: break
             }
         }
@@ -234,7 +237,8 @@ extension StoredValueDecoder {
         // Safe: `native` is `Value`.
         if let value = converted(native, from: tree(of: node), key: key()) { return value as! Value }
         let isNumber = type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type
-        // The `Codable` form of a type such as `Date`. Those of the others are the types themselves.
+        // The `Codable` form of a type such as `Date`. Those of the others are the types
+        // themselves.
         if root.rules.isForeign, !isNumber, type != Bool.self, type != String.self {
             return try nested(type, from: decoder())
         }
@@ -253,6 +257,10 @@ extension StoredValueDecoder {
 
     /// Returns the value of a native form; `nil` if the type is not read from it here.
     private func converted(_ type: any NativeValue.Type, from tree: PropertyList, key: (any CodingKey)?) -> Any? {
+        // In JSON, a string is never a number.
+        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.rules.placed, key) {
+            return nil
+        }
         let isOwn = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
         if isOwn || !isStrict(at: key), let value = type.init(tree) {
             if case .data = tree { root.log?.noteData() }
@@ -275,10 +283,14 @@ extension StoredValueDecoder {
         switch root.rules.leniency {
         case .none: return true
         case .all: return false
-        case .parts(let parts):
-            let path = (codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
-            return !(0...path.count).contains { parts.contains(Array(path[..<$0])) }
+        case .parts(let parts): return !isInside(parts, key)
         }
+    }
+
+    private func isInside(_ parts: Set<[String]>, _ key: (any CodingKey)?) -> Bool {
+        guard !parts.isEmpty else { return false }
+        let path = (codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
+        return (0...path.count).contains { parts.contains(Array(path[..<$0])) }
     }
 }
 

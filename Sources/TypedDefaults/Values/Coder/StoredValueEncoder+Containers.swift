@@ -14,7 +14,8 @@ extension StoredValueEncoder {
     private func openingElement() -> StoredValueEncoder { opening(IndexKey(count)) {} }
 
     private func opening(_ key: any CodingKey, _ appendKey: () -> Void) -> StoredValueEncoder {
-        // Beyond the limit a sibling, because releasing a chain of any length would recurse as deep.
+        // Beyond the limit a sibling, because releasing a chain of any length would recurse as
+        // deep.
         let outer = isTooDeep ? parent ?? self : self
         let encoder = StoredValueEncoder(parent: outer, key: key, valueType: nil, sharesBytes: false)
         guard isWriting, !isTooDeep else { return encoder }
@@ -29,9 +30,10 @@ extension StoredValueEncoder {
         let bytes = writer.pointee.withBytes { Array($0[start...]) }
         writer.pointee.truncate(to: start)
         var position = start
-        for (offset, encoder) in open {
+        for (index, (offset, encoder)) in open.enumerated() {
             try encoder.finish()
             append(bytes[(position - start)..<(offset - start)])
+            open[index].offset = writer.pointee.count
             encoder.writer.pointee.withBytes { writer.pointee.append($0) }
             position = offset
         }
@@ -69,31 +71,45 @@ extension StoredValueEncoder {
         }
     }
 
-    /// Keeps the last of the entries with one key.
+    /// Keeps the last of the entries with one key. As in JSON, a container that was opened under
+    /// the key of an array or a dictionary continues it.
     private func removeRepeatedKeys() throws {
         let bytes = writer.pointee.withBytes { Array($0[start...]) }
-        var entries: [String: Range<Int>] = [:]
+        var entries: [String: (range: Range<Int>, value: Int)] = [:]
+        var continued: [String: PropertyList] = [:]
         try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes, at: Self.headerLength)
             for _ in 0..<count {
                 let first = reader.position
                 // Safe: this encoder has written the entries.
-                let name = reader.string()!
+                let (name, value) = (reader.string()!, reader.position)
                 _ = reader.skipValue()
                 if let index = entries.index(forKey: name) {
                     guard entries[index].key.hasSameBytes(as: name) else {
                         throw invalid("two keys of one container are the same text in different Unicode forms")
                     }
-                    guard !open.contains(where: { $0.encoder.key?.stringValue == name }) else {
-                        throw invalid("encoded a value and a container under one key")
+                    if open.contains(where: { $0.offset == start + value }) {
+                        var former = ByteReader(bytes, at: entries[index].value.value)
+                        var latter = ByteReader(bytes, at: value)
+                        switch (former.value()!, latter.value()!) {
+                        case (.array(let former), .array(let latter)): continued[name] = .array(former + latter)
+                        case (.dictionary(let former), .dictionary(let latter)):
+                            continued[name] = .dictionary(former.merging(latter) { _, latter in latter })
+                        default: throw invalid("opened a container under the key of a value of another kind")
+                        }
+                    } else {
+                        continued[name] = nil
                     }
                 }
-                entries[name] = first..<reader.position
+                entries[name] = (first..<reader.position, value)
             }
         }
         guard entries.count < count else { return }
         writer.pointee.truncate(to: start + Self.headerLength)
-        for range in entries.values.sorted(by: { $0.lowerBound < $1.lowerBound }) { append(bytes[range]) }
+        for (name, (range, value)) in entries.sorted(by: { $0.value.value < $1.value.value }) {
+            append(bytes[range.lowerBound..<(continued[name] == nil ? range.upperBound : value)])
+            if let value = continued[name] { writer.pointee.append(value) }
+        }
         count = entries.count
     }
 

@@ -54,13 +54,14 @@ extension Conversion where Value: Codable {
             // decoding.
             let value = try StoredValueDecoder.decode(
                 Value.self, from: stored, DecodingRules(readsArguments: mode == .argument), log)
-            return .success(log.map { box(value, $0, of: stored.tree) } ?? Box(value))
+            guard let log else { return .success(Box(value)) }
+            return .success(box(value, log, of: stored.tree))
         } catch {
             let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
             do {
                 return .success(
                     try boxedAgain(
-                        stored.tree, mode, fallback: fallback(), isMissing: isMissing,
+                        stored.tree, mode, fallback: fallback, isMissing: isMissing,
                         isTolerant: isTolerant && mode != .argument))
             } catch {
                 return .failure(DefaultsError(decoding: Value.self, error))
@@ -68,18 +69,18 @@ extension Conversion where Value: Codable {
         }
     }
 
-    /// Decodes a value that could not be decoded as it is: with missing properties from the default,
-    /// then from other accepted forms, then as JSON or a property list in data, and at last with
-    /// parts replaced. Not inlined, because the types of its variables would be looked up before the
-    /// first attempt.
+    /// Decodes a value that could not be decoded as it is: with missing properties from the
+    /// default, then from other accepted forms, then as JSON or a property list in data, and at
+    /// last with parts replaced. Not inlined, because the types of its variables would be looked up
+    /// before the first attempt.
     ///
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
     @inline(never)
     private static func boxedAgain(
-        _ stored: PropertyList, _ mode: DecodingMode, fallback: Value?, isMissing: Bool, isTolerant: Bool
+        _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?, isMissing: Bool, isTolerant: Bool
     ) throws -> Box<Value> {
         // A default of `nil` has no parts.
-        let defaultTree = fallback.flatMap { try? encodingByCodable($0) }
+        let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
         var log = DecodingLog()
         func attempt(
             _ tree: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
@@ -90,7 +91,8 @@ extension Conversion where Value: Codable {
             defer { log = repair.log }
             let value = try repair.decode()
             guard mode == .recording else { return Box.make(value, repair.recovery) }
-            return box(value, repair.log, repair.recovery, of: tree, isForeign: isForeign)
+            if isForeign { return Box.make(value, repair.recovery.ofForeignData(repair.log)) }
+            return box(value, repair.log, repair.recovery, of: tree)
         }
         if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
         let isReplacing = isTolerant && defaultTree != nil
@@ -100,7 +102,9 @@ extension Conversion where Value: Codable {
                 do { return try decoding(foreign, mode) } catch {
                     guard defaultTree != nil else { throw error }
                     let mending = isReplacing ? Mending.all : .missing
-                    guard let box = try? attempt(foreign.tree, .parts([]), mending, isForeign: true) else { throw error }
+                    guard let box = try? attempt(foreign.tree, .parts([]), mending, isForeign: true) else {
+                        throw error
+                    }
                     return box
                 }
             }
@@ -109,22 +113,23 @@ extension Conversion where Value: Codable {
         }
     }
 
-    private static func decoding(_ foreign: ForeignData, _ mode: DecodingMode) throws -> Box<Value> {
+    /// Decodes JSON or a property list in data. What the type does not read of it cannot be kept,
+    /// because the value is written whole.
+    static func decoding(_ foreign: ForeignData, _ mode: DecodingMode) throws -> Box<Value> {
         let value = try foreign.decode(Value.self)
+        guard mode == .recording else { return Box(value) }
+        // Foundation's decoders do not say what a type reads.
         let (rules, log) = (DecodingRules(leniency: .all, isForeign: true), DecodingLog())
-        guard mode == .recording,
-            (try? StoredValueDecoder.decode(Value.self, from: .tree(foreign.tree), rules, log)) != nil
-        else { return Box(value) }
-        return box(value, log, of: foreign.tree, isForeign: true)
+        let isKnown = (try? StoredValueDecoder.decode(Value.self, from: .tree(foreign.tree), rules, log)) != nil
+        return Box.make(value, isKnown ? DecodingRecovery().ofForeignData(log) : DecodingRecovery(losesParts: true))
     }
 
     /// Returns a box that says which entries no type has read.
     private static func box(
-        _ value: Value, _ log: DecodingLog, _ recovery: DecodingRecovery = DecodingRecovery(), of tree: PropertyList,
-        isForeign: Bool = false
+        _ value: Value, _ log: DecodingLog, _ recovery: DecodingRecovery = DecodingRecovery(), of tree: PropertyList
     ) -> Box<Value> {
         var recovery = recovery
-        recovery.entries += log.unknownEntries(in: tree) { isForeign ? nil : try? encodingByCodable(value) }
+        recovery.entries += log.unknownEntries(in: tree) { try? encodingByCodable(value) }
         return Box.make(value, recovery)
     }
 }

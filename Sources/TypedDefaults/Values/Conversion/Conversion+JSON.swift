@@ -13,16 +13,15 @@ extension Conversion where Value: Codable {
             store: { value throws(DefaultsError) in
                 // An optional without a value.
                 guard !traits.isOptional || (value as? any AnyOptional)?.isNil == false else { return nil }
-                let encoder = JSONEncoder()
-                // The same value gives the same bytes.
-                encoder.outputFormatting = .sortedKeys
-                do { return .tree(.data(try encoder.encode(value))) } catch {
+                do { return .tree(.data(try OrderedJSON.data(of: value))) } catch {
                     throw DefaultsError(encoding: Value.self, error)
                 }
             },
             decodeBox: { stored, mode in
-                if case .data(let data) = stored.tree, let value = try? ForeignData(data)?.decode(Value.self) {
-                    return .success(Box(value))
+                if case .data(let data) = stored.tree, let foreign = ForeignData(data),
+                    let box = try? decoding(foreign, mode)
+                {
+                    return .success(box)
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)
             })

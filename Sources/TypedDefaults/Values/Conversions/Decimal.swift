@@ -23,9 +23,11 @@ extension Decimal: NativeValue {
         }
         // `Decimal(string:)` ignores text after the digits. `Double`'s initializer reads the whole
         // string.
-        guard Double(argument) != nil, argument.isDecimal else { return nil }
+        guard Double(argument) != nil, argument.utf8.allSatisfy("0123456789+-.eE".utf8.contains) else { return nil }
         self.init(string: argument)
     }
+
+    init?(foreign stored: PropertyList) { self.init(argument: stored.digits ?? "") }
 
     var propertyList: PropertyList { .string(description) }
 }

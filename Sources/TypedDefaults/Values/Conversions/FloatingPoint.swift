@@ -41,19 +41,10 @@ extension Float: NativeValue {
 }
 
 extension NativeValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
-    /// Reads the nearest number, also of more digits than a double has; see ``ForeignData/tree``.
+    /// Reads the nearest number.
     init?(foreign stored: PropertyList) {
-        switch stored {
-        case .integer(let value): self.init(value)
-        case .string(let digits) where digits.utf8.count > 17 && digits.isDecimal: self.init(digits)
-        default: return nil
-        }
+        if case .integer(let value) = stored { self.init(value) } else { self.init(stored.digits ?? "") }
     }
 
     init?(argument: String) { self.init(argument) }
-}
-
-extension String {
-    /// Whether the text has the characters of a decimal number only.
-    var isDecimal: Bool { utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) } }
 }

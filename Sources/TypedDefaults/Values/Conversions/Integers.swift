@@ -15,14 +15,8 @@ extension NativeValue where Self: FixedWidthInteger {
 
     init?(argument: String) { self.init(argument, radix: 10) }
 
-    var propertyList: PropertyList {
-        get throws(DefaultsError) {
-            guard let value = PropertyList.Integer(exactly: self) else {
-                throw .refused(path: [], type: Self.self, "an integer beyond 64 bits")
-            }
-            return .integer(value)
-        }
-    }
+    // Safe: the types below have at most 64 bits.
+    var propertyList: PropertyList { .integer(PropertyList.Integer(exactly: self)!) }
 }
 
 extension Int: NativeValue {}
