@@ -31,12 +31,6 @@ public protocol DefaultConvertible: Sendable {
     /// Two types with the same key in one suite overwrite each other's values.
     static var key: String { get }
 
-    /// The former keys of the setting, newest first. Empty by default.
-    ///
-    /// A value under a former key is read until a value is stored under ``key``. The first write
-    /// moves it, in one commit.
-    static var formerKeys: [String] { get }
-
     /// Creates the value from a stored object; `nil` if the object does not represent a value.
     ///
     /// - Parameter object: A `Bool`, `Int` (`UInt64` above `Int.max`), `Double`, `String`, `Data`,
@@ -59,9 +53,6 @@ public protocol DefaultConvertible: Sendable {
 extension DefaultConvertible {
     /// `nil`: a stored value that lacks a property is unreadable.
     public static var fallback: Self? { nil }
-
-    /// Empty: the setting has no former keys.
-    public static var formerKeys: [String] { [] }
 }
 
 extension DefaultConvertible where Self: Codable {

@@ -74,16 +74,6 @@ struct SetAsideTests {
         #expect(try suite.contents() == ["number": 1])
     }
 
-    @Test func aRestoredValueReplacesTheOneUnderAFormerName() throws {
-        let key = DefaultKey("number", formerly: "n", default: 7)
-        let suite = DefaultsSuite.inMemory(["n": 3, "number.unreadable": 4])
-        #expect(suite[key] == 3)
-        try suite.restore(#require(try suite.setAside.first))
-        #expect(suite[key] == 4)
-        #expect(try suite.keys() == ["number", "number.unreadable"])
-        #expect(try suite.contents()["number.unreadable"] == 3)
-    }
-
     @Test(arguments: Backend.allCases) func aCopyIsDiscarded(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user/")

@@ -71,16 +71,7 @@ extension DefaultsSuite {
             }
             let key = suite.withPrefix(copy.key)
             var edits: [(key: String, value: PropertyList?)] = [(key, value)]
-            var replaced = try suite.stored(copy.key)
-            if replaced == nil {
-                // As a write does: the setting gets its value from a former name.
-                for former in suite.core.formerKeys(of: [key]) {
-                    guard let stored = try suite.stored(suite.withoutPrefix(former)) else { continue }
-                    edits.append((former, nil))
-                    replaced = replaced ?? stored
-                }
-            }
-            if let replaced = try replaced?.get(), replaced != value {
+            if let replaced = try suite.stored(copy.key)?.get(), replaced != value {
                 let name = suite.withPrefix(copy.copyKey)
                 edits.append((name, replaced))
                 let error = DefaultsError(.unreadable, reason: "it was replaced by a value that had been set aside")
