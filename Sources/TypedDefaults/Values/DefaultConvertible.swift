@@ -40,19 +40,6 @@ public protocol DefaultConvertible: Sendable {
 
     /// Returns the value as an object of one of the types that ``init(_:)`` receives.
     func serialize() -> Any
-
-    /// The value that fills in properties which a stored value lacks. `nil` makes such a value
-    /// unreadable.
-    @available(
-        *, deprecated,
-        message: "conform to DefaultConfig, whose init() makes the default and fills in missing properties"
-    )
-    static var fallback: Self? { get }
-}
-
-extension DefaultConvertible {
-    /// `nil`: a stored value that lacks a property is unreadable.
-    public static var fallback: Self? { nil }
 }
 
 extension DefaultConvertible where Self: Codable {
