@@ -59,8 +59,7 @@ open class StorableConfigBase {
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
         let identifier = identifier ?? DefaultsSuite.programIdentifier
         let prefix = "\(identifier).\(stableName(of: type))"
-        suite.core.declare(
-            suite.withPrefix(keyWithoutDots(prefix)), DeclaredForm(type, .codable))
+        suite.core.declare(suite.withPrefix(keyWithoutDots(prefix)), DeclaredForm(type, .codable))
         var names: [(dotted: String, key: String)] = []
         settings = storedProperties(of: self).map { label, property in
             let derived = "\(prefix).\(label)"

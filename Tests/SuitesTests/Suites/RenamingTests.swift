@@ -112,6 +112,19 @@ struct RenamingTests {
         #expect(try suite.contents() == ["quality": 0.75])
     }
 
+    /// As a wrapper at file scope is.
+    @Test func aSettingThatExistsBeforeTheRenameReadsTheMovedValue() throws {
+        let suite = DefaultsSuite.inMemory(["q": 0.5])
+        let (setting, readBefore) = (UserDefault(quality, in: suite), UserDefault(quality, in: suite))
+        #expect(readBefore.value == 0.8)
+        let heard = Guarded<[Double?]>([])
+        let token = readBefore.observe { change in heard.withLock { $0.append(change.newValue) } }
+        defer { token.cancel() }
+        try suite.update { $0.rename("q", to: "quality") }
+        #expect(setting.value == 0.5 && readBefore.value == 0.5)
+        #expect(heard.withLock { $0 } == [0.5])
+    }
+
     @Test func aValueThatTheBackendCannotReadIsNotRenamed() throws {
         let place = KeyByKeyBackend(["a.x": 1], unreadableKeys: ["a.newer"])
         let suite = DefaultsSuite(backend: place)
