@@ -39,9 +39,7 @@ let package = Package(
         // Off by default: all of Foundation weighs 45 MB in a static Linux program, and without
         // this only FoundationEssentials is linked. Apple platforms ignore it: Foundation is part
         // of the system there.
-        .trait(
-            name: "UserDefaults",
-            description: "On Linux, suites on Foundation's UserDefaults, and taking over what it holds.")
+        .trait(name: "UserDefaults", description: "On Linux, the import of what Foundation's UserDefaults holds.")
     ],
     dependencies: [],
     targets: [

@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "SettingsFile", dependencies: ["CChecksum"], swiftSettings: settings),
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
-            swiftSettings: settings + [.define("UserDefaults")]),
+            swiftSettings: settings),
         .executableTarget(
             name: "Benchmarks", dependencies: ["CLMDB", "CMalloc", "CSQLite", "SettingsFile", "TypedDefaults"],
             swiftSettings: settings),

@@ -110,7 +110,7 @@ struct FormatFixtureTests: SettingsFileTests {
         #expect(suite[DefaultKey("Camera", default: Camera())] == Self.camera)
         #expect(suite[Self.history] == [Self.camera, Camera()])
         #expect(suite.scoped("user-42/")[DefaultKey<Double>("quality", default: 0)] == 0.25)
-        #expect(suite[DefaultKey("new name", formerly: "former name", default: 0)] == 7)
+        #expect(suite[DefaultKey("former name", default: 0)] == 7)
     }
 
     @Test func everyValueOfFormat1ReadsBack() throws {

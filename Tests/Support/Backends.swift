@@ -11,7 +11,7 @@ package import TypedDefaults
 package enum Backend: String, CaseIterable, Sendable {
     case memory
     case file
-    #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+    #if canImport(Darwin) || canImport(AppleFoundation)
         case userDefaults
     #endif
 
@@ -32,7 +32,7 @@ package enum Backend: String, CaseIterable, Sendable {
         switch self {
         case .memory: .inMemory()
         case .file: try DefaultsSuite(file: makeFile())
-        #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+        #if canImport(Darwin) || canImport(AppleFoundation)
             case .userDefaults: DefaultsSuite(userDefaultsNamed: makeSuiteName())
         #endif
         }
@@ -43,7 +43,7 @@ package enum Backend: String, CaseIterable, Sendable {
     package func accepts(_ value: PropertyList, key: String = "") -> Bool {
         switch self {
         case .memory, .file: return true
-        #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+        #if canImport(Darwin) || canImport(AppleFoundation)
             case .userDefaults:
                 return key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(key.utf8)
                     && isKeptByFoundation(value)
@@ -52,18 +52,14 @@ package enum Backend: String, CaseIterable, Sendable {
     }
 }
 
-#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+#if canImport(Darwin) || canImport(AppleFoundation)
     extension DefaultsSuite {
         /// Creates a suite on Foundation's settings with a name.
         package init(userDefaultsNamed name: String) {
             self.init(backend: UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name))
         }
     }
-#endif
 
-/// Whether Foundation's settings are those of Linux.
-#if canImport(Darwin) || canImport(AppleFoundation)
-    package let foundationRuinsValues = false
     /// A number of Foundation is the same for each NaN.
     private func isKeptByFoundation(_ value: PropertyList) -> Bool {
         switch value {
@@ -72,22 +68,6 @@ package enum Backend: String, CaseIterable, Sendable {
         case .dictionary(let entries): entries.values.allSatisfy(isKeptByFoundation)
         default: true
         }
-    }
-#else
-    package let foundationRuinsValues = true
-#endif
-
-#if UserDefaults && !canImport(Darwin)
-    /// The table of refusals, implemented a second time and in another way: by what an XML property
-    /// list reads back.
-    private func isKeptByFoundation(_ value: PropertyList) -> Bool {
-        guard
-            let data = try? PropertyListSerialization.data(
-                fromPropertyList: ["": value.object], format: .xml, options: 0),
-            let root = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            let object = root[""]
-        else { return false }
-        return (try? PropertyList(object)) == value
     }
 #endif
 

@@ -23,9 +23,6 @@ public struct AnyDefaultKey: Hashable, Sendable {
         declaration = key.declaration
     }
 
-    /// The former names of the key, newest first.
-    var formerNames: [String] { declaration.formerNames }
-
     /// The default in its stored form; `nil` if the default is `nil` or cannot be stored.
     public var defaultValue: PropertyList? { declaration.encodedDefault }
 

@@ -72,8 +72,8 @@ extension DefaultsSuite {
     /// If that fails, nothing is removed, and the failure handler receives the error.
     // The first key is a separate parameter, because a parameter pack can be empty.
     public func remove<First, each Other>(_ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>) {
-        var names = [key.name] + key.declaration.formerNames
-        repeat names.append(contentsOf: [(each others).name] + (each others).declaration.formerNames)
+        var names = [key.name]
+        repeat names.append((each others).name)
         remove(names)
     }
 

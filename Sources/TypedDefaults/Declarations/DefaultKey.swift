@@ -23,12 +23,8 @@
 /// holds one that cannot be read, that property takes its value from the default, in JSON data as
 /// well.
 ///
-/// If you rename a key, list its former names, newest first:
-/// `DefaultKey("quality", formerly: "q", default: 0.8)`. A value under a former name is read until
-/// a value is stored under the new one. The first write moves it, in one commit. Two keys must not
-/// share a former name, because the first write of one would take the value from the other; the
-/// failure handler then receives a conflict. Do not use a former name for a new key either: until a
-/// value is stored under each new name, one of the two keys reads the other's value.
+/// If you rename a key, move what is stored in a step of a ``DefaultsMigrator``:
+/// ``SuiteContents/rename(_:to:)``.
 ///
 /// Do not declare one name with two types: each declaration finds the values of the other
 /// *unreadable*, and copies them to another key before it overwrites them. If a process uses both
@@ -57,15 +53,8 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     // field otherwise.
     let declaration: Declaration<Value>
 
-    private init(
-        _ name: String, _ formerNames: [String], _ defaultValue: Value, _ conversion: Conversion<Value>
-    ) {
-        declaration = Declaration(name, conversion, default: Box(defaultValue), formerNames: formerNames)
-    }
-
-    /// Returns the same key with these former names, newest first.
-    func formerly(_ names: [String]) -> DefaultKey {
-        names.isEmpty ? self : DefaultKey(name, names, defaultValue, declaration.conversion)
+    private init(_ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>) {
+        declaration = Declaration(name, conversion, default: Box(defaultValue))
     }
 }
 
@@ -73,96 +62,68 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 // `Codable`. It uses the type's own conversion if the type is also `DefaultConvertible`.
 extension DefaultKey {
     /// Creates a key for a `Codable` value.
-    public init(
-        _ name: String, formerly: String..., default value: Value
-    )
-    where Value: Codable {
-        self.init(name, formerly, value, .codable(fallback: value))
+    public init(_ name: String, default value: Value) where Value: Codable {
+        self.init(name, value, .codable(fallback: value))
     }
 
     /// Creates a key for a ``DefaultConvertible`` value.
     @_disfavoredOverload
-    public init(
-        _ name: String, formerly: String..., default value: Value
-    )
-    where Value: DefaultConvertible {
-        self.init(name, formerly, value, .convertible)
+    public init(_ name: String, default value: Value) where Value: DefaultConvertible {
+        self.init(name, value, .convertible)
     }
 
     /// Creates a key for an optional ``DefaultConvertible`` value.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(
-        _ name: String, formerly: String..., default value: Value = nil
-    ) where Value == Wrapped? {
-        self.init(
-            name, formerly, value, Conversion<Wrapped>.convertible.optional
-        )
+    public init<Wrapped: DefaultConvertible>(_ name: String, default value: Value = nil) where Value == Wrapped? {
+        self.init(name, value, Conversion<Wrapped>.convertible.optional)
     }
 
     /// Creates a key for a value that is stored as its raw value.
     @_disfavoredOverload
-    public init(
-        _ name: String, formerly: String..., default value: Value
-    )
+    public init(_ name: String, default value: Value)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, formerly, value, .rawValue)
+        self.init(name, value, .rawValue)
     }
 
     /// Creates a key for an optional value that is stored as its raw value.
     @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, formerly: String..., default value: Value = nil
-    )
+    public init<Wrapped: RawRepresentable & Sendable>(_ name: String, default value: Value = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(
-            name, formerly, value, Conversion<Wrapped>.rawValue.optional)
+        self.init(name, value, Conversion<Wrapped>.rawValue.optional)
     }
 
     /// Creates a key for a ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
-    public init(
-        _ name: String, formerly: String..., default value: Value
-    )
+    public init(_ name: String, default value: Value)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, formerly, value, .convertible)
+        self.init(name, value, .convertible)
     }
 
     /// Creates a key for an optional ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: String, formerly: String..., default value: Value = nil
-    )
+    public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(
-            name, formerly, value, Conversion<Wrapped>.convertible.optional
-        )
+        self.init(name, value, Conversion<Wrapped>.convertible.optional)
     }
 
     /// Creates a key for a value that is stored in the given form.
-    public init(
-        _ name: String, formerly: String..., default value: Value, form: Form
-    )
-    where Value: Codable {
+    public init(_ name: String, default value: Value, form: Form) where Value: Codable {
         let conversion: Conversion<Value> =
             switch form {
             case .propertyList: .codable(fallback: value)
             case .jsonData: .jsonData(fallback: value)
             }
-        self.init(name, formerly, value, conversion)
+        self.init(name, value, conversion)
     }
 
     /// Creates a key for an optional value with the default `nil`.
-    public init<Wrapped: Codable>(
-        _ name: String, formerly: String...
-    )
-    where Value == Wrapped? {
-        self.init(name, formerly, nil, .codable)
+    public init<Wrapped: Codable>(_ name: String) where Value == Wrapped? {
+        self.init(name, nil, .codable)
     }
 
     /// Creates the key of a ``DefaultConfig``, whose default is a new instance.
     public init(_ type: Value.Type) where Value: DefaultConfig {
-        self.init(
-            Value.key, Value.formerKeys, Value.defaultInstance, .convertible)
+        self.init(Value.key, Value.defaultInstance, .convertible)
     }
 
     @_disfavoredOverload
@@ -171,16 +132,12 @@ extension DefaultKey {
         message:
             "the value must be Codable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(_ name: String, formerly: String..., default value: Value) {
+    public init(_ name: String, default value: Value) {
         fatalError("unavailable")
     }
 
     /// Creates a key for a stored value of any type, as a raw property list.
-    public init(
-        _ name: String, formerly: String..., default value: PropertyList? = nil
-    )
-    where Value == PropertyList? {
-        self.init(
-            name, formerly, value, Conversion<PropertyList>.propertyList.optional)
+    public init(_ name: String, default value: PropertyList? = nil) where Value == PropertyList? {
+        self.init(name, value, Conversion<PropertyList>.propertyList.optional)
     }
 }

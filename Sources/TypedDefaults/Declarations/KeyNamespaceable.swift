@@ -37,7 +37,7 @@ extension KeyNamespaceable {
     /// name is reported.
     fileprivate static func suite<Key>(_ source: DefaultsSuite?, keys: Key.Type) -> DefaultsSuite {
         let suite = source ?? Self.source
-        suite.core.declare(suite.withPrefix("\(Self.self)_\(Key.self)"), .inForm(DeclaredForm(Self.self, .codable)))
+        suite.core.declare(suite.withPrefix("\(Self.self)_\(Key.self)"), DeclaredForm(Self.self, .codable))
         return suite
     }
 }

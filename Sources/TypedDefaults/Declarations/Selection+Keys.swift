@@ -1,5 +1,5 @@
 extension DefaultsSuite.Selection {
-    /// One or more keys, with their former names.
+    /// One or more keys.
     ///
     /// ```swift
     /// try DefaultsSuite.standard.move(.keys(.quality, .mode), to: group)
@@ -12,8 +12,8 @@ extension DefaultsSuite.Selection {
         return .keys(keys)
     }
 
-    /// The keys, with their former names.
+    /// The keys.
     public static func keys(_ keys: some Sequence<AnyDefaultKey>) -> DefaultsSuite.Selection {
-        DefaultsSuite.Selection(names: .named(keys.map { [$0.name] + $0.formerNames }))
+        .keys(keys.map(\.name))
     }
 }

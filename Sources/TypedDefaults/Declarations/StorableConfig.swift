@@ -33,14 +33,14 @@ public protocol StorableConfigType: SendableMetatype {}
 /// the same name in different modules or functions share their settings, and the failure handler
 /// receives a *conflict*.
 ///
-/// If you rename a property, list its former names:
-/// `@Stored(formerly: ["userName"]) var name = ""`. If you rename the class, override
-/// ``formerNames``. To find a rename by accident, compare ``allKeys`` with a list in a test.
+/// If you rename a property or the class, move what is stored in a step of a ``DefaultsMigrator``;
+/// see <doc:ChangingYourSettings>. To find a rename by accident, compare ``allKeys`` with a list in
+/// a test.
 ///
-/// A value under a key with dots, `<identifier>.<class>.<property>`, is read until a value is
-/// stored under the key with slashes. The first write moves it. The same applies to a property with
-/// an explicit key of the form `<identifier>/<class>/<property>`. On Apple platforms, a change that
-/// another process makes to a key with dots is noticed only when this process changes a setting.
+/// Earlier programs stored the values under keys with dots, `<identifier>.<class>.<property>`. The
+/// first instance moves those whose key with slashes has no value, in one commit. The same applies
+/// to a property with an explicit key of the form `<identifier>/<class>/<property>`. If that fails,
+/// the failure handler receives the error, and the next instance tries again.
 open class StorableConfigBase {
     private let suite: DefaultsSuite
     private var settings: [any AnyStored] = []
@@ -58,42 +58,24 @@ open class StorableConfigBase {
         precondition(
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
         let identifier = identifier ?? DefaultsSuite.programIdentifier
-        let name = stableName(of: type)
-        let prefix = "\(identifier).\(name)"
-        suite.core.declare(
-            suite.withPrefix(keyWithoutDots(prefix)), .inForm(DeclaredForm(type, .codable)))
+        let prefix = "\(identifier).\(stableName(of: type))"
+        suite.core.declare(suite.withPrefix(keyWithoutDots(prefix)), DeclaredForm(type, .codable))
+        var names: [(dotted: String, key: String)] = []
         settings = storedProperties(of: self).map { label, property in
             let derived = "\(prefix).\(label)"
             let key = property.pinnedKey ?? keyWithoutDots(derived)
             // A pinned key of this program may be the derived key of a property that was renamed.
             let dotted = property.pinnedKey.map { dottedKey($0, of: identifier) } ?? derived
-            let names = (property.pinnedKey == nil ? [label] : []) + property.formerNames
-            let former = ([name] + type.formerNames).flatMap { type in names.map { "\(identifier).\(type).\($0)" } }
-            property.bind(
-                to: suite, key,
-                formerKeys: (dotted.map { [$0] } ?? [])
-                    + former.flatMap { [keyWithoutDots($0), $0] }.filter { $0 != key && $0 != dotted })
+            if let dotted { names.append((dotted, key)) }
+            property.bind(to: suite, key)
             return property
         }
-        let keys = settings.flatMap { [$0.key] + $0.formerKeys }
+        let keys = settings.map(\.key) + names.map(\.dotted)
         precondition(
             Set(keys.map(ByteString.init)).count == keys.count,
-            "Two properties of \(type) share a key or a former key: \(keys)")
+            "Two properties of \(type) share a key, with slashes or with dots: \(keys)")
+        DottedKeys.move(names, of: type, in: suite.current)
     }
-
-    /// The former names of the class, newest first, with its enclosing types, as in
-    /// `Camera.Config`. Empty by default.
-    ///
-    /// ```swift
-    /// final class AppConfig: StorableConfig {
-    ///     override class var formerNames: [String] { ["AppSettings"] }
-    ///     @Stored var userName = ""
-    /// }
-    /// ```
-    ///
-    /// A value under a former name of the class is read until a value is stored under the current
-    /// name. The first write moves it. Subclasses inherit the names.
-    open class var formerNames: [String] { [] }
 }
 
 extension StorableConfigBase {
@@ -118,7 +100,7 @@ extension StorableConfigBase {
     }
 
     /// Resets all properties to their defaults, in one commit.
-    public func reset() { suite.remove(settings.flatMap { [$0.key] + $0.formerKeys }) }
+    public func reset() { suite.remove(allKeys) }
 
     private func values(
         _ value: (any AnyStored) throws(DefaultsError) -> PropertyList?
@@ -132,6 +114,38 @@ extension StorableConfigBase {
             }
         }
         return values
+    }
+}
+
+/// Moves values that earlier programs stored under keys with dots.
+private enum DottedKeys {
+    /// The suites in which nothing is left to move, by suite, class and first key.
+    private static let moved = Locked<[ByteString: WeakSuite]>([:])
+    private struct WeakSuite { weak var identity: SuiteCore.Identity? }
+
+    /// Moves the values whose key with slashes has none, as one commit. Looks for them once for
+    /// each class and suite.
+    static func move(_ names: [(dotted: String, key: String)], of type: Any.Type, in suite: DefaultsSuite) {
+        guard let first = names.first else { return }
+        let identity = suite.core.identity
+        let id = ByteString(
+            "\(UInt(bitPattern: ObjectIdentifier(identity))) \(UInt(bitPattern: ObjectIdentifier(type)))"
+                + " \(suite.withPrefix(first.dotted))")
+        guard moved.withLock({ $0[id]?.identity !== identity }) else { return }
+        do {
+            func isDue(_ name: (dotted: String, key: String)) throws(DefaultsError) -> Bool {
+                guard try suite.stored(name.dotted) != nil else { return false }
+                return try suite.stored(name.key) == nil
+            }
+            if try names.contains(where: isDue) {
+                try suite.update { contents in
+                    for name in names where try isDue(name) { contents.rename(name.dotted, to: name.key) }
+                }
+            }
+            moved.withLock { $0[id] = WeakSuite(identity: identity) }
+        } catch let error as DefaultsError {
+            suite.core.report(error)
+        } catch {}  // Nothing here throws another error.
     }
 }
 

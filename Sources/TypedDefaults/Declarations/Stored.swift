@@ -18,19 +18,14 @@ extension StorableConfigBase {
         /// copy.
         private final class Binding {
             let pinnedKey: String?
-            /// The former names of the property, newest first.
-            let formerNames: [String]
             let makeKey: (String) -> DefaultKey<Value>
             /// A ``Bound``. Not an optional of its type, which generic code would look up at each
             /// use.
             @exclusivity(unchecked)
             var bound: AnyObject?
 
-            init(
-                _ pinnedKey: String?, _ formerNames: [String], _ makeKey: @escaping (String) -> DefaultKey<Value>
-            ) {
+            init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
                 self.pinnedKey = pinnedKey
-                self.formerNames = formerNames
                 self.makeKey = makeKey
             }
         }
@@ -40,10 +35,8 @@ extension StorableConfigBase {
         }
         private let binding: Binding
 
-        private init(
-            _ pinnedKey: String?, _ formerNames: [String], _ makeKey: @escaping (String) -> DefaultKey<Value>
-        ) {
-            binding = Binding(pinnedKey, formerNames, makeKey)
+        private init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {
+            binding = Binding(pinnedKey, makeKey)
         }
 
         // Not in an extension: without an initializer here, the compiler finds no initial value for
@@ -53,10 +46,8 @@ extension StorableConfigBase {
         /// - Parameters:
         ///   - wrappedValue: The default.
         ///   - key: The key; `nil` to derive it from the property's name.
-        ///   - formerly: The former names of the property, newest first. A value under a former
-        ///     name is read until a value is stored under the key. The first write moves it.
-        public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) where Value: Codable {
-            self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
+            self.init(key) { DefaultKey($0, default: wrappedValue) }
         }
 
         var name: SettingName? { binding.bound == nil ? nil : projectedValue.name }
@@ -105,20 +96,17 @@ public struct Stored<Value> {
     /// Unavailable.
     public var wrappedValue: Value
     /// Unavailable.
-    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) { fatalError("unavailable") }
+    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
     /// Unavailable.
-    public init(_ key: String? = nil, formerly: [String] = []) { fatalError("unavailable") }
+    public init(_ key: String? = nil) { fatalError("unavailable") }
 }
 
 /// A `@Stored` property of any type.
 protocol AnyStored {
     /// The key in the declaration; `nil` if the key is derived from the property's name.
     var pinnedKey: String? { get }
-    /// The former names of the property, newest first.
-    var formerNames: [String] { get }
-    func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String])
+    func bind(to suite: DefaultsSuite, _ key: String)
     var key: String { get }
-    var formerKeys: [String] { get }
     var kind: ConversionKind { get }
     func encodedValue() throws(DefaultsError) -> PropertyList?
     func encodedDefault() throws(DefaultsError) -> PropertyList?
@@ -126,14 +114,10 @@ protocol AnyStored {
 
 extension StorableConfigBase.Stored: AnyStored {
     var pinnedKey: String? { binding.pinnedKey }
-    var formerNames: [String] { binding.formerNames }
 
-    func bind(to suite: DefaultsSuite, _ key: String, formerKeys: [String]) {
-        bind(UserDefault(binding.makeKey(key).formerly(formerKeys), in: suite))
-    }
+    func bind(to suite: DefaultsSuite, _ key: String) { bind(UserDefault(binding.makeKey(key), in: suite)) }
 
     var key: String { projectedValue.key.name }
-    var formerKeys: [String] { projectedValue.key.declaration.formerNames }
     var kind: ConversionKind { projectedValue.key.declaration.conversion.kind }
     func encodedValue() throws(DefaultsError) -> PropertyList? {
         try projectedValue.key.declaration.conversion.encode(projectedValue.value)
@@ -146,54 +130,50 @@ extension StorableConfigBase.Stored: AnyStored {
 // One initializer for each other kind of type, as with `DefaultKey`.
 extension StorableConfigBase.Stored {
     /// Creates a property of an optional `Codable` type.
-    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = [])
+    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped? {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of a ``DefaultConvertible`` type.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) where Value: DefaultConvertible {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+    public init(wrappedValue: Value, _ key: String? = nil) where Value: DefaultConvertible {
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of an optional ``DefaultConvertible`` type.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = [])
+    public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped? {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of a type that is stored as its raw value.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = [])
+    public init(wrappedValue: Value, _ key: String? = nil)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of an optional type that is stored as its raw value.
     @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = []
-    )
+    public init<Wrapped: RawRepresentable & Sendable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of a ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = [])
+    public init(wrappedValue: Value, _ key: String? = nil)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     /// Creates a property of an optional ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        wrappedValue: Value = nil, _ key: String? = nil, formerly: [String] = []
-    )
+    public init<Wrapped: DefaultConvertible & RawRepresentable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(key, formerly) { DefaultKey($0, default: wrappedValue) }
+        self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
     @_disfavoredOverload
@@ -202,12 +182,12 @@ extension StorableConfigBase.Stored {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(wrappedValue: Value, _ key: String? = nil, formerly: [String] = []) { fatalError("unavailable") }
+    public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
 
     @_disfavoredOverload
     @available(
         *, unavailable,
         message: "a setting needs a default value, unless it is optional: @Stored(\"user-name\") var userName = \"\""
     )
-    public init(_ key: String, formerly: [String] = []) { fatalError("unavailable") }
+    public init(_ key: String) { fatalError("unavailable") }
 }

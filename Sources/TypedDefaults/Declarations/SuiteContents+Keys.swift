@@ -33,6 +33,6 @@ extension SuiteContents {
     /// Returns whether a value is stored under the key, even if it cannot be read.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
         if let edit = edits[ByteString(key.name)] { return edit != nil }
-        return ([key.name] + key.declaration.formerNames).contains { stored($0) != nil || base.isUnknown($0) }
+        return stored(key.name) != nil || base.isUnknown(key.name)
     }
 }

@@ -5,122 +5,121 @@
 // value has the default `nil`.
 extension UserDefault {
     /// Creates the setting for a property of a `Codable` type; its initial value is the default.
-    public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: Codable {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for an optional property of a `Codable` type; the default is `nil`
     /// without an initial value.
-    public init<Wrapped: Codable>(
-        wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+    public init<Wrapped: Codable>(wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard)
+    where Value == Wrapped? {
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for a property of a ``DefaultConvertible`` type; its initial value is
     /// the default.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for an optional property of a ``DefaultConvertible`` type; the default
     /// is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
-        wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped? {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for a property of a type with a raw value; its initial value is the
     /// default.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for an optional property of a type with a raw value; the default is
     /// `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
-        wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for a property of a ``DefaultConvertible`` type that also has a raw
     /// value; its initial value is the default.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard)
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
     /// Creates the setting for an optional property of a ``DefaultConvertible`` type that also has
     /// a raw value; the default is `nil` without an initial value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        wrappedValue: Value = nil, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard
+        wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 }
 
 // As a static setting: `static let launchCount = UserDefault("launchCount", default: 9)`.
 extension UserDefault {
     /// Creates a setting of a `Codable` type.
-    public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard)
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: Codable {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of a ``DefaultConvertible`` type.
     @_disfavoredOverload
-    public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard)
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of an optional of a ``DefaultConvertible`` type.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(
-        _ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard
+        _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped? {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of a type with a raw value.
     @_disfavoredOverload
-    public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard)
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of an optional of a type with a raw value.
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard
+        _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of a ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
-    public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard)
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of an optional of a ``DefaultConvertible`` type that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard
+        _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 }
 
@@ -135,9 +134,9 @@ extension UserDefault {
 
     /// Creates the setting for a property without an initial value:
     /// `@UserDefault("launchCount", defaultValue: 9) var launchCount: Int`.
-    public init(_ name: String, formerly: String..., defaultValue: Value, in suite: DefaultsSuite = .standard)
+    public init(_ name: String, defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: Codable {
-        self.init(DefaultKey(name, default: defaultValue).formerly(formerly), in: suite)
+        self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 }
 
@@ -155,7 +154,7 @@ extension UserDefault {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(wrappedValue: Value, _ name: String, formerly: String..., in suite: DefaultsSuite = .standard) {
+    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")
     }
 
@@ -165,7 +164,7 @@ extension UserDefault {
         message:
             "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
     )
-    public init(_ name: String, formerly: String..., default defaultValue: Value, in suite: DefaultsSuite = .standard) {
+    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")
     }
 
@@ -175,5 +174,5 @@ extension UserDefault {
         message:
             "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
     )
-    public init(_ name: String, formerly: String..., in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
+    public init(_ name: String, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
 }

@@ -15,8 +15,7 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
     ///
     /// - Parameters:
     ///   - suite: The suite of the setting.
-    ///   - key: A key for a second setting of the same type, without former keys; `nil` for the
-    ///     type's own key.
+    ///   - key: A key for a second setting of the same type; `nil` for the type's own key.
     public init(in suite: DefaultsSuite = .standard, key: String? = nil) where Default: DefaultConvertible {
         if let key {
             setting = Setting(suite, key: key, .convertible)

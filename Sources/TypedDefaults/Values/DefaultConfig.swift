@@ -24,9 +24,6 @@ public protocol DefaultConfig: DefaultConvertible, Codable {
 }
 
 extension DefaultConfig {
-    /// A new instance of the type.
-    public static var fallback: Self? { Self() }
-
     /// The default of the type, which is created once.
     static var defaultInstance: Self { DefaultInstances.instance(of: self) }
 }
@@ -35,8 +32,8 @@ extension DefaultConvertible {
     /// The value that supplies properties which a stored value lacks.
     static var filling: Self? {
         func instance<Config: DefaultConfig>(of type: Config.Type) -> Self? { Config.defaultInstance as? Self }
-        if let type = self as? any DefaultConfig.Type { return instance(of: type) }
-        return readFallback(of: self)
+        guard let type = self as? any DefaultConfig.Type else { return nil }
+        return instance(of: type)
     }
 }
 
@@ -47,9 +44,8 @@ private enum DefaultInstances {
         let id = ObjectIdentifier(type)
         // Safe: the box for the identity of a type has that type.
         if let known = instances.withLock({ $0[id] }) { return unsafeDowncast(known, to: Box<Config>.self).value }
-        // Create the default outside the lock, because this runs code of the program. A type
-        // written for an earlier version has its own `fallback`.
-        let made = Box(readFallback(of: type) ?? type.init())
+        // Create the default outside the lock, because this runs code of the program.
+        let made = Box(type.init())
         let kept = instances.withLock { instances in
             if let known = instances[id] { return known }
             instances[id] = made
@@ -57,20 +53,4 @@ private enum DefaultInstances {
         }
         return unsafeDowncast(kept, to: Box<Config>.self).value
     }
-}
-
-// The requirement is deprecated for types that implement it, but this library still reads it.
-private protocol FallbackReading {
-    associatedtype Value
-    static var value: Value? { get }
-}
-
-private enum Fallback<Value: DefaultConvertible>: FallbackReading {
-    @available(*, deprecated)
-    static var value: Value? { Value.fallback }
-}
-
-private func readFallback<Value: DefaultConvertible>(of type: Value.Type) -> Value? {
-    func read<Reading: FallbackReading>(_ reading: Reading.Type) -> Reading.Value? { reading.value }
-    return read(Fallback<Value>.self)
 }

@@ -30,12 +30,6 @@ public protocol DefaultConvertible: Sendable {
     /// Two types with the same key in one suite overwrite each other's values.
     static var key: String { get }
 
-    /// The former keys of the setting, newest first. Empty by default.
-    ///
-    /// A value under a former key is read until a value is stored under ``key``. The first write
-    /// moves it, in one commit.
-    static var formerKeys: [String] { get }
-
     /// Creates the value from a stored object; `nil` if the object does not represent a value.
     ///
     /// - Parameter object: A `Bool`, `Int` (`UInt64` above `Int.max`), `Double`, `String`, `Data`,
@@ -45,22 +39,6 @@ public protocol DefaultConvertible: Sendable {
 
     /// Returns the value as an object of one of the types that ``init(_:)`` receives.
     func serialize() -> Any
-
-    /// The value that fills in properties which a stored value lacks. `nil` makes such a value
-    /// unreadable.
-    @available(
-        *, deprecated,
-        message: "conform to DefaultConfig, whose init() makes the default and fills in missing properties"
-    )
-    static var fallback: Self? { get }
-}
-
-extension DefaultConvertible {
-    /// `nil`: a stored value that lacks a property is unreadable.
-    public static var fallback: Self? { nil }
-
-    /// Empty: the setting has no former keys.
-    public static var formerKeys: [String] { [] }
 }
 
 extension DefaultConvertible where Self: Codable {

@@ -76,11 +76,10 @@ extension DefaultConvertible where Self: Codable {
     /// Implements the default `init?(_:)`.
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
-        let isTolerant = Self.self is any DefaultConfig.Type
         @Sendable func box(
             _ stored: StoredValue, _ mode: DecodingMode
         ) -> Result<any AnyObject & Sendable, DefaultsError> {
-            Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, isTolerant: isTolerant)
+            Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling)
         }
         if let probe {
             probe.found.withLock { $0.decoding = .init(box) }

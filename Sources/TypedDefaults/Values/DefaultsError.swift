@@ -44,7 +44,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let timedOut = Kind(code: .timedOut)
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind(code: .nestedWrite)
-        /// Two declarations of one key contradict each other. Both continue to work as declared.
+        /// Two declarations of one key contradict each other, and both continue to work as
+        /// declared. Or a value that was to be renamed was copied, because its new key has another.
         public static let conflict = Kind(code: .conflict)
         /// The value was written, but the system will soon accept no more values. Only failure
         /// handlers receive this error.

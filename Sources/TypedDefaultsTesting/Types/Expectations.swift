@@ -71,7 +71,7 @@ public func expectStored<Value: Codable & Equatable & Sendable>(
 ///
 /// The fixture is the name of a file in the folder `Fixtures` beside the test, in the format of
 /// `SuiteContents.json()` and `typed-defaults export`. A whole export will do: the value is read
-/// from the key of the type, or from one of its former keys.
+/// from the key of the type.
 public func expectReads<Value: DefaultConvertible & Equatable>(
     fixture: String, as type: Value.Type, equals expected: Value,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

@@ -16,10 +16,9 @@ struct ExpectationsTests {
         var isHidden = false
         enum CodingKeys: String, CodingKey { case name }
     }
-    /// Reads what an earlier version stored under other names.
+    /// Has other names for what an earlier version stored.
     struct Renamed: DefaultConfig, Equatable {
-        static let key = "NewCamera"
-        static let formerKeys = ["Camera"]
+        static let key = "Camera"
         var resolution = "none"
         var zoom = 0.0
         enum CodingKeys: String, CodingKey {

@@ -1,6 +1,6 @@
 import TypedDefaults
 
-/// The second version: everything that needs no migration.
+/// The second version: renames, and everything that needs no migration.
 enum V2: AppVersion {
     static let number = 2
 
@@ -23,22 +23,33 @@ enum V2: AppVersion {
         var license = "none"
     }
     static let profile = DefaultKey("profile", default: Profile(), form: .jsonData)
-    static let quality = DefaultKey("quality", formerly: "q", default: 0.8)
+    static let quality = DefaultKey("quality", default: 0.8)
     static let resolution = DefaultKey("resolution", default: "1280x720")
 
     struct Wrappers {
         @UserDefault var showsGrid: Bool
         init(_ suite: DefaultsSuite) { _showsGrid = UserDefault(wrappedValue: false, "showsGrid", in: suite) }
     }
+
+    static let migrator: DefaultsMigrator = {
+        var migrator = DefaultsMigrator()
+        migrator.register("2.0: longer names") { contents in
+            contents.rename("q", to: "quality")
+            contents.rename(prefix: "app/AppSettings/", to: "app/Preferences/")
+            contents.rename("app/Preferences/userName", to: "app/Preferences/name")
+        }
+        return migrator
+    }()
 }
 
 private final class Preferences: StorableConfig {
-    override class var formerNames: [String] { ["AppSettings"] }
-    @Stored(formerly: ["userName"]) var name = ""
+    @Stored var name = ""
     @Stored var launches = 0
 }
 
 extension V2 {
+    static func launch(_ suite: DefaultsSuite) throws { try suite.migrate(migrator) }
+
     static func read(_ suite: DefaultsSuite) -> [String: String] {
         let camera = PersistentStore<Camera>(in: suite).value
         let preferences = Preferences(in: suite, identifier: "app")

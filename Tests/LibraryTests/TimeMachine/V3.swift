@@ -1,6 +1,6 @@
 import TypedDefaults
 
-/// The third version, with two migrations.
+/// The third version, with two more migrations.
 enum V3: AppVersion {
     static let number = 3
 
@@ -25,7 +25,7 @@ enum V3: AppVersion {
         var year: Int?
     }
     static let profile = DefaultKey("profile", default: Profile(), form: .jsonData)
-    static let quality = DefaultKey("quality", formerly: "q", default: 0.8)
+    static let quality = DefaultKey("quality", default: 0.8)
     static let width = DefaultKey("width", default: 1280)
     static let height = DefaultKey("height", default: 720)
 
@@ -36,6 +36,11 @@ enum V3: AppVersion {
 
     static let migrator: DefaultsMigrator = {
         var migrator = DefaultsMigrator()
+        migrator.register("2.0: longer names") { contents in
+            contents.rename("q", to: "quality")
+            contents.rename(prefix: "app/AppSettings/", to: "app/Preferences/")
+            contents.rename("app/Preferences/userName", to: "app/Preferences/name")
+        }
         migrator.register("3.0: width and height") { contents in
             guard case .string(let resolution)? = contents["resolution"] else { return }
             let sides = resolution.split(separator: "x").compactMap { Int($0) }
@@ -57,8 +62,7 @@ enum V3: AppVersion {
 }
 
 private final class Preferences: StorableConfig {
-    override class var formerNames: [String] { ["AppSettings"] }
-    @Stored(formerly: ["userName"]) var name = ""
+    @Stored var name = ""
     @Stored var launches = 0
 }
 

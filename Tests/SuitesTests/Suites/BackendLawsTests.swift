@@ -28,7 +28,7 @@ struct BackendLawsTests {
         }
     }
 
-    #if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+    #if canImport(Darwin) || canImport(AppleFoundation)
         @Test(arguments: BackendLaw.all) func lawsOfUserDefaults(law: BackendLaw) async throws {
             let name = makeSuiteName()
             let backend = UserDefaultsBackend(UserDefaults(suiteName: name)!, suiteName: name)

@@ -23,18 +23,6 @@ struct DefaultsSuiteTests {
         #expect(failures.kinds == [.refused])
     }
 
-    @Test func theChangesOfASuiteAreThoseOfItsDeclaredKeys() async {
-        let suite = DefaultsSuite.inMemory()
-        let count = UserDefault(DefaultKey("count", default: 0), in: suite)
-        var changes = suite.changes.makeAsyncIterator()
-        suite[DefaultKey<PropertyList?>("raw")] = 1
-        count.value = 1
-        count.value = 2
-        let change = await changes.next()
-        #expect(change?.keys.contains("count") == true)
-        #expect(change?.origin == .local)
-    }
-
     @Test func noSettingOutsideOfUserDefaultsIsManaged() {
         let setting = UserDefault(DefaultKey("count", default: 0), in: .inMemory())
         #expect(!setting.isManaged)

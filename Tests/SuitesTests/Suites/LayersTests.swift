@@ -48,9 +48,9 @@ struct LayersTests {
 
     @Test func aSettingDeclaredLaterHasTheValueOfTheLayer() {
         let suite = DefaultsSuite.inMemory(["number": 5])
-        suite.layers = arguments("-number", "7", "-old", "8")
+        suite.layers = arguments("-number", "7", "-new", "8")
         #expect(suite[number] == 7)
-        #expect(UserDefault("new", formerly: "old", default: 0, in: suite).value == 8)
+        #expect(UserDefault("new", default: 0, in: suite).value == 8)
         #expect(suite[DefaultKey<PropertyList?>("number")] == "7")
     }
 
@@ -153,7 +153,7 @@ struct LayersTests {
         let suite = DefaultsSuite.inMemory()
         let setting = UserDefault(number, in: suite)
         let heard = Guarded<[SuiteChange]>([])
-        let token = suite.observe { change in heard.withLock { $0.append(change) } }
+        let token = suite.observeAll { change in heard.withLock { $0.append(change) } }
         suite.layers = arguments("-number", "7")
         #expect(heard.withLock { $0 } == [])
         setting.value = 5

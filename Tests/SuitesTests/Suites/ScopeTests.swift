@@ -5,7 +5,6 @@ import Testing
 
 extension DefaultKey<Double> {
     fileprivate static var quality: DefaultKey { DefaultKey("quality", default: 0.8) }
-    fileprivate static var grade: DefaultKey { DefaultKey("grade", default: 0.1).formerly(["quality"]) }
 }
 
 /// Each test runs on each backend.
@@ -74,25 +73,12 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func formerKeysAreReadInTheScope(backend: Backend) throws {
-        try backend.withSuite { suite throws in
-            let scope = suite.scoped("user-1/")
-            suite[.quality] = 0.1
-            #expect(scope[.grade] == 0.1)
-            scope[.quality] = 0.5
-            #expect(scope[.grade] == 0.5)
-            try scope.update { contents throws in #expect(contents[.grade] == 0.5) }
-            scope[.grade] = 0.6
-            #expect(try suite.keys() == ["quality", "user-1/grade"])
-        }
-    }
-
     @Test(arguments: Backend.allCases) func observersOfAScopeReceiveOnlyItsKeys(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")
             let keys = Guarded<[[String]]>([])
             let tokens = [
-                scope.observe { change in keys.withLock { $0.append(change.keys) } },
+                scope.observeAll { change in keys.withLock { $0.append(change.keys) } },
                 scope.observeAll(prefix: "q") { change in keys.withLock { $0.append(change.keys) } },
             ]
             suite[.quality] = 0.1

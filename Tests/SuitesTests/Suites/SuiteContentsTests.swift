@@ -140,29 +140,6 @@ struct SuiteContentsTests {
         #expect(contents.1 == ["x": 1])
     }
 
-    @Test(arguments: Backend.allCases) func typedEditsDeclareTheirKeys(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let changes = Guarded<[[String]]>([])
-            let token = suite.observe { change in changes.withLock { $0.append(change.keys) } }
-            defer { token.cancel() }
-            try suite.update { $0[DefaultKey("declared", default: 0)] = 1 }
-            #expect(changes.withLock { $0 } == [["declared"]])
-        }
-    }
-
-    @Test func anUnreadableValueUnderAFormerNameIsKept() throws {
-        final class AppConfig: StorableConfig { @Stored var userName = "" }
-        let suite = DefaultsSuite.inMemory(["app.SuiteContentsTests.AppConfig.userName": 5])
-        suite.onFailure = { _ in }
-        let config = AppConfig(in: suite, identifier: "app")
-        let key = "app/SuiteContentsTests/AppConfig/userName"
-        #expect(config.allKeys == [key])
-        try suite.update { $0[key] = "x" }
-        let contents = try suite.contents()
-        #expect(contents.keys == [key, "\(key).unreadable"])
-        #expect(contents["\(key).unreadable"] == 5)
-    }
-
     @Test(arguments: Backend.allCases) func replacingTheContentsRemovesOtherKeys(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[number] = 1

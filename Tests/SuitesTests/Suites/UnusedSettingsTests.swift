@@ -48,12 +48,12 @@ struct UnusedSettingsTests {
         let failures = Failures(of: suite)
         let key = DefaultKey("held", default: 0)
         let held = UserDefault(key, in: suite).store
-        let (received, declared, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
+        let (received, all, tracked) = (Guarded<[Int?]>([]), Guarded<[[String]]>([]), Guarded(0))
         let tokens = [
             UserDefault(DefaultKey("observed", default: 0), in: suite).store.observe { change in
                 received.withLock { $0.append(change.newValue) }
             },
-            suite.observe { change in declared.withLock { $0.append(change.keys) } },
+            suite.observeAll { change in all.withLock { $0.append(change.keys) } },
         ]
         withObservationTracking {
             _ = suite[DefaultKey("tracked", default: 0)]
@@ -74,7 +74,7 @@ struct UnusedSettingsTests {
         #expect(held.get() == 1)
         #expect(received.withLock { $0 } == [2])
         #expect(tracked.withLock { $0 } == 1)
-        #expect(declared.withLock { $0 } == [["held"], ["observed"], ["tracked"], ["other-7"], ["other-7"]])
+        #expect(all.withLock { $0 } == [["held"], ["observed"], ["tracked"], ["other-7"], ["other-7"]])
         // Each failure is reported once.
         #expect(failures.kinds == [.unreadable, .unreadable])
         for token in tokens { token.cancel() }

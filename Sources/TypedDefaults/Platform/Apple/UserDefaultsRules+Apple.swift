@@ -24,17 +24,6 @@ import SettingsFile
         static func synchronize(_ defaults: UserDefaults, domain: String?) -> Bool {
             domain == standard ? CFPreferencesAppSynchronize(kCFPreferencesCurrentApplication) : defaults.synchronize()
         }
-        static let skipsEqualValues = false
-        static func path(domain: String) -> String? { nil }
-        static func obstacle(domain: String) -> DefaultsError? { nil }
-
-        /// Runs `body` without a lock: observers of `UserDefaults` are called during a write, and
-        /// must be able to read.
-        static func guarding<Result, Failure: Error>(
-            _ state: Locked<State>, _ body: () throws(Failure) -> Result
-        ) throws(Failure) -> Result {
-            try body()
-        }
 
         /// Throws for a NaN other than `Double.nan`: `CFNumber` has a single NaN object, so a sign
         /// or payload is lost.
@@ -76,11 +65,8 @@ import SettingsFile
                 || domain.map { defaults.objectIsForced(forKey: key, inDomain: $0) } ?? false
         }
 
-        /// Whether `UserDefaults` also reads other domains: the global domain and registered
-        /// values.
-        static let hasFallbackValues = true
-
-        /// Returns the value that `UserDefaults` reads if the domain has none.
+        /// Returns the value that `UserDefaults` reads if the domain has none: that of the global
+        /// domain, or the registered one.
         static func fallbackValue(_ key: String, _ defaults: UserDefaults) -> Any? {
             defaults.persistentDomain(forName: UserDefaults.globalDomain)?[key]
                 ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]

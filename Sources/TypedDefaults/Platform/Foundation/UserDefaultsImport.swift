@@ -1,5 +1,6 @@
 #if !canImport(Darwin) && UserDefaults
     import Foundation
+    import SettingsFile
 
     /// The result of importing settings from Foundation's `UserDefaults`.
     public struct UserDefaultsImport: Sendable {
@@ -32,18 +33,18 @@
         ///   file cannot be read or this suite cannot be written. In that case nothing is imported.
         public func importUserDefaults(suiteName: String? = nil) throws -> UserDefaultsImport {
             if let suiteName { try Self.check(name: suiteName) }
-            let domain = suiteName ?? UserDefaultsRules.standard
-            if let obstacle = domain.flatMap({ UserDefaultsRules.obstacle(domain: $0) }) { throw obstacle }
-            guard let path = domain.flatMap(UserDefaultsRules.path),
-                let data = FileManager.default.contents(atPath: path)
-            else { return UserDefaultsImport(file: nil, imported: [], kept: [], refused: []) }
+            guard let folder = SettingsFolder.path else {
+                throw DefaultsError(
+                    .unavailable, reason: "neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
+            }
+            // Foundation replaces invalid UTF-8 in a name in the same way.
+            let name = suiteName ?? String(decoding: SettingsFolder.executableName, as: UTF8.self)
+            let path = "\(folder)/\(name).plist"
+            guard let objects = try Self.objects(atPath: path) else {
+                return UserDefaultsImport(file: nil, imported: [], kept: [], refused: [])
+            }
             var values: [String: PropertyList] = [:]
             var refused: [DefaultsError] = []
-            // A process that is killed while Foundation writes leaves an empty file behind.
-            let root = data.isEmpty ? [:] : try? PropertyListSerialization.propertyList(from: data, format: nil)
-            guard let objects = root as? [String: Any] else {
-                throw DefaultsError(.unavailable, reason: "the file \(path) is damaged")
-            }
             for (key, object) in objects.sorted(by: { $0.key < $1.key }) {
                 do throws(DefaultsError) {
                     values[key] = try PropertyList(object)
@@ -54,6 +55,26 @@
             let report = try DefaultsSuite.inMemory(values).copy(.all, to: self)
             return UserDefaultsImport(
                 file: path, imported: report.moved, kept: report.kept, refused: refused + report.refused)
+        }
+
+        /// Returns the root of Foundation's property list; `nil` if there is no file.
+        private static func objects(atPath path: String) throws(DefaultsError) -> [String: Any]? {
+            var reason = ""
+            // Retry, because the file is truncated while another process rewrites it.
+            for _ in 0..<5 {
+                if let data = FileManager.default.contents(atPath: path) {
+                    // A process that is killed while Foundation writes leaves an empty file behind.
+                    if data.isEmpty { return [:] }
+                    let root = try? PropertyListSerialization.propertyList(from: data, format: nil)
+                    if let objects = root as? [String: Any] { return objects }
+                    reason = "is damaged"
+                } else {
+                    guard FileManager.default.fileExists(atPath: path) else { return nil }
+                    reason = "cannot be read"
+                }
+                usleep(20_000)
+            }
+            throw DefaultsError(.unavailable, reason: "the file \(path) \(reason)")
         }
     }
 #endif

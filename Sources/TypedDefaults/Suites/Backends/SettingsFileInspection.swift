@@ -1,51 +1,47 @@
 import SettingsFile
 
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    package import FoundationEssentials
 #else
-    public import Foundation
+    package import Foundation
 #endif
 
-/// The state of a settings file, and the values that can be recovered from a damaged one.
-///
-/// ```swift
-/// let inspection = try SettingsFileInspection(file: URL(filePath: "/home/me/.config/camera.defaults"))
-/// for problem in inspection.problems { print(problem) }
-/// ```
-public struct SettingsFileInspection: Sendable {
+/// The state of a settings file, and the values that can be recovered from a damaged one, for the
+/// command-line tool.
+package struct SettingsFileInspection: Sendable {
     private let file: FileInspection
     /// What is wrong, in phrases that follow the file's name and contain no stored value. Empty if
     /// nothing is wrong.
-    public var problems: [String] { file.problems }
+    package var problems: [String] { file.problems }
     /// Whether ``contents`` has all keys of the suite, including
     /// ``SuiteContents/unreadableKeys``. False if the file is damaged, or if the library cannot use
     /// it, because of its format, owner or folder.
     ///
     /// An unfinished record at the end, whose writer died, is a problem but not damage: its write
     /// has never returned, or was not flushed before a power failure.
-    public var isComplete: Bool { file.isComplete }
+    package var isComplete: Bool { file.isComplete }
     /// The version of the file format; `nil` if the header cannot be read.
-    public var version: Int? { file.version }
+    package var version: Int? { file.version }
     /// The number of times that the file was replaced; `nil` if the header cannot be read.
-    public var epoch: UInt64? { file.epoch }
+    package var epoch: UInt64? { file.epoch }
     /// The size of the file in bytes.
-    public var size: Int { file.size }
+    package var size: Int { file.size }
     /// The offset at which the last valid record ends, in bytes.
-    public var end: Int { file.end }
+    package var end: Int { file.end }
     /// The number of valid records.
-    public var records: Int { file.records }
+    package var records: Int { file.records }
     /// The approximate number of bytes that the current values take. Other records are superseded.
-    public var liveBytes: Int { file.liveBytes }
+    package var liveBytes: Int { file.liveBytes }
     /// The stored keys, sorted.
-    public var keys: [String] { file.keys }
+    package var keys: [String] { file.keys }
     /// The stored values.
-    public let contents: SuiteContents
+    package let contents: SuiteContents
     /// The last edit of each key in valid records after the damage, sorted by key; `nil` for a
     /// removal.
     ///
     /// These values are no longer part of the suite: the damage separates them from it, and newer
     /// values may have been written since.
-    public let salvageable: [(key: String, value: PropertyList?)]
+    package let salvageable: [(key: String, value: PropertyList?)]
 
     /// Reads a settings file and leaves it unchanged.
     ///
@@ -55,7 +51,7 @@ public struct SettingsFileInspection: Sendable {
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the file does
     ///   not exist or cannot be read.
-    public init(file: URL) throws {
+    package init(file: URL) throws {
         guard file.isFileURL, !file.hasDirectoryPath else {
             throw DefaultsError(.unavailable, reason: "a settings file needs a file URL that does not end with a slash")
         }

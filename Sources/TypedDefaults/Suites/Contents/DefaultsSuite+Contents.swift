@@ -44,7 +44,7 @@ extension DefaultsSuite {
             defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
             (result, edits) = try editsMade(to: base, by: body)
         }
-        var unreadable = base.unreadable + (try keepUnreadableValues(before: &edits, base))
+        var unreadable = base.unreadable
         for copy in try keepUnknownValues(before: edits, base) {
             unreadable.append(copy.error)
             // What was just kept is not removed by the same update.
@@ -90,12 +90,6 @@ extension DefaultsSuite {
             for (key, value) in contents.values { new[key] = .some(value) }
         }
         if let failure = contents.base.failure ?? base.failure { throw failure }
-        // A declaration would read a value under a former name again, unless the key has a value of
-        // its own.
-        let moved = new.filter { key, value in value == nil || base.value(key.string, includesFallback: false) == nil }
-        for key in formerKeys(of: moved.keys.map(\.string)) where new[ByteString(key)] == nil {
-            new[ByteString(key)] = .some(nil)
-        }
         for (key, value) in new where value?.isNested(deeperThan: PropertyList.depthLimit) == true {
             throw DefaultsError(.refused, key: withPrefix(key.string), reason: PropertyList.tooDeep)
         }
@@ -106,32 +100,6 @@ extension DefaultsSuite {
         return edits
     }
 
-    /// Adds copies of values under former names that the declared type cannot read, and that the
-    /// edits would remove.
-    private func keepUnreadableValues(
-        before edits: inout [ByteString: PropertyList?], _ base: SuiteContents.Base
-    ) throws(DefaultsError) -> [DefaultsError] {
-        var errors: [DefaultsError] = []
-        for (key, value) in edits where value != nil && base.value(key.string, includesFallback: false) == nil {
-            let whole = withPrefix(key.string)
-            for slot in core.slots(of: [whole]) where slot.key.hasSameBytes(as: whole) {
-                for former in slot.formerKeys.map(withoutPrefix) {
-                    guard let removal = edits[ByteString(former)], removal == nil,
-                        let old = base.value(former, includesFallback: false),
-                        case .failure(var error) = slot.decode(.tree(old))
-                    else { continue }
-                    let (first, latest) = base.copyKeys(of: key.string)
-                    let taken = base.value(first, includesFallback: false)
-                    let copy = (taken.map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
-                    edits[ByteString(copy)] = .some(old)
-                    SetAside.note(copy, in: &error)
-                    errors.append(error)
-                }
-            }
-        }
-        return errors
-    }
-
     /// Copies values that the backend itself cannot read before the edits overwrite them.
     private func keepUnknownValues(
         before edits: [ByteString: PropertyList?], _ base: SuiteContents.Base
@@ -139,18 +107,11 @@ extension DefaultsSuite {
         let unknown = base.unknownKeys
         guard !unknown.isEmpty else { return [] }
         var copies: [(key: String, error: DefaultsError)] = []
-        for (key, value) in edits where value != nil {
-            let names = [key.string] + formerKeys(of: [key.string])
-            for name in names where unknown.contains(ByteString(name)) && edits[ByteString(name)] != nil {
-                copies.append(try core.setAsideUnknownValue(of: withPrefix(name), as: withPrefix(key.string)))
-            }
+        for (key, value) in edits where value != nil && unknown.contains(key) {
+            let name = withPrefix(key.string)
+            copies.append(try core.setAsideUnknownValue(of: name, as: name))
         }
         return copies
-    }
-
-    /// Returns the former names of those keys in all declarations.
-    private func formerKeys(of keys: [String]) -> [String] {
-        core.formerKeys(of: keys.map(withPrefix)).map(withoutPrefix)
     }
 
     /// Returns all stored values as of one moment.

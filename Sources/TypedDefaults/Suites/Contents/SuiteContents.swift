@@ -59,9 +59,7 @@ extension SuiteContents {
         get { read(Config.key, Declaration<Config>.ofType) }
         set {
             let conversion = Conversion<Config>.convertible.optional
-            write(
-                newValue, Config.key,
-                Declaration<Config?>(Config.key, conversion, default: nil, formerNames: Config.formerKeys))
+            write(newValue, Config.key, Declaration<Config?>(Config.key, conversion, default: nil))
         }
     }
 
@@ -88,14 +86,6 @@ extension SuiteContents {
         return base.value(name, includesFallback: false)
     }
 
-    private func storedValue<Value>(_ name: String, _ declaration: Declaration<Value>) -> PropertyList? {
-        if let edit = edits[ByteString(name)] { return edit }
-        for name in [name] + declaration.formerNames {
-            if let value = stored(name) { return value }
-        }
-        return nil
-    }
-
     /// Returns the value of a key; `nil` if none is stored, or none that can be read.
     func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
         do throws(DefaultsError) { return try decoded(name, declaration) } catch {
@@ -108,20 +98,17 @@ extension SuiteContents {
     func load<Value>(_ name: String, _ declaration: Declaration<Value>) throws(DefaultsError) -> Value? {
         if let value = try decoded(name, declaration) { return value }
         if let failure = base.failure { throw failure }
-        guard edits[ByteString(name)] == nil else { return nil }
-        for name in [name] + declaration.formerNames where base.isUnknown(name) {
-            throw DefaultsError(
-                .unreadable, key: name, type: "\(Value.self)",
-                reason: "the stored bytes are not a value that this version can read")
-        }
-        return nil
+        guard edits[ByteString(name)] == nil, base.isUnknown(name) else { return nil }
+        throw DefaultsError(
+            .unreadable, key: name, type: "\(Value.self)",
+            reason: "the stored bytes are not a value that this version can read")
     }
 
     private func decoded<Value>(
         _ name: String, _ declaration: Declaration<Value>
     ) throws(DefaultsError) -> Value? {
         if !isMigrating { base.declare(name, declaration) }
-        var stored = storedValue(name, declaration)
+        var stored = stored(name)
         if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
         guard let stored else { return nil }
         do throws(DefaultsError) {
@@ -138,7 +125,7 @@ extension SuiteContents {
         if !isMigrating { base.declare(name, declaration) }
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
-            if let old = storedValue(name, declaration), old != new {
+            if let old = stored(name), old != new {
                 if !isMigrating, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
                     let merged = recovery.merged(into: tree)
                     new = merged.new
@@ -147,20 +134,19 @@ extension SuiteContents {
                     keep(old, of: name, unlessReadableAs: declaration)
                 }
             }
-            if new == nil || stored(name) == nil {
-                for name in declaration.formerNames where stored(name) != nil { self[name] = nil }
-            }
             self[name] = new
         } catch {
-            failure = failure ?? error.about(key: name)
+            fail(error.about(key: name))
         }
     }
 
+    mutating func fail(_ error: DefaultsError) { failure = failure ?? error }
+
     mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
-        if base.wasUnreadable(name), let old = storedValue(name, declaration) {
+        if base.wasUnreadable(name), let old = stored(name) {
             keep(old, of: name, unlessReadableAs: declaration)
         }
-        for name in [name] + declaration.formerNames { self[name] = nil }
+        self[name] = nil
     }
 
     /// Copies a value that cannot be read before it is overwritten.
@@ -177,7 +163,7 @@ extension SuiteContents {
     }
 
     /// Copies a value that is about to be overwritten.
-    private mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
+    mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
         var error = error.about(key: name)
         let (first, latest) = base.copyKeys(of: name)
         let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
@@ -313,9 +299,7 @@ extension SuiteContents {
         /// Declares a key to the suite that is read or written as the type of the declaration.
         func declare<Value>(_ name: String, _ declaration: Declaration<Value>) {
             guard case .suite(let suite) = state.withLock({ $0.source }) else { return }
-            // A key for a raw property list declares nothing.
-            guard declaration.conversion.kind != .propertyList else { return }
-            suite.core.declare(suite.withPrefix(name), declaration.declared)
+            suite.core.declare(suite.withPrefix(name), declaration.form)
         }
 
         /// Reads everything, so that copies of the contents stay as they are now.

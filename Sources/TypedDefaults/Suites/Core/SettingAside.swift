@@ -54,9 +54,7 @@ extension SuiteCore {
     ) throws(DefaultsError) {
         guard failure.kind == .unreadable, let key = failure.key else { throw failure }
         let copy = keepsUnreadable ? try setAsideUnknownValue(of: key, as: slot.key, failure) : nil
-        var edits = [(key: slot.key, value: new)]
-        for key in formerKeys(of: [slot.key]) where try isStored(key) { edits.append((key: key, value: nil)) }
-        try commit(edits, by: slot)
+        try commit([(slot.key, new)], by: slot)
         if let copy { report(copy.error) }
     }
 

@@ -21,6 +21,8 @@ import SettingsFile
 /// records the names of the steps that it has made under the key `TypedDefaults-migrations`, so
 /// each step runs once. Never rename, remove or reorder a step that was released; add a new one.
 ///
+/// For a renamed key, a step calls ``SuiteContents/rename(_:to:)``.
+///
 /// A step works on a ``SuiteContents`` value, so a test needs no suite:
 ///
 /// ```swift

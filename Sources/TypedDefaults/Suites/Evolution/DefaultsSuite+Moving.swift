@@ -16,9 +16,8 @@ extension DefaultsSuite {
     /// suite and a scope of it, or two scopes, it is one commit.
     ///
     /// A value that the destination already has is never overwritten: an equal one counts as moved,
-    /// and any other one keeps the value here. The same holds if the destination has a value under
-    /// a former name of the key, or under a key that has this one as a former name. Values are
-    /// moved as they are stored, under the names that they have.
+    /// and any other one keeps the value here. Values are moved as they are stored, under the names
+    /// that they have.
     ///
     /// Writers of both suites wait meanwhile. Over `UserDefaults`, which writes key by key, a move
     /// that was interrupted in the middle is also finished by the next call. Moving a suite to
@@ -49,8 +48,7 @@ extension DefaultsSuite {
     public struct Selection: Sendable {
         enum Names {
             case all
-            /// Keys, each with its former names.
-            case named([[String]])
+            case named([String])
             case matching(@Sendable (String) -> Bool)
         }
         let names: Names
@@ -58,12 +56,12 @@ extension DefaultsSuite {
         /// All that is stored, with the record of the migrations.
         public static let all = Selection(names: .all)
 
-        /// The keys, with former names that declarations in this program give them.
+        /// The keys.
         public static func keys(_ keys: some Sequence<String>) -> Selection {
-            Selection(names: .named(keys.map { [$0] }))
+            Selection(names: .named(Array(keys)))
         }
 
-        /// The stored keys that the closure returns true for, with their former names.
+        /// The stored keys that the closure returns true for.
         ///
         /// - Parameter isSelected: Takes the key, without the prefix of a scope. It can be called
         ///   more than once for a key, while the writers of the suites wait.
@@ -189,13 +187,8 @@ private struct Transfer {
     /// contradict.
     private func isTaken(_ name: String) throws(DefaultsError) -> Bool {
         if destination.core.backend.isManaged(destination.withPrefix(name)) { return true }
-        for name in family(of: name) {
-            // A setting stays whole: if one of its names cannot be read, the others stay as well.
-            let own = try source.stored(name)?.get()
-            let other = try destination.stored(name)
-            if let other, !isMove || own.map({ .success($0) }) != other { return true }
-        }
-        return false
+        let (own, other) = (try source.stored(name)?.get(), try destination.stored(name))
+        return other != nil && (!isMove || own.map { .success($0) } != other)
     }
 
     /// Stores what is moved in the destination, as one commit. What the destination refuses stays.
@@ -210,13 +203,10 @@ private struct Transfer {
                 guard [.refused, .managed].contains(error.kind), let key = error.key,
                     let refused = plan.moved.first(where: { destination.withPrefix($0.name).hasSameBytes(as: key) })
                 else { throw error }
-                let family = Set(family(of: refused.name).map(ByteString.init))
-                for moved in plan.moved where family.contains(ByteString(moved.name)) {
-                    var error = error
-                    error.key = source.withPrefix(moved.name)
-                    plan.refused.append(error)
-                }
-                plan.moved.removeAll { family.contains(ByteString($0.name)) }
+                var refusal = error
+                refusal.key = source.withPrefix(refused.name)
+                plan.refused.append(refusal)
+                plan.moved.removeAll { $0.name.hasSameBytes(as: refused.name) }
             }
         }
     }
@@ -252,13 +242,10 @@ private struct Transfer {
         case .matching(let isSelected):
             for key in try source.keysInScope() {
                 let name = source.withoutPrefix(key)
-                guard !name.hasSameBytes(as: DefaultsMigrator.recordKey) else { continue }
-                let keys = source.core.withSuccessors([key]).filter(source.isInScope)
-                if keys.contains(where: { isSelected(source.withoutPrefix($0)) }) { names.append(name) }
+                if !name.hasSameBytes(as: DefaultsMigrator.recordKey), isSelected(name) { names.append(name) }
             }
         case .named(let keys):
-            for name in Set(keys.flatMap { $0 + formerNames(of: $0) }.map(ByteString.init)).map(\.string)
-            where try source.stored(name) != nil {
+            for name in Set(keys.map(ByteString.init)).map(\.string) where try source.stored(name) != nil {
                 names.append(name)
             }
         }
@@ -268,25 +255,6 @@ private struct Transfer {
         }
         let record = names.filter { $0.hasSameBytes(as: DefaultsMigrator.recordKey) }
         return names.filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sortedByBytes() + record
-    }
-
-    private func formerNames(of names: [String]) -> [String] {
-        [source, destination].flatMap { suite in
-            suite.core.formerKeys(of: names.map(suite.withPrefix)).filter(suite.isInScope).map(suite.withoutPrefix)
-        }
-    }
-
-    /// The names under which the setting of that name may be stored, by all declarations.
-    private func family(of name: String) -> [String] {
-        var names = [name]
-        if case .named(let keys) = selection.names {
-            names += keys.filter { $0.contains { $0.hasSameBytes(as: name) } }.joined()
-        }
-        for suite in [source, destination] {
-            names += suite.core.withSuccessors([suite.withPrefix(name)]).filter(suite.isInScope).map(
-                suite.withoutPrefix)
-        }
-        return Set((names + formerNames(of: names)).map(ByteString.init)).map(\.string)
     }
 }
 

@@ -103,9 +103,7 @@ final class Layers: Sendable {
         var layered = LayeredValue()
         var refusal: DefaultsError?
         for layer in all {
-            guard let values = layer.values, !values.isEmpty else { continue }
-            let given = ([slot.key] + slot.formerKeys).lazy.compactMap { values[ByteString($0)] }.first
-            guard let given else { continue }
+            guard let given = layer.values?[ByteString(slot.key)] else { continue }
             do throws(DefaultsError) {
                 layered.value = try slot.storedForm(given).get()
                 break

@@ -80,14 +80,12 @@ extension DefaultsSuite {
             .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sorted()
     }
 
-    /// Removes the values of keys, and the values under their former names, in one commit.
+    /// Removes the values of keys, in one commit.
     ///
-    /// Each key of a ``StorableConfig`` has a former name, with dots. If removing fails, nothing is
-    /// removed, and ``onFailure`` receives the error.
+    /// If removing fails, nothing is removed, and ``onFailure`` receives the error.
     public func remove(_ keys: some Sequence<String>) {
         let suite = current
-        let keys = keys.map(suite.withPrefix)
-        let names = Set((keys + suite.core.formerKeys(of: keys)).map(ByteString.init))
+        let names = Set(keys.map { ByteString(suite.withPrefix($0)) })
         suite.core.removing { core throws(DefaultsError) in
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }

@@ -42,11 +42,9 @@ extension Conversion where Value: Codable {
 
     /// Decodes a value, replaces it if some parts cannot be read, and puts it into a `Box`.
     ///
-    /// - Parameters:
-    ///   - fallback: The value that supplies parts; `nil` if there is none.
-    ///   - isTolerant: Whether the value is replaced, and not only missing properties filled in.
+    /// - Parameter fallback: The value that supplies parts; `nil` if there is none.
     static func boxedByCodable(
-        _ stored: StoredValue, _ mode: DecodingMode, fallback: @autoclosure () -> Value?, isTolerant: Bool = true
+        _ stored: StoredValue, _ mode: DecodingMode, fallback: @autoclosure () -> Value?
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
         let log = mode == .recording ? DecodingLog() : nil
         do {
@@ -59,10 +57,7 @@ extension Conversion where Value: Codable {
         } catch {
             let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
             do {
-                return .success(
-                    try boxedAgain(
-                        stored.tree, mode, fallback: fallback, isMissing: isMissing,
-                        isTolerant: isTolerant && mode != .argument))
+                return .success(try boxedAgain(stored.tree, mode, fallback: fallback, isMissing: isMissing))
             } catch {
                 return .failure(DefaultsError(decoding: Value.self, error))
             }
@@ -77,7 +72,7 @@ extension Conversion where Value: Codable {
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
     @inline(never)
     private static func boxedAgain(
-        _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?, isMissing: Bool, isTolerant: Bool
+        _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?, isMissing: Bool
     ) throws -> Box<Value> {
         // A default of `nil` has no parts.
         let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
@@ -95,7 +90,7 @@ extension Conversion where Value: Codable {
             return box(value, repair.log, repair.recovery, of: tree)
         }
         if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
-        let isReplacing = isTolerant && defaultTree != nil
+        let isReplacing = mode != .argument && defaultTree != nil
         do { return try attempt(stored, .all, .missing) } catch {
             // A value whose own form is data is never read as JSON or a property list.
             if case .data(let data) = stored, !log.readsData, let foreign = ForeignData(data) {

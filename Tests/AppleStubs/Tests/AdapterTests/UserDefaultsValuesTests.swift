@@ -105,7 +105,7 @@ struct UserDefaultsValuesTests {
             let suite = suite(name, defaults)
             suite[number] = 6
             let changes = Guarded<[SuiteChange]>([])
-            let token = suite.observe { change in changes.withLock { $0.append(change) } }
+            let token = suite.observeAll { change in changes.withLock { $0.append(change) } }
             suite.removeAll()
             #expect(changes.now.count == 1)
             let keys = try suite.keys()

@@ -1,8 +1,7 @@
 import TypedDefaults
 
 extension DefaultsMigrator {
-    /// The changes of the reader's settings. `currentBook` needs no step: its key names the former
-    /// one.
+    /// The changes of the reader's settings.
     static let reader: DefaultsMigrator = {
         var migrator = DefaultsMigrator()
         migrator.register("2.0: one config for the page") { contents in
@@ -16,6 +15,7 @@ extension DefaultsMigrator {
                 contents[PageConfig.self].hyphenates = hyphenates
             }
         }
+        migrator.register("2.0: currentBook") { $0.rename("lastBook", to: "currentBook") }
         return migrator
     }()
 }

@@ -18,7 +18,7 @@ struct PageConfig: DefaultConfig, Equatable {
 }
 
 extension DefaultKey<String> {
-    static let currentBook = DefaultKey("currentBook", formerly: "lastBook", default: "")
+    static let currentBook = DefaultKey("currentBook", default: "")
 }
 
 /// The settings of one user of a reader for books.

@@ -74,20 +74,6 @@ struct UnknownValueTests: SettingsFileTests {
         }
     }
 
-    @Test func aWriteKeepsAnUnknownValueOfAFormerKey() throws {
-        try withFile { file in
-            let suite = open(file)
-            let setting = Setting<Int>(
-                suite, key: "number", number.declaration.conversion, formerKeys: ["old"])
-            open(file)[DefaultKey("other", default: 0)] = 1
-            try write([200, 1], forKey: "old", to: file)
-            try setting.save(2)
-            #expect(try setting.load() == 2)
-            #expect(try suite.keys() == ["number", "number.unreadable", "other"])
-            #expect(try bytes(forKey: "number.unreadable", in: file) == [200, 1])
-        }
-    }
-
     @Test func theContentsListAnUnknownValue() throws {
         try withFile { file in
             let suite = open(file)

@@ -24,11 +24,11 @@ struct SuiteChangeTests {
     private let count = DefaultKey("count", default: 0)
 
     private func record(
-        _ suite: DefaultsSuite, prefix: String? = nil
+        _ suite: DefaultsSuite, prefix: String = ""
     ) -> (received: Guarded<[SuiteChange]>, token: ObservationToken) {
         let received = Guarded<[SuiteChange]>([])
         let note: @Sendable (SuiteChange) -> Void = { change in received.withLock { $0.append(change) } }
-        return (received, prefix.map { suite.observeAll(prefix: $0, note) } ?? suite.observe(note))
+        return (received, suite.observeAll(prefix: prefix, note))
     }
 
     @Test(arguments: Backend.allCases) func aCommitOfSeveralKeysIsOneEvent(backend: Backend) throws {
@@ -48,45 +48,28 @@ struct SuiteChangeTests {
         }
     }
 
-    @Test func readingAllKeysDeclaresNone() throws {
-        let suite = DefaultsSuite.inMemory(["a": 1, "b": 2, "name": "kai"])
-        for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
-        let (received, token) = record(suite)
-        for key in try suite.keys() { #expect(suite[DefaultKey<PropertyList?>(key)] != nil) }
-        suite[name] = "miro"
-        suite.remove(["a"])
-        suite[DefaultKey<PropertyList?>("b")] = 3
-        let declared = UserDefault(DefaultKey<PropertyList?>("b"), in: suite)
-        declared.value = 4
-        token.cancel()
-        #expect(received.withLock { $0.map(\.keys) } == [["name"], ["b"]])
-    }
-
-    @Test func onlyDeclaredKeysOrKeysWithThePrefixAreReported() throws {
+    @Test func onlyKeysWithThePrefixAreReported() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
-        suite[DefaultKey("app.declared", default: 0)] = 1
-        let (declared, first) = record(suite)
-        let (prefixed, second) = record(suite, prefix: "app.")
-        let (all, third) = record(suite, prefix: "")
-        backend.write(1, forKey: "app.undeclared")
-        backend.write(2, forKey: "app.declared")
+        suite[DefaultKey("app.used", default: 0)] = 1
+        let (prefixed, first) = record(suite, prefix: "app.")
+        let (all, second) = record(suite)
+        backend.write(1, forKey: "app.unused")
+        backend.write(2, forKey: "app.used")
         backend.write(1, forKey: "elsewhere")
         suite[count] = 5
-        suite.remove(["elsewhere", "app.declared", "missing"])
-        #expect(declared.withLock { $0.map(\.keys) } == [["app.declared"], ["count"], ["app.declared"]])
-        #expect(
-            prefixed.withLock { $0.map(\.keys) } == [["app.undeclared"], ["app.declared"], ["app.declared"]])
+        suite.remove(["elsewhere", "app.used", "missing"])
+        #expect(prefixed.withLock { $0.map(\.keys) } == [["app.unused"], ["app.used"], ["app.used"]])
         #expect(prefixed.withLock { $0.map(\.origin) } == [.external, .external, .local])
         #expect(
             all.withLock { $0.map(\.keys) } == [
-                ["app.undeclared"], ["app.declared"], ["elsewhere"], ["count"], ["app.declared", "elsewhere"],
+                ["app.unused"], ["app.used"], ["elsewhere"], ["count"], ["app.used", "elsewhere"],
             ])
-        for token in [first, second, third] { token.cancel() }
+        for token in [first, second] { token.cancel() }
         #expect(!backend.isWatched)
     }
 
-    @Test func declaringAKeyLaterIsNotAChange() throws {
+    @Test func usingAKeyLaterIsNotAChange() throws {
         let backend = SpyBackend(["late": 7])
         let suite = DefaultsSuite(backend: backend)
         let (received, token) = record(suite)

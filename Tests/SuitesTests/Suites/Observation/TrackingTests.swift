@@ -116,7 +116,7 @@ struct TrackingTests {
     /// Checks a detail of the Observation framework that has no API: it retains the key paths that
     /// it tracks.
     @Test func theFrameworkRetainsTheKeyPathOfATrackedSlot() {
-        let slot = Slot("number", Conversion<Int>.codable, formerKeys: [])
+        let slot = Slot("number", Conversion<Int>.codable)
         #expect(!slot.noteAccess())
         let fired = Guarded(0)
         for count in 1...3 {

@@ -1,6 +1,6 @@
 import SettingsFile
 
-#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+#if canImport(Darwin) || canImport(AppleFoundation)
     #if canImport(AppleFoundation)
         public import AppleFoundation
     #else
@@ -13,8 +13,6 @@ import SettingsFile
     /// Values are stored as plain property list objects, so you can use keys that a program already
     /// has. Every `get` reads the raw object, because other code may write to `UserDefaults` at any
     /// time. It skips decoding if the object has not changed.
-    ///
-    /// ## On Apple platforms
     ///
     /// *Not tested on Apple platforms.*
     ///
@@ -49,18 +47,8 @@ import SettingsFile
     ///   ``DefaultsError/Kind/nestedWrite``.
     /// - **Two objects for one domain** are two suites, unless both pass the same name to
     ///   ``DefaultsSuite/init(userDefaults:suiteName:)``.
-    ///
-    /// ## On Linux
-    ///
-    /// ``DefaultsSuite/standard`` uses this backend on Apple platforms only. On Linux, it uses a
-    /// settings file. There this backend needs the package trait `UserDefaults`, saves in the
-    /// background within a second and at exit, and refuses every value that Foundation would
-    /// change. Two problems of Foundation remain. It rewrites the file in place, so a kill or a
-    /// full disk at that moment leaves the file empty. If two processes write at the same time, one
-    /// of them loses its changes, even to different keys.
     package final class UserDefaultsBackend: SystemBackend {
-        // Safe: documented as thread-safe on Apple platforms. On Linux, many threads used it
-        // without failures in tests. Locks protect calls that belong together.
+        // Safe: documented as thread-safe.
         private let shared: Unchecked<UserDefaults>
         var defaults: UserDefaults { shared.value }
         let state = Locked(UserDefaultsRules.State())
@@ -73,9 +61,6 @@ import SettingsFile
         private let domain: String?
         private let access: UserDefaultsAccess
         private let report = Locked<@Sendable (DefaultsError) -> Void>({ _ in })
-
-        /// The path of the file, which is known on Linux only.
-        package let location: String?
 
         /// Creates a backend for a `UserDefaults` object.
         ///
@@ -92,12 +77,7 @@ import SettingsFile
         init(_ userDefaults: UserDefaults, domain: String?, access: UserDefaultsAccess) {
             shared = Unchecked(userDefaults)
             self.domain = domain
-            location = domain.flatMap(UserDefaultsRules.path)
             self.access = access
-            // Read a value first. On Linux, reading the persistent domain before any value would
-            // permanently bind the object to a file of the domain's name, and the program's own
-            // settings would be neither found nor written.
-            _ = userDefaults.object(forKey: "")
             var arguments: [String: PropertyList] = [:]
             for (key, object) in userDefaults.volatileDomain(forName: UserDefaults.argumentDomain) {
                 // No typed key can read an argument that is not a property list.
@@ -109,9 +89,8 @@ import SettingsFile
         package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             try checkAccess()
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
-            let object = try UserDefaultsRules.guarding(state) { () throws(DefaultsError) in
+            let object =
                 arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(hiddenByArgument: key)
-            }
             guard let object else { return nil }
             do throws(DefaultsError) {
                 return try PropertyList(object)
@@ -140,7 +119,7 @@ import SettingsFile
                 ?? UserDefaultsRules.fallbackValue(key, defaults)
         }
 
-        package var hasFallbackValues: Bool { UserDefaultsRules.hasFallbackValues }
+        package var hasFallbackValues: Bool { true }
 
         /// Returns whether the domain itself has a value. If the name of the suite is unknown,
         /// returns whether the value differs from the fallback value.
@@ -148,15 +127,13 @@ import SettingsFile
             try checkAccess()
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit != nil }
             if isManaged(key) { return true }
-            return try UserDefaultsRules.guarding(state) { () throws(DefaultsError) in
-                if arguments[key] == nil {
-                    guard let object = defaults.object(forKey: key) else { return false }
-                    guard let fallback = UserDefaultsRules.fallbackValue(key, defaults) else { return true }
-                    if domain == nil { return (try? PropertyList(object)) != (try? PropertyList(fallback)) }
-                }
-                guard let domain else { return try storedObject(hiddenByArgument: key) != nil }
-                return defaults.persistentDomain(forName: domain)?[key] != nil
+            if arguments[key] == nil {
+                guard let object = defaults.object(forKey: key) else { return false }
+                guard let fallback = UserDefaultsRules.fallbackValue(key, defaults) else { return true }
+                if domain == nil { return (try? PropertyList(object)) != (try? PropertyList(fallback)) }
             }
+            guard let domain else { return try storedObject(hiddenByArgument: key) != nil }
+            return defaults.persistentDomain(forName: domain)?[key] != nil
         }
 
         package func isManaged(_ key: String) -> Bool { UserDefaultsRules.isManaged(key, defaults, domain: domain) }
@@ -168,8 +145,8 @@ import SettingsFile
                     .unavailable,
                     reason: "to list the keys, create the suite with its name: DefaultsSuite(userDefaults:suiteName:)")
             }
-            let keys = UserDefaultsRules.guarding(state) { defaults.persistentDomain(forName: domain)?.keys }
-            return keys.map { Array($0.filter { !UserDefaultsAccess.ownKeys.contains($0) }) } ?? []
+            let keys = (defaults.persistentDomain(forName: domain) ?? [:]).keys
+            return keys.filter { !UserDefaultsAccess.ownKeys.contains($0) }
         }
 
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
@@ -195,13 +172,8 @@ import SettingsFile
                 self.edits.withLock { for edit in edits { $0[ByteString(edit.key)] = .some(edit.value) } }
             }
             defer { if edits.count > 1 { self.edits.withLock { $0 = [:] } } }
-            UserDefaultsRules.guarding(state) {
-                for edit in edits {
-                    if edit.value == nil || UserDefaultsRules.skipsEqualValues {
-                        defaults.removeObject(forKey: edit.key)
-                    }
-                    if let value = edit.value { defaults.set(value.object, forKey: edit.key) }
-                }
+            for (key, value) in edits {
+                if let value { defaults.set(value.object, forKey: key) } else { defaults.removeObject(forKey: key) }
             }
             access.noteCommit(defaults)
             if let warning { report.withLock { $0 }(warning) }
@@ -211,16 +183,8 @@ import SettingsFile
 
         package func synchronize() throws(DefaultsError) {
             try access.check(defaults)
-            // Hold the lock, so that half a commit is never saved.
-            let isSaved = try UserDefaultsRules.guarding(state) { () throws(DefaultsError) in
-                // Foundation would also overwrite a file that was damaged in the meantime.
-                if let obstacle = domain.flatMap({ UserDefaultsRules.obstacle(domain: $0) }) { throw obstacle }
-                return UserDefaultsRules.synchronize(defaults, domain: domain)
-            }
-            guard !isSaved else { return }
-            throw DefaultsError(
-                .unavailable,
-                reason: "not all changes to UserDefaults could be saved\(location.map { " to \($0)" } ?? "")")
+            guard !UserDefaultsRules.synchronize(defaults, domain: domain) else { return }
+            throw DefaultsError(.unavailable, reason: "not all changes to UserDefaults could be saved")
         }
 
         package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {

@@ -1,0 +1,64 @@
+import SettingsFile
+
+extension SuiteContents {
+    /// Moves what is stored under a key to another key, in the form in which it is stored.
+    ///
+    /// ```swift
+    /// migrator.register("2.0: a longer name") { $0.rename("q", to: "quality") }
+    /// ```
+    ///
+    /// If nothing is stored under `name`, this does nothing. If `newName` has another value, that
+    /// one stays, and the old one is copied to `<name>.unreadable`; the failure handler of the
+    /// suite then receives a *conflict*. See <doc:ChangingYourSettings> for where to call this.
+    public mutating func rename(_ name: String, to newName: String) { rename([(name, newName)]) }
+
+    /// Renames all keys that begin with a prefix, as ``rename(_:to:)`` does.
+    ///
+    /// ```swift
+    /// migrator.register("2.0: Preferences") { contents in
+    ///     contents.rename(prefix: "com/example/camera/AppSettings/", to: "com/example/camera/Preferences/")
+    /// }
+    /// ```
+    ///
+    /// The record of a ``DefaultsMigrator`` keeps its key.
+    ///
+    /// - Parameters:
+    ///   - prefix: The bytes that a key begins with.
+    ///   - newPrefix: What takes their place.
+    public mutating func rename(prefix: String, to newPrefix: String) {
+        let names = (keys + unreadableKeys).filter { name in
+            name.utf8.starts(with: prefix.utf8) && !name.hasSameBytes(as: DefaultsMigrator.recordKey)
+        }
+        rename(
+            names.map { name in
+                (name, newPrefix + String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
+            })
+    }
+
+    /// - Parameter names: Each old name with a new one, which may be an old name as well.
+    private mutating func rename(_ names: [(old: String, new: String)]) {
+        var moved: [(old: String, new: String, value: PropertyList)] = []
+        for (old, new) in names where !old.hasSameBytes(as: new) {
+            if let value = stored(old) {
+                moved.append((old, new, value))
+            } else if isUnreadable(old) {
+                fail(
+                    DefaultsError(
+                        .unreadable, key: old,
+                        reason: "the stored bytes are not a value that this version can read, so it cannot be renamed"))
+            }
+        }
+        for (old, _, _) in moved { self[old] = nil }
+        for (old, new, value) in moved {
+            let present = stored(new)
+            if present == nil, !isUnreadable(new) {
+                self[new] = value
+            } else if present != value {
+                setAside(value, of: old, DefaultsError(.conflict, reason: "“\(new)” has a value as well"))
+            }
+        }
+    }
+
+    /// Returns whether the backend itself cannot read what is stored under a key.
+    private func isUnreadable(_ name: String) -> Bool { edits[ByteString(name)] == nil && base.isUnknown(name) }
+}

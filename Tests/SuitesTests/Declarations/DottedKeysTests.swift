@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// The recipe for config classes of 2016 stored its values under keys with dots,
+/// `app.AppConfig.userName`.
+struct DottedKeysTests {
+    private static let dotted: SuiteContents = [
+        "app.AppConfig.isFirstLaunch": false, "app.AppConfig.userName": "kai",
+        "app.AppConfig.selectedHobbies": ["golf", "chess"], "app.Other.size": 1,
+    ]
+    private static let moved: SuiteContents = [
+        "app/AppConfig/isFirstLaunch": false, "app/AppConfig/userName": "kai",
+        "app/AppConfig/selectedHobbies": ["golf", "chess"], "app.Other.size": 1,
+    ]
+
+    @Test(arguments: Backend.allCases)
+    func theFirstInstanceMovesAllValuesInOneCommit(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            try suite.replaceContents(with: Self.dotted)
+            let failures = Failures(of: suite)
+            let commits = Guarded<[[String]]>([])
+            let token = suite.observeAll { change in commits.withLock { $0.append(change.keys) } }
+            defer { token.cancel() }
+            for _ in 0..<2 {
+                let config = AppConfig(in: suite, identifier: "app")
+                #expect(
+                    !config.isFirstLaunch && config.userName == "kai" && config.selectedHobbies == ["golf", "chess"])
+            }
+            #expect(try suite.contents() == Self.moved)
+            #expect(commits.withLock { $0.map(\.count) } == [6])
+            #expect(failures.all == [])
+        }
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test func twoProcessesReadTheSame() async throws {
+            let file = try makeFile()
+            defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+            try DefaultsSuite(file: file).replaceContents(with: Self.dotted)
+            for _ in 0..<2 {
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let config = AppConfig(in: suite, identifier: "app")
+                    #expect(!config.isFirstLaunch)
+                    #expect(config.userName == "kai")
+                    #expect(config.selectedHobbies == ["golf", "chess"])
+                    #expect(try suite.contents() == Self.moved)
+                }
+            }
+        }
+    #endif
+
+    @Test func aValueUnderTheKeyWithSlashesStays() throws {
+        let suite = DefaultsSuite.inMemory([
+            "app/AppConfig/userName": "newer", "app.AppConfig.userName": "older", "app.AppConfig.nickname": "k",
+        ])
+        let config = AppConfig(in: suite, identifier: "app")
+        #expect(config.userName == "newer" && config.nickname == "k")
+        #expect(try suite.keys() == ["app.AppConfig.userName", "app/AppConfig/nickname", "app/AppConfig/userName"])
+    }
+
+    @Test func aValueThatThePropertyCannotReadMovesAsItIs() throws {
+        let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": [1, 2]])
+        let failures = Failures(of: suite)
+        let config = AppConfig(in: suite, identifier: "app")
+        #expect(failures.all == [])
+        #expect(try suite.contents() == ["app/AppConfig/userName": [1, 2]])
+        #expect(config.userName == "")
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    @Test func aFailureIsReportedAndTheNextInstanceTriesAgain() {
+        let backend = SpyBackend(["app.AppConfig.userName": "kai"])
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        backend.interrupt { [unowned backend] call in
+            // From the first read on.
+            if call == .value { backend.fail(with: DefaultsError(.unavailable, reason: "a test")) }
+        }
+        _ = AppConfig(in: suite, identifier: "app")
+        #expect(failures.kinds == [.unavailable])
+        #expect(backend.contents == ["app.AppConfig.userName": "kai"])
+        backend.interrupt(nil)
+        backend.fail(with: nil)
+        #expect(AppConfig(in: suite, identifier: "app").userName == "kai")
+        #expect(backend.contents == ["app/AppConfig/userName": "kai"])
+        #expect(failures.kinds == [.unavailable])
+    }
+
+    @Test func eachSuiteAndClassIsLookedAtOnce() {
+        func looks(_ backend: SpyBackend, _ make: () -> StorableConfigBase) -> Int {
+            let before = backend.reads
+            _ = make()
+            return backend.reads - before
+        }
+        for _ in 0..<2 {
+            let backend = SpyBackend()
+            let suite = DefaultsSuite(backend: backend)
+            #expect(looks(backend) { TwitterConfig(in: suite, identifier: "app") } == 2)
+            #expect(looks(backend) { TwitterConfig(in: suite, identifier: "app") } == 0)
+            #expect(looks(backend) { SocialConfig(in: suite, identifier: "app") } == 1)
+            #expect(looks(backend) { TwitterConfig(in: suite, identifier: "other") } == 2)
+            #expect(looks(backend) { TwitterConfig(in: suite.scoped("user/"), identifier: "app") } == 2)
+            #expect(backend.commits.isEmpty)
+        }
+    }
+
+    @Test func eachScopeHasItsOwnValues() throws {
+        let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "user/app.AppConfig.userName": "miro"])
+        #expect(AppConfig(in: suite.scoped("user/"), identifier: "app").userName == "miro")
+        #expect(try suite.keys() == ["app.AppConfig.userName", "user/app/AppConfig/userName"])
+    }
+
+    @Test func differentDottedKeysGiveDifferentKeys() {
+        let identifiers = ["a.b", "a/b", "a%2Fb", "a%b", "a%25b", "a..b", "a//b"]
+        let keys = identifiers.flatMap { TwitterConfig(in: .inMemory(), identifier: $0).allKeys }
+        #expect(Set(keys).count == keys.count)
+        #expect(keys.allSatisfy { !$0.contains(".") })
+    }
+
+    final class RenamedConfig: StorableConfig {
+        @Stored("app/AppConfig/userName") var name = ""
+        @Stored("app/size") var size = 0
+        @Stored("other/AppConfig/size") var otherSize = 0
+    }
+
+    @Test func aRenamedPropertyThatIsPinnedFindsItsDottedKey() throws {
+        let suite = DefaultsSuite.inMemory(["app.AppConfig.userName": "kai", "app.size": 1, "other.AppConfig.size": 2])
+        let config = RenamedConfig(in: suite, identifier: "app")
+        #expect(config.name == "kai")
+        #expect(config.size == 0 && config.otherSize == 0, "keys of another form")
+        #expect(try suite.keys() == ["app.size", "app/AppConfig/userName", "other.AppConfig.size"])
+    }
+
+    @Test func aPinnedKeyIsUnescapedForItsDottedKey() {
+        final class Config: StorableConfig { @Stored("a%2Fb%252F/c/C/x") var x = "" }
+        let suite = DefaultsSuite.inMemory(["a/b%2F.c.C.x": "earlier"])
+        #expect(Config(in: suite, identifier: "a/b%2F.c").x == "earlier")
+    }
+
+    #if os(macOS) || os(Linux) || os(Windows)
+        final class SharingConfig: StorableConfig {
+            @Stored var a = 1
+            @Stored("app.DottedKeysTests.SharingConfig.a") var b = 2
+        }
+
+        @Test func aPropertyCannotBePinnedToTheDottedKeyOfAnother() async {
+            await #expect(processExitsWith: .failure) {
+                _ = SharingConfig(in: .inMemory(), identifier: "app")
+            }
+        }
+    #endif
+}
