@@ -75,12 +75,10 @@ final class StoredValueDecoder: Decoder {
     let bytes: [UInt8]
     let node: Node
     /// The entries of the node, once a keyed container was made.
-    @exclusivity(unchecked)
     var entries = Entries.bytes(count: 0, first: 0)
     /// The value in the bytes that was found last, and the number of entries from there on. The
     /// next search begins behind it, because types usually read their properties in the order in
     /// which they are stored.
-    @exclusivity(unchecked)
     var cursor = (left: 0, position: 0)
     /// Whether the node is the content of a whole setting of optional type.
     lazy var isOptionalRoot =

@@ -2,9 +2,9 @@ import SettingsFile
 
 /// Encodes one value as the bytes of its stored form.
 ///
-/// The encoder of a nested value appends to the bytes of the value around it. A container that stays
-/// open while others are written, as `nestedContainer` and `superEncoder` return it, has bytes of
-/// its own, which are inserted when the value around it ends.
+/// The encoder of a nested value appends to the bytes of the value around it. A container that
+/// stays open while others are written, as `nestedContainer` and `superEncoder` return it, has
+/// bytes of its own, which are inserted when the value around it ends.
 final class StoredValueEncoder: Encoder {
     enum Shape { case empty, single, unkeyed, keyed }
     enum State {
@@ -35,7 +35,6 @@ final class StoredValueEncoder: Encoder {
 
     @exclusivity(unchecked)
     var state = State.writing
-    @exclusivity(unchecked)
     var shape = Shape.empty
     /// The number of entries, elements or single values in the bytes.
     @exclusivity(unchecked)
@@ -46,7 +45,6 @@ final class StoredValueEncoder: Encoder {
     @exclusivity(unchecked)
     var open: [(offset: Int, encoder: StoredValueEncoder)] = []
     /// The first failure in a method that cannot throw.
-    @exclusivity(unchecked)
     var failure: (any Error)?
 
     init(_ valueType: Any.Type, userInfo: [CodingUserInfoKey: any Sendable], isOptionalRoot: Bool) {
