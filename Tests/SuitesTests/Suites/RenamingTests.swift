@@ -39,7 +39,7 @@ struct RenamingTests {
             let failures = Failures(of: suite)
             try suite.update { $0.rename("q", to: "quality") }
             #expect(suite[quality] == 0.6)
-            #expect(try suite.contents().withoutInfo == ["quality": 0.6, "q.unreadable": 0.5])
+            #expect(try suite.contents() == ["quality": 0.6, "q.unreadable": 0.5])
             #expect(failures.kinds == [.conflict])
             #expect(failures.all.first?.key == "q")
             #expect(failures.all.first?.reason == "“quality” has a value as well; it is kept under “q.unreadable”")
