@@ -62,10 +62,8 @@
 //
 // Forks
 // -----
-// A file lock belongs to the open file description, which a child shares with its parent. A child
-// therefore closes inherited descriptors and opens the file again when it needs it: see
-// `State.dropInheritedFile`. The locks of this class are held during the fork, so the child finds a
-// consistent state.
+// A child closes the descriptors that its parent has opened, and opens the file again by its name
+// when it reads or writes: see `Forks` and `State.leaveParent`.
 //
 // The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then
 // `snapshot` or `FileLog.lookup`.
@@ -88,7 +86,6 @@ package final class SettingsFile: Sendable {
     private let snapshot = Locked(ReadSnapshot())
     /// The flush in progress.
     let flushing = Locked<Flush?>(nil)
-    private let locks: Locks
 
     struct State {
         enum OpenFile {
@@ -116,11 +113,13 @@ package final class SettingsFile: Sendable {
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
-        var watch: FileWatch?
+        fileprivate var watch: (watch: FileWatch, onChange: @Sendable ([String]?) -> Void)?
+        /// The process that used this last, as counted by ``Forks/count``.
+        private var process = Forks.count
         var hasReportedWatchFailure = false
         var hasReportedExhaustion = false
-        /// The snapshot that readers see. `nil` forces the next publication.
-        fileprivate var published: ReadSnapshot? = ReadSnapshot()
+        /// The snapshot that readers see.
+        fileprivate var published = ReadSnapshot()
 
         var log: FileLog? {
             switch openFile {
@@ -171,14 +170,17 @@ package final class SettingsFile: Sendable {
             hasLostCommits = true
         }
 
-        /// In a forked child, drops the inherited file, because the parent owns the descriptor and
-        /// its lock.
-        mutating func dropInheritedFile() {
-            guard let process = log?.file.process, process != Forks.count else { return }
+        /// In a forked child, drops what belongs to the parent.
+        ///
+        /// - Returns: What a watch of the parent called. The child needs a watch of its own.
+        mutating func leaveParent() -> (@Sendable ([String]?) -> Void)? {
+            guard process != Forks.count else { return nil }
+            process = Forks.count
             openFile = .none
             // The parent flushes its commits.
             flushedCommits = commits
             changes.add(nil)
+            return watch?.onChange
         }
     }
 
@@ -222,40 +224,6 @@ package final class SettingsFile: Sendable {
         fileLocation = SettingsFileLocation(path: path ?? "", sizeLimit: sizeLimit, timeout: timeout)
         location = path
         self.recoverySuggestion = recoverySuggestion
-        locks = Locks(flushing: flushing, state: state, snapshot: snapshot)
-        Forks.hold(locks, .backend)
-    }
-
-    deinit { Forks.release(locks) }
-
-    /// The backend's locks, held during a fork in lock order.
-    private final class Locks: ForkLock {
-        let flushing: Locked<Flush?>
-        let state: Locked<State>
-        let snapshot: Locked<ReadSnapshot>
-
-        init(flushing: Locked<Flush?>, state: Locked<State>, snapshot: Locked<ReadSnapshot>) {
-            (self.flushing, self.state, self.snapshot) = (flushing, state, snapshot)
-        }
-
-        func lock() {
-            flushing.lock()
-            state.lock()
-            snapshot.lock()
-        }
-
-        func unlock() {
-            snapshot.unlock()
-            state.unlock()
-            flushing.unlock()
-        }
-
-        /// Makes the next `get` in the child open the file again.
-        func unlockInChild() {
-            snapshot.withHeldLock { $0.nameMayHaveMoved = true }
-            state.withHeldLock { $0.published = nil }
-            unlock()
-        }
     }
 }
 
@@ -321,11 +289,15 @@ extension SettingsFile {
         creating: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
     ) throws(SettingsFileError) -> Result {
         var hasReports = false
-        defer { if hasReports { deliverReports() } }
+        var parentsOnChange: (@Sendable ([String]?) -> Void)?
+        defer {
+            if let parentsOnChange { watch(parentsOnChange) }
+            if hasReports { deliverReports() }
+        }
         do throws(FileFailure) {
             return try withState { state throws(FileFailure) in
                 defer { hasReports = !state.reports.isEmpty }
-                state.dropInheritedFile()
+                parentsOnChange = state.leaveParent()
                 if state.log == nil {
                     let log = try fileLocation.open(creating: creating, reports: &state.reports)
                     state.use(log)
@@ -450,17 +422,17 @@ extension SettingsFile {
     }
 
     package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
-        let watch = onChange.map { onChange in
-            fileLocation.watch { [weak self] isName in
+        let new = onChange.map { onChange in
+            let watch = fileLocation.watch { [weak self] isName in
                 if isName { self?.withState { $0.nameMayHaveMoved = true } }
                 onChange(nil)
             }
+            return (watch: watch, onChange: onChange)
         }
         // Release the old watch after unlocking, because its deinit may run code of the program.
-        var before: FileWatch?
-        state.withLock { state in
-            (before, state.watch) = (state.watch, watch)
-            guard let failure = watch?.failure, !state.hasReportedWatchFailure else { return }
+        let old = state.withLock { state in
+            defer { state.watch = new }
+            guard let failure = new?.watch.failure, !state.hasReportedWatchFailure else { return state.watch }
             state.hasReportedWatchFailure = true
             state.reports.append(
                 SettingsFileError(
@@ -468,8 +440,9 @@ extension SettingsFile {
                     reason:
                         "the system does not report changes by other processes, so they are polled ten times a second:"
                         + " \(failure.reason)"))
+            return state.watch
         }
-        withExtendedLifetime(before) { deliverReports() }
+        withExtendedLifetime(old) { deliverReports() }
     }
 
     package func attach(report: @escaping @Sendable (SettingsFileError) -> Void) {

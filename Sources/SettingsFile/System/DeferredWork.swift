@@ -20,12 +20,13 @@ package enum DeferredWork {
     /// The pending work of one process. A child drops what its parent has scheduled, because the
     /// parent runs it.
     private struct Waiting {
-        var process = 0
         var work: [ObjectIdentifier: Work] = [:]
         /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.
         var hasThread = false
         /// Signaled for each new work.
         let changed = DispatchSemaphore(value: 0)
+        /// Held while work runs, so that exit waits for work in progress.
+        let runLock = RecursionCheckingLock()
     }
 
     private struct Work {
@@ -33,21 +34,26 @@ package enum DeferredWork {
         let run: @Sendable () -> Void
     }
 
-    private static let waiting = Forks.holding(Locked(Waiting()))
-    /// Held while work runs, so that exit waits for work in progress.
-    private static let runLock = Forks.holding(RecursionCheckingLock())
-    private static let runsAtExit: Void = { _ = atexit { DeferredWork.runAll() } }()
+    private static let waiting = Locked(Waiting())
+    /// The process that scheduled the pending work, as counted by ``Forks/count``.
+    // Safe: written only while `waiting` is locked, and only by the first such call in a child. The
+    // exit of a child that has scheduled nothing must not wait for a lock.
+    @exclusivity(unchecked)
+    private nonisolated(unsafe) static var process = 0
+    private static let runsAtExit: Void = {
+        _ = Forks.counting
+        _ = atexit { DeferredWork.runAll() }
+    }()
 
     /// Runs `work` after the delay, unless other work for the object is due before.
     package static func schedule(
         for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) {
         _ = runsAtExit
-        let process = Forks.count
         let new = Work(due: .now + delay, run: work)
         let (isFirst, dropped) = waiting.withLock { waiting in
             var dropped: [ObjectIdentifier: Work] = [:]
-            if waiting.process != process { (dropped, waiting) = (waiting.work, Waiting(process: process)) }
+            if process != Forks.count { (dropped, waiting, process) = (waiting.work, Waiting(), Forks.count) }
             if let known = waiting.work[object], !(new.due < known.due) { return (false, dropped) }
             if let known = waiting.work.updateValue(new, forKey: object) { dropped[object] = known }
             return (true, dropped)
@@ -75,7 +81,6 @@ package enum DeferredWork {
         #endif
         // Not Dispatch: on Linux, it ends a process that has no descriptor left for its timer. This
         // needs no background time, because systems that suspend processes do not allow forks.
-        let process = Forks.count
         let hasThread = waiting.withLock { waiting in
             waiting.changed.signal()
             defer { waiting.hasThread = true }
@@ -84,7 +89,6 @@ package enum DeferredWork {
         guard !hasThread, !startThread(runWhenDue) else { return }
         // Let the next call try again. Without one, the work runs at exit.
         waiting.withLock { waiting in
-            guard waiting.process == process else { return }
             waiting.hasThread = false
             waiting.work[object]?.due = .now + .seconds(1_000_000_000)
         }
@@ -111,31 +115,21 @@ package enum DeferredWork {
         }
     }
 
-    private static func runTaken(_ body: (inout [ObjectIdentifier: Work]) -> [Work]) {
-        run(timeout: .seconds(3_600)) { take(body) }
-    }
-
-    /// Removes work from the pending work of this process.
-    private static func take(
-        _ body: (inout [ObjectIdentifier: Work]) -> [Work]
-    ) -> [Work] {
-        let process = Forks.count
-        return waiting.withLock { $0.process == process ? body(&$0.work) : [] }
-    }
-
     private static func runAll() {
-        run(timeout: .seconds(10)) {
-            take { work in
-                defer { work = [:] }
-                return Array(work.values)
-            }
+        guard process == Forks.count else { return }
+        runTaken(timeout: .seconds(10)) { work in
+            defer { work = [:] }
+            return Array(work.values)
         }
     }
 
-    /// Runs the work that `take` returns, and begins none after the timeout.
-    private static func run(timeout: Duration, _ take: () -> [Work]) {
+    /// Runs the work that `take` removes from the pending work, and begins none after the timeout.
+    private static func runTaken(
+        timeout: Duration = .seconds(3_600), _ take: (inout [ObjectIdentifier: Work]) -> [Work]
+    ) {
         let deadline = MonotonicTime.now + timeout
-        func runTaken() { for work in take() where .now < deadline { work.run() } }
+        func runTaken() { for work in waiting.withLock({ take(&$0.work) }) where .now < deadline { work.run() } }
+        let runLock = waiting.withLock { $0.runLock }
         do throws(RecursionCheckingLock.AcquireError) {
             try runLock.acquire(timeout: timeout)
         } catch {

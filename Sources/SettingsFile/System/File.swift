@@ -94,7 +94,7 @@ final class File: Sendable {
     init(_ call: String, opening: () -> Int32) throws(FileFailure) {
         let opened = Forks.open(opening)
         guard opened.descriptor >= 0 else { throw FileFailure(call: call, code: opened.code) }
-        (descriptor, process) = (opened.descriptor, opened.process)
+        (descriptor, process) = (opened.descriptor, Forks.count)
     }
 
     deinit { Forks.close(descriptor, of: process) }

@@ -15,7 +15,7 @@
 /// Uses a POSIX mutex, because `Synchronization.Mutex` needs macOS 15 and collapses on Linux when
 /// threads outnumber cores. Replace this with `Mutex` when neither is true.
 @usableFromInline
-package final class Locked<State>: ForkLock {
+package final class Locked<State>: Sendable {
     // Safe: the pointers never change, and the memory is only accessed while the mutex is locked.
     // The state is behind a pointer, because the compiler checks each access to a variable for
     // exclusivity, which the mutex already guarantees.
@@ -37,28 +37,6 @@ package final class Locked<State>: ForkLock {
         state.deinitialize(count: 1)
         state.deallocate()
     }
-
-    // For forks only. Everything else uses `withLock`.
-    @usableFromInline
-    package func lock() { pthread_mutex_lock(mutex) }
-    @usableFromInline
-    package func unlock() { pthread_mutex_unlock(mutex) }
-
-    /// Runs `body` if the lock is free, and returns `nil` if it is not.
-    ///
-    /// Use this only for locks that are not registered with ``Forks``. In a child, such a lock may
-    /// stay locked by a thread of the parent.
-    @discardableResult
-    @inlinable
-    @inline(__always)
-    package func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
-        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
-        defer { pthread_mutex_unlock(mutex) }
-        return body(&state.pointee)
-    }
-
-    /// Accesses the state between `lock()` and `unlock()`.
-    package func withHeldLock<Result>(_ body: (inout State) -> Result) -> Result { body(&state.pointee) }
 
     @inlinable
     @inline(__always)
@@ -83,13 +61,13 @@ extension Locked: CustomReflectable {
 /// The lock is fair: `release()` hands it to the oldest waiter, and no other thread can acquire it
 /// in between. If the thread that holds the lock acquires it again, it gets an error instead of a
 /// deadlock.
-package final class RecursionCheckingLock: ForkLock {
+package final class RecursionCheckingLock: Sendable {
     package enum AcquireError: Error { case heldByCaller, timedOut }
 
     /// A waiting thread. Each has its own condition variable, so that a signal wakes only that
     /// thread.
     private final class Waiter {
-        let thread = pthread_self()
+        let thread = AfterUnlock.thread
         let deadline: MonotonicTime
         var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
@@ -117,7 +95,7 @@ package final class RecursionCheckingLock: ForkLock {
     // locked; the pointer itself never changes.
     private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @exclusivity(unchecked)
-    private nonisolated(unsafe) var holder: pthread_t?
+    private nonisolated(unsafe) var holder: UInt?
     /// The waiting threads, oldest first. Empty if no thread holds the lock.
     @exclusivity(unchecked)
     private nonisolated(unsafe) var waiters: [Waiter] = []
@@ -155,11 +133,12 @@ package final class RecursionCheckingLock: ForkLock {
         defer { pthread_mutex_unlock(mutex) }
         tickets &+= 1
         let ticket = tickets
+        let thread = AfterUnlock.thread
         guard let holder else {
-            holder = pthread_self()
+            holder = thread
             return ticket
         }
-        if pthread_equal(holder, pthread_self()) != 0 { throw .heldByCaller }
+        if holder == thread { throw .heldByCaller }
         guard timeout > .zero else { throw .timedOut }
         let now = MonotonicTime.now
         if let futileUntil, now < futileUntil { throw .timedOut }
@@ -186,7 +165,7 @@ package final class RecursionCheckingLock: ForkLock {
             return false
         }
         tickets &+= 1
-        holder = pthread_self()
+        holder = AfterUnlock.thread
         return true
     }
 
@@ -209,21 +188,6 @@ package final class RecursionCheckingLock: ForkLock {
         next.hasLock = true
         next.signal()
         return false
-    }
-
-    // For forks only. Everything else uses `acquire` and `release`.
-    package func lock() { pthread_mutex_lock(mutex) }
-    package func unlock() { pthread_mutex_unlock(mutex) }
-
-    /// Drops a holder and waiters that do not exist in the child. The waiters stay allocated,
-    /// because the stacks of their threads refer to them.
-    package func unlockInChild() {
-        for waiter in waiters { _ = Unmanaged.passRetained(waiter) }
-        waiters = []
-        if let current = holder, pthread_equal(current, pthread_self()) == 0 {
-            (holder, holderDeadline, futileUntil) = (nil, nil, nil)
-        }
-        unlock()
     }
 }
 
@@ -334,6 +298,14 @@ package final class AfterUnlock {
         let own = AfterUnlock()
         pthread_setspecific(key, Unmanaged.passRetained(own).toOpaque())
         return own
+    }
+
+    /// Identifies the current thread. Unlike that of `pthread_self`, the identity of a thread of
+    /// the parent is never given to another thread in a forked child.
+    static var thread: UInt {
+        // Without the reference counting of `own`.
+        if let held = pthread_getspecific(key) { return UInt(bitPattern: held) }
+        return UInt(bitPattern: ObjectIdentifier(own))
     }
 
     package static var holdsLock: Bool { own.count > 0 }

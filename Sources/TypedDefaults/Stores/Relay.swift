@@ -22,34 +22,6 @@ final class Relay<Default: Sendable>: Sendable {
     /// therefore in the order of the writes, and no write comes between reading the initial value
     /// and adding the observer.
     private let writerLock = RecursionCheckingLock()
-    private let stateLock: StateLock
-
-    init() {
-        stateLock = StateLock(state: state)
-        Forks.hold(writerLock, .suite)
-        Forks.hold(stateLock, .leaf)
-    }
-
-    deinit {
-        Forks.release(writerLock)
-        Forks.release(stateLock)
-    }
-
-    /// Holds the lock of the state during a fork.
-    private final class StateLock: ForkLock {
-        let state: Locked<State>
-
-        init(state: Locked<State>) { self.state = state }
-
-        func lock() { state.lock() }
-        func unlock() { state.unlock() }
-
-        /// Ends a delivery that another thread of the parent had begun.
-        func unlockInChild() {
-            state.withHeldLock { $0.queue.leaveParent() }
-            state.unlock()
-        }
-    }
 
     /// Whether the store reports no changes itself; `nil` until the first observation.
     var isNeeded: Bool? {

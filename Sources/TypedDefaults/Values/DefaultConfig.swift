@@ -41,7 +41,7 @@ extension DefaultConvertible {
 }
 
 private enum DefaultInstances {
-    private static let instances = Forks.holding(Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:]))
+    private static let instances = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
     static func instance<Config: DefaultConfig>(of type: Config.Type) -> Config {
         let id = ObjectIdentifier(type)

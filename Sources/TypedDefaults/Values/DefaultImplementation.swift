@@ -22,20 +22,18 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         init(_ call: @escaping Conversion<Value>.DecodeBox) { self.call = call }
     }
 
-    // Not optionals, because generic code would look up the type of an optional each time. Read and
-    // set only if the lock is free, because in a forked child it may never be released. Finding the
-    // answer again is slow but not wrong.
+    // Not optionals, because generic code would look up the type of an optional each time.
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> StoredValue? {
         // Safe, here and below: the dictionary contains only this type.
-        if let encoding = known.withLockIfFree({ $0.encoding }) ?? nil {
+        if let encoding = known.withLock({ $0.encoding }) {
             return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()
         }
         let probe = Probe()
         _ = DefaultImplementations.$current.withValue(probe) { value.serialize() }
         let encoding = probe.found.withLock { $0.encoding } ?? Encoding(Conversion.encodingByHand)
-        known.withLockIfFree { $0.encoding = encoding }
+        known.withLock { $0.encoding = encoding }
         return try encoding.call(value).get()
     }
 
@@ -43,7 +41,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     func decodeBox(
         _ stored: StoredValue, _ mode: DecodingMode
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
-        if let decoding = known.withLockIfFree({ $0.decoding }) ?? nil {
+        if let decoding = known.withLock({ $0.decoding }) {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
         }
         let probe = Probe()
@@ -52,7 +50,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
             probe.found.withLock { $0.decoding }
             ?? Decoding(
                 Box<Value>.decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) })
-        known.withLockIfFree { $0.decoding = decoding }
+        known.withLock { $0.decoding = decoding }
         return decoding.call(stored, mode)
     }
 

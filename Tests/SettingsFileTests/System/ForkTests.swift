@@ -10,13 +10,6 @@
     /// Tests processes that are forked or started in unusual ways. Each test runs in a process of
     /// its own.
     struct ForkTests {
-        private typealias Fork = @convention(c) () -> pid_t
-
-        /// Returns `fork` or `_Fork`. Swift hides the first and does not declare the second.
-        private static func fork(_ name: String) throws -> Fork {
-            unsafeBitCast(try #require(dlsym(nil, name)), to: Fork.self)
-        }
-
         private static func waitForExit(of child: pid_t) -> Int32 {
             var status: Int32 = -1
             while waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -34,125 +27,165 @@
         }
 
         #if os(macOS) || os(Linux)
-            @Test func aChildOfAProcessWithThreadsReadsAndWrites() async throws {
+            /// A server calls `daemon` after it has read its settings.
+            @Test func aDaemonReadsAndWritesLikeItsParent() async throws {
                 let file = try makeFile()
+                let other = try DefaultsSuite(file: file)
+                let isFinished = DispatchSemaphore(value: 0)
+                let end = DefaultKey("end", default: 0)
+                let token = UserDefault(end, in: other).store.observe { _ in isFinished.signal() }
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let fork = try Self.fork("fork")
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let stores = (0..<4).map { UserDefault(DefaultKey("number-\($0)", default: 0), in: suite).store }
-                    // Use everything once before the fork, because the Swift runtime has locks of
-                    // its own, which a thread may hold while it uses a type for the first time.
-                    for store in stores {
-                        _ = store.get()
-                        _ = try? store.updateStored { $0 = ($0 ?? 0) + 1 }
-                    }
-                    let (isOver, busy) = (Guarded(false), Guarded(0))
-                    let threads = stores.map { store in
-                        Thread {
-                            var round = 0
-                            while !isOver.withLock({ $0 }) {
-                                round += 1
-                                store.set(round)
-                                _ = stores[round % 4].get()
-                                if round == 10 { busy.withLock { $0 += 1 } }
-                            }
-                        }
-                    }
-                    for thread in threads { thread.start() }
-                    while busy.withLock({ $0 }) < threads.count { usleep(1_000) }
-                    var statuses: Set<Int32> = []
-                    for _ in 0..<100 {
-                        let child = fork()
-                        if child == 0 {
-                            Self.exitOnAlarm(after: 20)
-                            for store in stores {
-                                _ = store.get()
-                                guard (try? store.updateStored { $0 = ($0 ?? 0) + 1 }) != nil else { _exit(1) }
-                            }
-                            _exit(0)
-                        }
-                        statuses.insert(Self.waitForExit(of: child))
-                    }
-                    isOver.withLock { $0 = true }
-                    #expect(statuses == [0])
-                    while threads.contains(where: { !$0.isFinished }) { usleep(1_000) }
-                }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-            }
-
-            /// Commits and deliveries that threads of the parent have started do not continue in
-            /// the child.
-            @Test func aChildReceivesItsOwnChanges() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let fork = try Self.fork("fork")
                     let suite = try DefaultsSuite(file: URL(filePath: path))
                     let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                    let (isInside, isOver) = (Guarded(false), Guarded(false))
-                    let received = Guarded(0)
-                    let parent = getpid()
-                    // Use everything once before the fork, see above.
-                    store.set(-1)
-                    let token = store.observe { _ in
-                        received.withLock { $0 += 1 }
-                        isInside.withLock { $0 = true }
-                        // In the parent, wait until the child has exited.
-                        while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
+                    for _ in 0..<100 { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
+                    // The parent exits in here.
+                    guard daemon(1, 0) == 0 else { _exit(1) }
+                    Self.exitOnAlarm(after: 20)
+                    let inherited = store.get()
+                    for _ in 0..<100 { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
+                    suite[DefaultKey("inherited", default: 0)] = inherited
+                    suite[DefaultKey("end", default: 0)] = 1
+                    _exit(0)
+                }
+                #expect(isFinished.wait(timeout: .now() + 20) == .success)
+                token.cancel()
+                #expect(other[DefaultKey("number", default: 0)] == 200)
+                #expect(other[DefaultKey("inherited", default: 0)] == 100)
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            @Test func aChildClosesTheDescriptorsOfItsParent() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                    store.set(1)
+                    let token = store.observe { _ in }
+                    let folder = URL(filePath: path).deletingLastPathComponent().lastPathComponent
+                    func ownDescriptors() -> [Int32] {
+                        (0..<1_024).filter { descriptor in
+                            let link = "/proc/self/fd/\(descriptor)"
+                            let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
+                            return target.contains(folder) || target.contains("inotify")
+                        }
                     }
-                    let thread = Thread { store.set(1) }
-                    thread.start()
-                    while !isInside.withLock({ $0 }) { usleep(1_000) }
-                    let child = fork()
-                    if child == 0 {
-                        Self.exitOnAlarm(after: 20)
-                        store.set(2)
-                        _exit(received.withLock { $0 } == 2 ? 0 : 1)
-                    }
+                    // The file, its folder and the watch.
+                    #expect(ownDescriptors().count == 3)
+                    let child = forkProcess()
+                    if child == 0 { _exit(Int32(ownDescriptors().count)) }
                     #expect(Self.waitForExit(of: child) == 0)
-                    isOver.withLock { $0 = true }
-                    while !thread.isFinished { usleep(1_000) }
+                    #expect(ownDescriptors().count == 3)
                     token.cancel()
                 }
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// The same for an `AnyStore` around a store that does not report changes.
-            @Test func aChildReceivesItsOwnChangesThroughAnyStore() async {
-                await #expect(processExitsWith: .success) {
-                    let fork = try Self.fork("fork")
-                    let store = AnyStore(SilentStore())
-                    let (isInside, isOver) = (Guarded(false), Guarded(false))
-                    let received = Guarded(0)
-                    let parent = getpid()
-                    // Use everything once before the fork, see above.
-                    store.set(-1)
-                    let token = store.observe { _ in
-                        received.withLock { $0 += 1 }
-                        isInside.withLock { $0 = true }
-                        // In the parent, wait until the child has exited.
-                        while getpid() == parent, !isOver.withLock({ $0 }) { usleep(1_000) }
-                    }
-                    let thread = Thread { store.set(1) }
-                    thread.start()
-                    while !isInside.withLock({ $0 }) { usleep(1_000) }
-                    let child = fork()
+            /// Neither a deinit nor the exit of a child changes what its parent has open.
+            @Test func theEndOfAChildLeavesTheFilesOfItsParentAlone() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let folder = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
+                    var suite: DefaultsSuite? = try DefaultsSuite(file: URL(filePath: path))
+                    // Also schedules a flush, which is pending when the process forks.
+                    suite?[DefaultKey("number", default: 0)] = 1
+                    var temporary: File? = try folder.file(".test.defaults.new", .createExclusively)
+                    #expect(try temporary?.tryLock() == true)
+                    var backend: SettingsFile? = SettingsFile(path: path)
+                    try backend?.beginWrite()
+                    let bytes = FileManager.default.contents(atPath: path)
+                    let child = forkProcess()
                     if child == 0 {
                         Self.exitOnAlarm(after: 20)
-                        store.set(2)
-                        _exit(received.withLock { $0 } == 2 ? 0 : 1)
+                        temporary?.unlock()
+                        backend?.endWrite()
+                        (suite, temporary, backend) = (nil, nil, nil)
+                        exit(0)
                     }
                     #expect(Self.waitForExit(of: child) == 0)
-                    isOver.withLock { $0 = true }
-                    while !thread.isFinished { usleep(1_000) }
-                    token.cancel()
+                    for name in ["test.defaults", ".test.defaults.new"] {
+                        #expect(try !folder.file(name, .readWrite).tryLock())
+                    }
+                    #expect(FileManager.default.contents(atPath: path) == bytes)
+                    backend?.endWrite()
+                    #expect(suite?[DefaultKey("number", default: 0)] == 1)
+                    withExtendedLifetime(temporary) {}
                 }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            private final class SilentStore: DefaultStoreType {
-                private let value = Guarded<Int?>(nil)
-                func get() -> Int? { value.withLock { $0 } }
-                func set(_ new: Int) { value.withLock { $0 = new } }
-                func remove() { value.withLock { $0 = nil } }
+            /// The thread of the watch does not exist in a child, which starts its own.
+            @Test func aChildObservesOtherProcesses() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                    store.set(1)
+                    let received = DispatchSemaphore(value: 0)
+                    let token = store.observe { change in if change.newValue == 2 { received.signal() } }
+                    var used: [Int32] = [0, 0]
+                    #expect(pipe(&used) == 0)
+                    let child = forkProcess()
+                    if child == 0 {
+                        Self.exitOnAlarm(after: 20)
+                        guard store.get() == 1 else { _exit(1) }
+                        write(used[1], "1", 1)
+                        received.wait()
+                        _exit(0)
+                    }
+                    var byte: UInt8 = 0
+                    #expect(read(used[0], &byte, 1) == 1)
+                    store.set(2)
+                    #expect(Self.waitForExit(of: child) == 0)
+                    token.cancel()
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            /// A thread of the parent that flushes the file does not exist in a child.
+            @Test func aChildDoesNotWaitForAFlushOfItsParent() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let settings = SettingsFile(path: path)
+                    try settings.beginWrite()
+                    settings.endWrite()
+                    settings.flushing.withLock { $0 = SettingsFile.Flush(process: Forks.count) }
+                    let child = forkProcess()
+                    if child == 0 {
+                        Self.exitOnAlarm(after: 20)
+                        _exit((try? settings.synchronize()) == nil ? 1 : 0)
+                    }
+                    #expect(Self.waitForExit(of: child) == 0)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            /// A new thread of a child can have the `pthread_t` of a thread of the parent.
+            @Test func aThreadOfAChildIsNotTakenForOneOfItsParent() async {
+                await #expect(processExitsWith: .success) {
+                    let lock = RecursionCheckingLock()
+                    let (isHeld, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                    let isStarted = startThread {
+                        _ = try? lock.acquire(timeout: .zero)
+                        isHeld.signal()
+                        isForked.wait()
+                        lock.release()
+                    }
+                    #expect(isStarted)
+                    isHeld.wait()
+                    let child = forkProcess()
+                    if child == 0 {
+                        Self.exitOnAlarm(after: 20)
+                        _ = startThread {
+                            do throws(RecursionCheckingLock.AcquireError) { try lock.acquire(timeout: .zero) } catch {
+                                _exit(error == .timedOut ? 0 : 1)
+                            }
+                            _exit(2)
+                        }
+                        while true { pause() }
+                    }
+                    #expect(Self.waitForExit(of: child) == 0)
+                    isForked.signal()
+                }
             }
 
             /// The call may take long on a network file system.
@@ -179,67 +212,10 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// A child closes inherited descriptors, so no fork may happen between a call and the
-            /// registration of its descriptor.
-            @Test func aForkWaitsForAnOpenInProgress() async {
-                await #expect(processExitsWith: .success) {
-                    let fork = try Self.fork("fork")
-                    let (isOpened, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-                    let descriptor = Guarded<Int32>(-1)
-                    let thread = Thread {
-                        let file = try? File("open") {
-                            let opened = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                            descriptor.withLock { $0 = opened }
-                            isOpened.signal()
-                            // A fork that waits for this call does not return earlier.
-                            _ = isForked.wait(timeout: .now() + 0.2)
-                            return opened
-                        }
-                        isForked.wait()
-                        withExtendedLifetime(file) {}
-                    }
-                    thread.start()
-                    isOpened.wait()
-                    let child = fork()
-                    if child == 0 { _exit(fcntl(descriptor.withLock { $0 }, F_GETFD) < 0 ? 0 : 1) }
-                    for _ in 0..<2 { isForked.signal() }
-                    #expect(Self.waitForExit(of: child) == 0)
-                    while !thread.isFinished { usleep(1_000) }
-                }
-            }
-
-            /// Calls that other threads of the parent have started never end in the child.
-            @Test func aChildWithoutForkHandlersCanFork() async {
-                await #expect(processExitsWith: .success) {
-                    let (fork, plainFork) = (try Self.fork("fork"), try Self.fork("_Fork"))
-                    let (begins, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-                    let thread = Thread {
-                        _ = try? File("open") {
-                            begins.signal()
-                            isForked.wait()
-                            return open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                        }
-                    }
-                    thread.start()
-                    begins.wait()
-                    let child = plainFork()
-                    if child == 0 {
-                        Self.exitOnAlarm(after: 20)
-                        let grandchild = fork()
-                        if grandchild == 0 { _exit(0) }
-                        _exit(Self.waitForExit(of: grandchild))
-                    }
-                    #expect(Self.waitForExit(of: child) == 0)
-                    isForked.signal()
-                    while !thread.isFinished { usleep(1_000) }
-                }
-            }
-
             /// Dispatch does not run in a child whose parent has used it, and pending work of the
             /// parent stays in the parent.
             @Test func aChildSynchronizesInTheBackground() async {
                 await #expect(processExitsWith: .success) {
-                    let fork = try Self.fork("fork")
                     let key = DefaultKey("number", default: 0)
                     let first = SpyBackend(synchronizationDelay: .milliseconds(1))
                     let suite = DefaultsSuite(backend: first)
@@ -249,7 +225,7 @@
                     let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
                     let other = DefaultsSuite(backend: backend)
                     other[key] = 1
-                    let child = fork()
+                    let child = forkProcess()
                     if child == 0 {
                         Self.exitOnAlarm(after: 20)
                         backend.state.withLock { $0.synchronizationDelay = .milliseconds(1) }
@@ -263,16 +239,14 @@
 
             /// A child may have other privileges than its parent, and the parent runs the work
             /// itself.
-            @Test(arguments: ["fork", "_Fork"])
-            func theExitOfAChildLeavesPendingWorkToItsParent(name: String) async {
-                await #expect(processExitsWith: .success) { [name = name as String] in
-                    let fork = try Self.fork(name)
+            @Test func theExitOfAChildLeavesPendingWorkToItsParent() async {
+                await #expect(processExitsWith: .success) {
                     let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
                     let suite = DefaultsSuite(backend: backend)
                     suite[DefaultKey("number", default: 0)] = 1
                     let parent = getpid()
                     backend.state.withLock { $0.onSynchronize = { if getpid() != parent { _exit(7) } } }
-                    let child = fork()
+                    let child = forkProcess()
                     if child == 0 {
                         Self.exitOnAlarm(after: 20)
                         exit(0)
@@ -285,7 +259,6 @@
             @Test func anUpdateStartedInTheParentFailsInTheChild() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let fork = try Self.fork("fork")
                     let store = UserDefault(
                         DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
                     ).store
@@ -293,7 +266,7 @@
                     var child: pid_t = 1
                     do {
                         try store.updateStored { number in
-                            child = fork()
+                            child = forkProcess()
                             number = child == 0 ? 2 : 1
                             if child == 0 { Self.exitOnAlarm(after: 20) }
                         }
@@ -309,11 +282,10 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// A child of `_Fork` shares the file lock with its parent, which may be writing.
+            /// A child shares the file lock with its parent, which may be writing.
             @Test func theEndOfAnUpdateInAChildKeepsTheLockOfTheParent() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let fork = try Self.fork("_Fork")
                     let store = UserDefault(
                         DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
                     ).store
@@ -322,7 +294,7 @@
                         .file("test.defaults", .readOnly)
                     var child: pid_t = 1
                     try? store.updateStored { number in
-                        child = fork()
+                        child = forkProcess()
                         if child == 0 {
                             Self.exitOnAlarm(after: 20)
                             throw CancellationError()
@@ -333,28 +305,6 @@
                     }
                     if child == 0 { _exit(0) }
                     #expect(store.get() == 1)
-                }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-            }
-
-            /// `_Fork` runs no handlers, and the child shares the lock of the file that its parent
-            /// has open.
-            @Test func aChildWithoutForkHandlersSharesTheFileWithItsParent() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let fork = try Self.fork("_Fork")
-                    let store = UserDefault(
-                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
-                    ).store
-                    try store.save(0)
-                    let child = fork()
-                    if child == 0 { Self.exitOnAlarm(after: 60) }
-                    var failures = 0
-                    for _ in 0..<5_000 where (try? store.updateStored { $0? += 1 }) == nil { failures += 1 }
-                    if child == 0 { _exit(failures == 0 ? 0 : 1) }
-                    #expect(Self.waitForExit(of: child) == 0)
-                    #expect(failures == 0)
-                    #expect(store.get() == 10_000)
                 }
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }

@@ -8,10 +8,7 @@ package final class MemoryBackend: SystemBackend {
     package init(_ contents: [String: PropertyList] = [:]) {
         self.contents = Locked(
             Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), .tree($0.value)) }))
-        Forks.hold(self.contents, .leaf)
     }
-
-    deinit { Forks.release(contents) }
 
     package func value(forKey key: String) -> PropertyList? { storedValue(forKey: key)?.tree }
 

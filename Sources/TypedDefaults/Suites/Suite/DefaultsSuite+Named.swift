@@ -101,7 +101,7 @@ import SettingsFile
     /// The name of the program's own settings. It can be set once, and no longer changes after its
     /// first use.
     private final class StandardName: Sendable {
-        private let state = Forks.holding(Locked<(name: String?, isTaken: Bool)>((nil, false)))
+        private let state = Locked<(name: String?, isTaken: Bool)>((nil, false))
 
         /// Sets the name. Returns false if the suite already has another one, unless that is
         /// replaceable.

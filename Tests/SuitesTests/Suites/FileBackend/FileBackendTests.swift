@@ -169,48 +169,6 @@ struct FileBackendTests: SettingsFileTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// A thread of the parent that flushes or compacts the file does not exist in a child,
-        /// which must not wait for it.
-        @Test func aChildForkedDuringAFlushDoesNotWait() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
-                let backend = FileBackend(path: path)
-                let suite = DefaultsSuite(backend: backend)
-                let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
-                filler.set("")
-                let isOver = Guarded(false)
-                let thread = Thread {
-                    while !isOver.withLock({ $0 }) {
-                        for count in 12_000..<12_006 { filler.set(String(repeating: "x", count: count)) }
-                        do { try backend.synchronize() } catch { Issue.record(error) }
-                    }
-                }
-                thread.start()
-                var statuses: Set<Int32> = []
-                for _ in 0..<40 {
-                    usleep(2_000)
-                    let child = forkProcess()
-                    if child == 0 {
-                        var alarms = sigset_t()
-                        sigemptyset(&alarms)
-                        sigaddset(&alarms, SIGALRM)
-                        sigprocmask(SIG_UNBLOCK, &alarms, nil)
-                        // Longer than a busy machine needs. The alarm kills a child that hangs.
-                        alarm(20)
-                        let isRead = (try? backend.value(forKey: "filler")) != nil
-                        _exit(isRead && (try? backend.synchronize()) != nil ? 0 : 1)
-                    }
-                    var status: Int32 = -1
-                    #expect(waitpid(child, &status, 0) == child)
-                    statuses.insert(status)
-                }
-                isOver.withLock { $0 = true }
-                #expect(statuses == [0])
-                while !thread.isFinished { usleep(1_000) }
-            }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-        }
-
         /// Neither an inherited descriptor nor an inherited mapping may keep the lock.
         @Test func aChildDoesNotInheritTheLockOfAKilledParent() async throws {
             let file = try makeFile()

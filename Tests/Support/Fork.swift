@@ -3,7 +3,7 @@
 
     /// Calls `fork`, which Swift does not import: a child of a process with threads may call few
     /// functions.
-    func forkProcess() -> pid_t { systemFork() }
+    package func forkProcess() -> Int32 { systemFork() }
 
     private let systemFork: @convention(c) () -> pid_t = {
         #if os(Linux)
