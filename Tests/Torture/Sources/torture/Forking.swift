@@ -8,94 +8,131 @@ import TypedDefaults
 
 private typealias Fork = @convention(c) () -> pid_t
 
-/// Returns `fork` or `_Fork`. Swift hides the first and does not declare the second.
+/// Returns `fork` or `_Fork`, which runs no handlers. Swift hides the first and does not declare
+/// the second.
 private func call(named name: String) -> Fork {
     guard let symbol = dlsym(nil, name) else { fail("\(name) is not available") }
     return unsafeBitCast(symbol, to: Fork.self)
 }
 
-/// Forks a process `count` times while four threads read and write. Each child reads and writes
-/// too, and must exit.
-///
-/// - Parameter usesHandlers: Whether to call `fork`. False calls `_Fork`, which runs no handlers,
-///   as a control.
-func forkBesideThreads(_ suite: DefaultsSuite, count: Int, usesHandlers: Bool) {
-    let fork = call(named: usesHandlers ? "fork" : "_Fork")
-    let entry = PersistentStore<Entry>(in: suite)
-    let numbers = (0..<4).map { UserDefault(DefaultKey("number-\($0)", default: 0), in: suite).store }
-    let memory = AnyStore(InMemoryStore(0))
-    @discardableResult
-    func useAll(_ round: Int) -> Bool {
-        do {
-            _ = entry.get()
-            try entry.save(Entry(round))
-            for number in numbers { try number.updateStored { $0 = ($0 ?? 0) + 1 } }
-            memory.set(round)
-            return try memory.get() == round && entry.load() != nil
-        } catch {
-            return false
-        }
-    }
-    let isOver = Flag()
-    let threads = DispatchGroup()
-    // Use everything once before the first fork: the Swift runtime has locks of its own, which a
-    // thread may hold while it uses a type for the first time.
-    useAll(0)
-    let busy = Number()
-    for thread in 0..<4 {
-        DispatchQueue(label: "\(thread)").async(group: threads) {
-            var round = 0
-            while !isOver.value.load(ordering: .relaxed) {
-                round += 1
-                numbers[thread].set(round)
-                if round % 50 == 0 { entry.set(Entry(round)) }
-                _ = entry.get()
-                _ = suite[DefaultKey("number-\((thread + 1) % 4)", default: 0)]
-                memory.set(round)
-                if round == 50 { busy.value.add(1, ordering: .relaxed) }
-            }
-        }
-    }
-    while busy.value.load(ordering: .relaxed) < 4 { usleep(1_000) }
-    var (hung, failed, longest) = (0, 0, 0)
-    for round in 0..<count {
-        usleep(UInt32.random(in: 0..<2_000))
-        let start = milliseconds()
-        let child = fork()
-        if child == 0 {
-            // The alarm kills a child that hangs. It is longer than the timeout of a writer.
-            signal(SIGALRM, SIG_DFL)
-            alarm(10)
-            _exit(useAll(round) ? 0 : 1)
-        }
-        guard child > 0 else { fail("fork: \(errno)") }
-        var status: Int32 = -1
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        longest = max(longest, milliseconds() - start)
-        if status & 0x7F == SIGALRM { hung += 1 } else if status != 0 { failed += 1 }
-        // One hanging child is enough for the control, and each takes ten seconds.
-        if !usesHandlers, hung + failed > 0 { break }
-    }
-    isOver.value.store(true, ordering: .relaxed)
-    threads.wait()
-    say("\(count) forks beside 4 threads: \(hung) children hung, \(failed) failed, the longest took \(longest) ms")
-    if hung + failed > 0 { fail("children of a process with threads cannot use the suite") }
-}
-
-/// Updates a number in a process and in its child by `_Fork`. The sum must be exact.
-func updateAcrossRawFork(_ suite: DefaultsSuite, times: Int) throws {
-    let fork = call(named: "_Fork")
-    let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
-    try store.save(0)
-    let child = fork()
-    guard child >= 0 else { fail("_Fork: \(errno)") }
-    for _ in 0..<times { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
-    if child == 0 { _exit(0) }
+private func waitForExit(of child: pid_t) -> Int32 {
     var status: Int32 = -1
     while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    return status
+}
+
+/// Four threads that update one number, and write values that make compactions due.
+private final class Writers: Sendable {
+    private let isOver = Flag()
+    private let threads = DispatchGroup()
+    let (updates, failures) = (Number(), Number())
+
+    /// Returns when all of them write.
+    init(_ suite: DefaultsSuite) {
+        let busy = Number()
+        for thread in 0..<4 {
+            DispatchQueue(label: "\(thread)").async(group: threads) { [self] in
+                let count = UserDefault(DefaultKey("count", default: 0), in: suite).store
+                let filler = UserDefault(DefaultKey("filler-\(thread)", default: ""), in: suite).store
+                var round = 0
+                while !isOver.value.load(ordering: .relaxed) {
+                    round += 1
+                    do {
+                        try count.updateStored { $0 = ($0 ?? 0) + 1 }
+                        updates.value.add(1, ordering: .relaxed)
+                        if round % 10 == 0 { try filler.save(String(repeating: "x", count: 5_000 + round % 1_000)) }
+                    } catch {
+                        failures.value.add(1, ordering: .relaxed)
+                    }
+                    if round == 50 { busy.value.add(1, ordering: .relaxed) }
+                }
+            }
+        }
+        while busy.value.load(ordering: .relaxed) < 4 { usleep(1_000) }
+    }
+
+    func end() {
+        isOver.value.store(true, ordering: .relaxed)
+        threads.wait()
+    }
+}
+
+/// Forks a process `times` times while four of its threads write. The children exit, and must
+/// neither hang nor change the file. The parent's updates must all be there.
+func forkBesideWriters(_ suite: DefaultsSuite, times: Int) throws {
+    let fork = call(named: "fork")
+    let writers = Writers(suite)
+    var children: [pid_t] = []
+    for _ in 0..<times {
+        usleep(UInt32.random(in: 0..<2_000))
+        let child = fork()
+        if child == 0 {
+            // The alarm kills a child that hangs.
+            signal(SIGALRM, SIG_DFL)
+            alarm(10)
+            usleep(UInt32.random(in: 0..<5_000))
+            exit(0)
+        }
+        guard child > 0 else { fail("fork: \(errno)") }
+        children.append(child)
+        if children.count == 8, waitForExit(of: children.removeFirst()) != 0 { fail("a child hung") }
+    }
+    for child in children where waitForExit(of: child) != 0 { fail("a child hung") }
+    writers.end()
+    let (updates, failures) = (
+        writers.updates.value.load(ordering: .relaxed), writers.failures.value.load(ordering: .relaxed)
+    )
+    let stored = try UserDefault(DefaultKey("count", default: 0), in: suite).store.load() ?? 0
+    say("\(times) forks beside 4 writers: \(updates) updates came to \(stored), \(failures) failed")
+    if updates != stored || failures > 0 { fail("updates were lost") }
+}
+
+/// Updates a number in a process without other threads, and in its child. The sum must be exact.
+func updateInChild(_ suite: DefaultsSuite, times: Int) throws {
+    let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
+    try store.save(0)
+    let child = call(named: "fork")()
+    guard child >= 0 else { fail("fork: \(errno)") }
+    for _ in 0..<times { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
+    if child == 0 { exit(0) }
+    let status = waitForExit(of: child)
     let sum = try store.load() ?? 0
-    say("2 x \(times) updates by a process and its child by _Fork came to \(sum)")
+    say("2 x \(times) updates by a process and its child came to \(sum)")
     if status != 0 || sum != 2 * times { fail("updates were lost") }
+}
+
+/// Kills this process while it holds the lock of the file and has children, the last of them forked
+/// under the lock. Prints the children, which live on for a minute.
+///
+/// - Parameter keepsDescriptors: Whether to fork without handlers, as a control.
+func abandonChildren(_ suite: DefaultsSuite, keepsDescriptors: Bool) throws {
+    let fork = call(named: keepsDescriptors ? "_Fork" : "fork")
+    @Sendable func forkOnce() {
+        let child = fork()
+        if child == 0 {
+            signal(SIGALRM, SIG_DFL)
+            alarm(60)
+            while true { pause() }
+        }
+        say("\(child)")
+    }
+    let writers = Writers(suite)
+    for _ in 0..<4 {
+        usleep(UInt32.random(in: 0..<2_000))
+        forkOnce()
+    }
+    try UserDefault(DefaultKey("other", default: 0), in: suite).store.updateStored { _ in
+        forkOnce()
+        kill(getpid(), SIGKILL)
+    }
+    writers.end()
+}
+
+/// Writes a value, which may take a second.
+func saveInTime(_ suite: DefaultsSuite) throws {
+    let start = milliseconds()
+    try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(start)
+    if milliseconds() - start > 1_000 { fail("the write took over a second") }
 }
 
 /// Updates a number from several threads, each of which holds the lock for a millisecond. No update

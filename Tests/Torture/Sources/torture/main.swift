@@ -23,8 +23,8 @@ guard arguments.count >= 3 else {
                torture migrate-begin|migrate|migrate-apart|migrate-unchecked|check-migration FILE
                torture move-begin|move|move-apart|check-move FILE 0|1
                torture session FILE
-               torture forks|forks-raw FILE COUNT
-               torture raw-fork FILE TIMES
+               torture forks|fork-once FILE TIMES
+               torture abandon|abandon-open|save FILE
                torture fairness FILE SECONDS
         """)
 }
@@ -52,8 +52,10 @@ do {
     case "pair": findPair(suite)
     case "cycles", "cycles-kept": try cycle(path, count: number, keeps: arguments[1] == "cycles-kept")
     case "flushers", "flushers-careless": saveOnThreads(suite, rounds: number)
-    case "forks", "forks-raw": forkBesideThreads(suite, count: number, usesHandlers: arguments[1] == "forks")
-    case "raw-fork": try updateAcrossRawFork(suite, times: number)
+    case "forks": try forkBesideWriters(suite, times: number)
+    case "fork-once": try updateInChild(suite, times: number)
+    case "abandon", "abandon-open": try abandonChildren(suite, keepsDescriptors: arguments[1] == "abandon-open")
+    case "save": try saveInTime(suite)
     case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
     case "migrate-begin": try beginMigration(suite)
     case "migrate", "migrate-apart", "migrate-unchecked": try migrate(suite, Migrating(rawValue: arguments[1])!)
