@@ -4,8 +4,8 @@
 struct ReadSnapshot: Equatable {
     /// The open file; `nil` if there is none.
     let log: FileLog?
-    /// The first word of the next record in the mapping; `nil` if the file ends before it, or if the
-    /// name may refer to another file now.
+    /// The first word of the next record in the mapping; `nil` if the file ends before it, or if
+    /// the name may refer to another file now.
     // Safe: the mapping lives as long as `log`, and is only read.
     private nonisolated(unsafe) let nextRecord: UnsafeRawPointer?
     private let generation: UInt64

@@ -300,8 +300,8 @@ package final class AfterUnlock {
         return own
     }
 
-    /// Identifies the current thread. Unlike that of `pthread_self`, the identity of a thread of the
-    /// parent is never given to another thread in a forked child.
+    /// Identifies the current thread. Unlike that of `pthread_self`, the identity of a thread of
+    /// the parent is never given to another thread in a forked child.
     static var thread: UInt {
         // Without the reference counting of `own`.
         if let held = pthread_getspecific(key) { return UInt(bitPattern: held) }
