@@ -44,7 +44,7 @@ struct FoundationOracleTests {
                 if wrong <= 3 { Issue.record("seed \(seed): \(tree)") }
             }
         }
-        print("trees: \(Self.count), the same: \(same), refused: \(refused), as with Foundation changed: \(changed), wrong: \(wrong)")
+        print("trees: \(Self.count), the same: \(same), refused: \(refused), changed: \(changed), wrong: \(wrong)")
         #expect(wrong == 0)
         // The trees contain some values that do not survive JSON either.
         #expect(same > 0 && changed > 0)

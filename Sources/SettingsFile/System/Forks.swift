@@ -65,6 +65,9 @@ package enum Forks {
                 code = errno
                 _ = closeDescriptor(low)
             }
+            if descriptor >= descriptors.count {
+                (_, descriptor, code) = (closeDescriptor(descriptor), -1, EMFILE)
+            }
             if descriptor >= 0 {
                 highest.withLock { highest in
                     highest = max(highest, Int(descriptor))

@@ -83,7 +83,9 @@ extension DefaultsSuite {
     @inline(__always)
     private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
         if scope == nil, let slot = core.recentSlot(of: key.declaration) { return Setting(core, slot) }
-        return Setting(self, firstUseOf: key)
+        let setting = Setting(self, key)
+        if scope == nil { core.setRecentSlot(setting.slot, of: key.declaration) }
+        return setting
     }
 }
 

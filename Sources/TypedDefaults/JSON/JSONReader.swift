@@ -167,7 +167,7 @@ extension JSONReader {
             guard let data = Data(base64Encoded: text) else { throw refusal("invalid base64", at: parsed.offset) }
             return .data(data)
         case (.double, .string(let name)):
-            guard let double = JSONTag.double(named: name) else {
+            guard let double = Double(named: name) else {
                 throw refusal("a double is “inf”, “-inf”, “nan” or its bits", at: parsed.offset)
             }
             return .double(double)

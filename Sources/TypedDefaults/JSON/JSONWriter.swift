@@ -63,7 +63,7 @@ struct JSONWriter {
         // A description has the shortest digits that read back the same, and always a point or an
         // exponent.
         guard !value.isFinite else { return append(text: value.description) }
-        append(tag: .double) { $0.append(JSONTag.name(of: value)) }
+        append(tag: .double) { $0.append(value.name) }
     }
 
     private mutating func append<Element>(
@@ -115,27 +115,4 @@ enum JSONTag: String {
     /// Returns whether a dictionary with only this key would be read as one of these, or as one
     /// that a later version adds.
     static func marks(_ key: String) -> Bool { key.utf8.first == UInt8(ascii: "$") }
-
-    /// Returns the name of a double that is infinite or not a number.
-    static func name(of value: Double) -> String {
-        if value.isInfinite { return value < 0 ? "-inf" : "inf" }
-        return value.bitPattern == Double.nan.bitPattern ? "nan" : "0x" + String(value.bitPattern, radix: 16)
-    }
-
-    /// Returns the double of such a name, or of any bits in hexadecimal digits; `nil` for anything
-    /// else.
-    static func double(named name: String) -> Double? {
-        switch name {
-        case "inf": .infinity
-        case "-inf": -.infinity
-        case "nan": .nan
-        default: bits(named: name).map(Double.init(bitPattern:))
-        }
-    }
-
-    private static func bits(named name: String) -> UInt64? {
-        // Without a sign, which `UInt64` takes.
-        guard name.hasPrefix("0x"), name.dropFirst(2).first?.isHexDigit == true else { return nil }
-        return UInt64(name.dropFirst(2), radix: 16)
-    }
 }

@@ -91,7 +91,7 @@ extension ArgumentReader {
         let words = content.split(whereSeparator: \.isWhitespace)
         guard let name = words.first else { throw SyntaxError() }
         let bits = words.first { $0.hasPrefix("bits=\"") }?.dropFirst(6).dropLast()
-        return Tag(name: String(name), double: bits.flatMap { JSONTag.double(named: String($0)) }, isEmpty: isEmpty)
+        return Tag(name: String(name), double: bits.flatMap { Double(named: String($0)) }, isEmpty: isEmpty)
     }
 
     /// Skips the end of an element if it is next.

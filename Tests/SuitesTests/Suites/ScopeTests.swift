@@ -107,10 +107,6 @@ struct ScopeTests {
         #expect(suite != other)
         #expect(Set([suite, other, suite.scoped("a/"), suite.scoped("a/"), suite.scoped("")]).count == 3)
     }
-}
-
-private final class ScopedConfig: StorableConfig {
-    @Stored var count = 1
 
     @Test func errorsNameTheKeyWithThePrefix() throws {
         let scope = DefaultsSuite.inMemory().scoped("user/")
@@ -123,4 +119,8 @@ private final class ScopedConfig: StorableConfig {
             #expect(error.key == "user/deep")
         }
     }
+}
+
+private final class ScopedConfig: StorableConfig {
+    @Stored var count = 1
 }
