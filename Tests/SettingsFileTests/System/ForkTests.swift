@@ -54,31 +54,33 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            @Test func aChildClosesTheDescriptorsOfItsParent() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                    store.set(1)
-                    let token = store.observe { _ in }
-                    let folder = URL(filePath: path).deletingLastPathComponent().lastPathComponent
-                    func ownDescriptors() -> [Int32] {
-                        (0..<1_024).filter { descriptor in
-                            let link = "/proc/self/fd/\(descriptor)"
-                            let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
-                            return target.contains(folder) || target.contains("inotify")
+            #if !canImport(AppleFoundation)
+                @Test func aChildClosesTheDescriptorsOfItsParent() async throws {
+                    let file = try makeFile()
+                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                        let suite = try DefaultsSuite(file: URL(filePath: path))
+                        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                        store.set(1)
+                        let token = store.observe { _ in }
+                        let folder = URL(filePath: path).deletingLastPathComponent().lastPathComponent
+                        func ownDescriptors() -> [Int32] {
+                            (0..<1_024).filter { descriptor in
+                                let link = "/proc/self/fd/\(descriptor)"
+                                let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) ?? ""
+                                return target.contains(folder) || target.contains("inotify")
+                            }
                         }
+                        // The file, its folder and the watch.
+                        #expect(ownDescriptors().count == 3)
+                        let child = forkProcess()
+                        if child == 0 { _exit(Int32(ownDescriptors().count)) }
+                        #expect(Self.waitForExit(of: child) == 0)
+                        #expect(ownDescriptors().count == 3)
+                        token.cancel()
                     }
-                    // The file, its folder and the watch.
-                    #expect(ownDescriptors().count == 3)
-                    let child = forkProcess()
-                    if child == 0 { _exit(Int32(ownDescriptors().count)) }
-                    #expect(Self.waitForExit(of: child) == 0)
-                    #expect(ownDescriptors().count == 3)
-                    token.cancel()
+                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-            }
+            #endif
 
             /// Neither a deinit nor the exit of a child changes what its parent has open.
             @Test func theEndOfAChildLeavesTheFilesOfItsParentAlone() async throws {
@@ -113,33 +115,35 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// The thread of the watch does not exist in a child, which starts its own.
-            @Test func aChildObservesOtherProcesses() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let suite = try DefaultsSuite(file: URL(filePath: path))
-                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
-                    store.set(1)
-                    let received = DispatchSemaphore(value: 0)
-                    let token = store.observe { change in if change.newValue == 2 { received.signal() } }
-                    var used: [Int32] = [0, 0]
-                    #expect(pipe(&used) == 0)
-                    let child = forkProcess()
-                    if child == 0 {
-                        Self.exitOnAlarm(after: 20)
-                        guard store.get() == 1 else { _exit(1) }
-                        write(used[1], "1", 1)
-                        received.wait()
-                        _exit(0)
+            #if !canImport(AppleFoundation)
+                /// The thread of the watch does not exist in a child, which starts its own.
+                @Test func aChildObservesOtherProcesses() async throws {
+                    let file = try makeFile()
+                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                        let suite = try DefaultsSuite(file: URL(filePath: path))
+                        let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                        store.set(1)
+                        let received = DispatchSemaphore(value: 0)
+                        let token = store.observe { change in if change.newValue == 2 { received.signal() } }
+                        var used: [Int32] = [0, 0]
+                        #expect(pipe(&used) == 0)
+                        let child = forkProcess()
+                        if child == 0 {
+                            Self.exitOnAlarm(after: 20)
+                            guard store.get() == 1 else { _exit(1) }
+                            write(used[1], "1", 1)
+                            received.wait()
+                            _exit(0)
+                        }
+                        var byte: UInt8 = 0
+                        #expect(read(used[0], &byte, 1) == 1)
+                        store.set(2)
+                        #expect(Self.waitForExit(of: child) == 0)
+                        token.cancel()
                     }
-                    var byte: UInt8 = 0
-                    #expect(read(used[0], &byte, 1) == 1)
-                    store.set(2)
-                    #expect(Self.waitForExit(of: child) == 0)
-                    token.cancel()
+                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-            }
+            #endif
 
             /// A thread of the parent that flushes the file does not exist in a child.
             @Test func aChildDoesNotWaitForAFlushOfItsParent() async throws {
