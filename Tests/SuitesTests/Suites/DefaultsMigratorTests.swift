@@ -203,7 +203,7 @@ struct DefaultsMigratorTests {
         #expect(try suite.contents()["b"] == 2)
     }
 
-    @Test(arguments: [true, false]) func aStepThatEditsAConfigKeepsACopyOfWhatItCouldNotRead(isJSON: Bool) throws {
+    @Test(arguments: [true, false]) func aStepThatEditsAConfigKeepsWhatItCouldNotRead(isJSON: Bool) throws {
         struct Camera: DefaultConfig {
             static let key = "Camera"
             enum Mode: String, Codable { case photo, video }
@@ -217,9 +217,30 @@ struct DefaultsMigratorTests {
         var migrator = DefaultsMigrator()
         migrator.register("off") { $0[Camera.self].isOn = false }
         try suite.migrate(migrator)
-        #expect(try suite.contents()["Camera"] == ["isOn": false, "mode": "photo"])
-        #expect(try suite.contents()["Camera.unreadable"] == stored)
-        #expect(failures.all.map(\.path) == [["mode"]])
+        // JSON data is copied, because it moves to the native form.
+        #expect(try suite.contents()["Camera"] == ["isOn": false, "mode": isJSON ? "photo" : "hologram"])
+        #expect(try suite.contents()["Camera.unreadable"] == (isJSON ? stored : nil))
+        #expect(failures.all.map(\.path) == (isJSON ? [["mode"]] : []))
+    }
+
+    private struct Lens: Codable, Sendable { var zoom = 1.0 }
+
+    @Test func aStepKeepsEntriesThatItsTypeDoesNotKnow() throws {
+        var migrator = DefaultsMigrator()
+        migrator.register("zoom") { $0[DefaultKey("lens", default: Lens())].zoom += 1 }
+        var contents: SuiteContents = ["lens": ["zoom": 2.0, "newer": 1]]
+        try migrator.migrate(&contents)
+        #expect(contents["lens"] == ["zoom": 3.0, "newer": 1])
+    }
+
+    @Test func aValueThatAnotherStepHasReadIsCopied() throws {
+        var migrator = DefaultsMigrator()
+        migrator.register("look") { _ = $0["number"] }
+        migrator.register("replace") { $0[DefaultKey("number", default: 0)] = 1 }
+        var contents: SuiteContents = ["number": "text"]
+        try migrator.migrate(&contents)
+        #expect(contents["number"] == 1)
+        #expect(contents["number.unreadable"] == "text")
     }
 
     @Test func eightSuitesOnOneFileRunEachStepOnce() throws {

@@ -23,7 +23,7 @@ public struct SuiteContents: Sendable {
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
-    /// count as declared with that type, and a value that it has read needs no copy.
+    /// count as declared with that type, and a value that it has read as another type needs no copy.
     var isMigrating = false
 
     init(base: Base) { self.base = base }
@@ -38,7 +38,7 @@ extension SuiteContents {
     public subscript(name: String) -> PropertyList? {
         get {
             let value = stored(name)
-            if isMigrating, value != nil { base.noteRead(of: name) }
+            if isMigrating, value != nil { base.noteRead(of: name, as: PropertyList.self) }
             return value
         }
         set { edits[ByteString(name)] = .some(newValue) }
@@ -114,7 +114,7 @@ extension SuiteContents {
         do throws(DefaultsError) {
             let box = try declaration.conversion.box(.tree(stored))
             // A part at fault was not read.
-            if isMigrating, box.recovery == nil { base.noteRead(of: name) }
+            if isMigrating, box.recovery == nil { base.noteRead(of: name, as: Value.self) }
             return box.value
         } catch {
             throw error.about(key: name)
@@ -125,8 +125,8 @@ extension SuiteContents {
         if !isMigrating { base.declare(name, declaration) }
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
-            if let old = stored(name), old != new {
-                if !isMigrating, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
+            if let old = stored(name), old != new, !isReplaced(name, by: declaration) {
+                if let tree = new, let recovery = declaration.conversion.recovery(of: old) {
                     let merged = recovery.merged(into: tree)
                     new = merged.new
                     if let error = merged.lost { setAside(old, of: name, error) }
@@ -143,7 +143,7 @@ extension SuiteContents {
     mutating func fail(_ error: DefaultsError) { failure = failure ?? error }
 
     mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
-        if base.wasUnreadable(name), let old = stored(name) {
+        if base.wasUnreadable(name), let old = stored(name), !isReplaced(name, by: declaration) {
             keep(old, of: name, unlessReadableAs: declaration)
         }
         self[name] = nil
@@ -153,13 +153,14 @@ extension SuiteContents {
     private mutating func keep<Value>(
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
     ) {
-        if isMigrating, base.wasRead(name) { return }
-        do throws(DefaultsError) {
-            let box = try declaration.conversion.box(.tree(old))
-            if isMigrating, let error = box.recovery?.errors.first { setAside(old, of: name, error) }
-        } catch {
+        do throws(DefaultsError) { _ = try declaration.conversion.box(.tree(old)) } catch {
             setAside(old, of: name, error)
         }
+    }
+
+    /// Returns whether a step of a migration has read the value as another type, and so replaces it.
+    private func isReplaced<Value>(_ name: String, by declaration: Declaration<Value>) -> Bool {
+        isMigrating && base.wasRead(name, otherwiseThanAs: Value.self)
     }
 
     /// Copies a value that is about to be overwritten.
@@ -219,8 +220,8 @@ extension SuiteContents {
             var failure: DefaultsError?
             /// Values that could not be decoded.
             var unreadable: [DefaultsError] = []
-            /// Keys whose values a step of a migration has read.
-            var read: Set<ByteString> = []
+            /// Keys whose values a step of a migration has read, and as what.
+            var read: [ByteString: Set<ObjectIdentifier>] = [:]
             /// Keys whose values the backend itself cannot read.
             var unknownKeys: Set<ByteString> = []
         }
@@ -308,8 +309,16 @@ extension SuiteContents {
             state.withLock { $0.source = .values(values) }
         }
 
-        func noteRead(of name: String) { state.withLock { _ = $0.read.insert(ByteString(name)) } }
-        func wasRead(_ name: String) -> Bool { state.withLock { $0.read.contains(ByteString(name)) } }
+        func noteRead(of name: String, as type: Any.Type) {
+            let type = ObjectIdentifier(unwrapped(type))
+            state.withLock { _ = $0.read[ByteString(name), default: []].insert(type) }
+        }
+        func wasRead(_ name: String, otherwiseThanAs type: Any.Type) -> Bool {
+            let type = ObjectIdentifier(unwrapped(type))
+            return state.withLock { $0.read[ByteString(name)]?.contains { $0 != type } == true }
+        }
+        /// What a step has read counts for that step alone.
+        func beginStep() { state.withLock { $0.read = [:] } }
 
         /// Notes that a value could not be decoded. The last error for a key and type counts.
         func note(_ error: DefaultsError) {

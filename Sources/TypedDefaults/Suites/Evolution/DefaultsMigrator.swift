@@ -82,6 +82,7 @@ public struct DefaultsMigrator: Sendable {
         for step in due {
             // A step may have assigned other contents.
             migrated.isMigrating = true
+            migrated.base.beginStep()
             do {
                 try step.body(&migrated)
                 if let failure = migrated.failure { throw failure }
