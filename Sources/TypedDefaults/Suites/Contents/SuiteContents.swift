@@ -23,7 +23,8 @@ public struct SuiteContents: Sendable {
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
-    /// count as declared with that type, and a value that it has read as another type needs no copy.
+    /// count as declared with that type, and a value that it has read as another type needs no
+    /// copy.
     var isMigrating = false
 
     init(base: Base) { self.base = base }
@@ -158,7 +159,8 @@ extension SuiteContents {
         }
     }
 
-    /// Returns whether a step of a migration has read the value as another type, and so replaces it.
+    /// Returns whether a step of a migration has read the value as another type, and so replaces
+    /// it.
     private func isReplaced<Value>(_ name: String, by declaration: Declaration<Value>) -> Bool {
         isMigrating && base.wasRead(name, otherwiseThanAs: Value.self)
     }
