@@ -570,13 +570,20 @@ struct ForeignEntriesTests {
         #expect(failures.all.last?.reason.contains("kept under “Config.unreadable”") == true)
     }
 
-    @Test func elementsThatWereLeftOutAreSetAside() throws {
-        let stored: PropertyList = ["recent": ["video", "hologram"]]
-        let suite = DefaultsSuite.inMemory(["Config": stored])
+    /// An array with an element that cannot be read stays as it is stored until its value changes.
+    @Test func elementsThatWereLeftOutAreKeptUntilTheArrayChanges() throws {
+        let suite = DefaultsSuite.inMemory(["Config": ["recent": ["video", "hologram"]]])
         suite.onFailure = { _ in }
-        try PersistentStore<Config>(in: suite).update { $0.on = false }
-        #expect(try suite.contents()["Config.unreadable"] == stored)
-        #expect(try self.stored(suite)["recent"] == ["video"])
+        let store = PersistentStore<Config>(in: suite)
+        for on in [false, true] {
+            try store.update { $0.on = on }
+            #expect(try self.stored(suite)["recent"] == ["video", "hologram"])
+            #expect(try suite.keys() == ["Config"])
+        }
+        let before = try suite.contents()["Config"]
+        try store.update { $0.recent = [] }
+        #expect(try suite.contents()["Config.unreadable"] == before)
+        #expect(try self.stored(suite)["recent"] == [])
     }
 
     @Test func keysOfADictionaryAreNotKept() throws {

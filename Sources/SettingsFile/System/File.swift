@@ -256,6 +256,7 @@ extension File {
 
     /// Writes all bytes. `written` holds the number of bytes written, even if this throws.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
+        try checkProcess()
         while written < bytes.count {
             let start = written
             let count = try Self.checking("write") {
@@ -289,17 +290,30 @@ extension File {
         }
     }
 
+    /// Throws in a child of the process that opened the file, where the descriptor is closed and
+    /// its number may belong to another file.
+    private func checkProcess() throws(FileFailure) {
+        guard process == Forks.count else { throw FileFailure("it was opened before this process was forked") }
+    }
+
     /// Waits until the contents survive a power failure.
-    func flush() throws(FileFailure) { try Self.checking("fdatasync") { flushData(descriptor) } }
+    func flush() throws(FileFailure) {
+        try checkProcess()
+        try Self.checking("fdatasync") { flushData(descriptor) }
+    }
 
     /// Waits until the names in this directory survive a power failure.
-    func flushNames() throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } }
+    func flushNames() throws(FileFailure) {
+        try checkProcess()
+        try Self.checking("fsync") { flushAll(descriptor) }
+    }
 
     /// Locks the file. Returns false if another process holds the lock.
     ///
     /// - Parameter isShared: Whether other shared locks are allowed. Such a lock keeps out writers,
     ///   and needs no write access on any file system.
     func tryLock(isShared: Bool = false) throws(FileFailure) -> Bool {
+        try checkProcess()
         do throws(FileFailure) {
             try Self.checking("flock") { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
             return true

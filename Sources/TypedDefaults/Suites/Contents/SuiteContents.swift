@@ -23,8 +23,7 @@ public struct SuiteContents: Sendable {
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
-    /// count as declared with that type, and a value that it has read as another type needs no
-    /// copy.
+    /// count as declared with that type, and a value that it has read needs no copy.
     var isMigrating = false
 
     init(base: Base) { self.base = base }
@@ -126,8 +125,10 @@ extension SuiteContents {
         if !isMigrating { base.declare(name, declaration) }
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
-            if let old = stored(name), old != new, !isReplaced(name, by: declaration) {
-                if let tree = new, let recovery = declaration.conversion.recovery(of: old) {
+            if let old = stored(name), old != new {
+                // A step that has read the value as this type edits it. Otherwise it replaces it.
+                let isEdit = !isMigrating || base.wasRead(name, onlyAs: Value.self)
+                if isEdit, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
                     let merged = recovery.merged(into: tree)
                     new = merged.new
                     if let error = merged.lost { setAside(old, of: name, error) }
@@ -144,7 +145,7 @@ extension SuiteContents {
     mutating func fail(_ error: DefaultsError) { failure = failure ?? error }
 
     mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
-        if base.wasUnreadable(name), let old = stored(name), !isReplaced(name, by: declaration) {
+        if base.wasUnreadable(name), let old = stored(name) {
             keep(old, of: name, unlessReadableAs: declaration)
         }
         self[name] = nil
@@ -154,15 +155,13 @@ extension SuiteContents {
     private mutating func keep<Value>(
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
     ) {
-        do throws(DefaultsError) { _ = try declaration.conversion.box(.tree(old)) } catch {
+        if isMigrating, base.wasRead(name) { return }
+        do throws(DefaultsError) {
+            let box = try declaration.conversion.box(.tree(old))
+            if isMigrating, let error = box.recovery?.errors.first { setAside(old, of: name, error) }
+        } catch {
             setAside(old, of: name, error)
         }
-    }
-
-    /// Returns whether a step of a migration has read the value as another type, and so replaces
-    /// it.
-    private func isReplaced<Value>(_ name: String, by declaration: Declaration<Value>) -> Bool {
-        isMigrating && base.wasRead(name, otherwiseThanAs: Value.self)
     }
 
     /// Copies a value that is about to be overwritten.
@@ -315,9 +314,10 @@ extension SuiteContents {
             let type = ObjectIdentifier(unwrapped(type))
             state.withLock { _ = $0.read[ByteString(name), default: []].insert(type) }
         }
-        func wasRead(_ name: String, otherwiseThanAs type: Any.Type) -> Bool {
+        func wasRead(_ name: String) -> Bool { state.withLock { $0.read[ByteString(name)] != nil } }
+        func wasRead(_ name: String, onlyAs type: Any.Type) -> Bool {
             let type = ObjectIdentifier(unwrapped(type))
-            return state.withLock { $0.read[ByteString(name)]?.contains { $0 != type } == true }
+            return state.withLock { $0.read[ByteString(name)] == [type] }
         }
         /// What a step has read counts for that step alone.
         func beginStep() { state.withLock { $0.read = [:] } }

@@ -74,26 +74,34 @@ final class DecodingLog {
     /// Elements of an array have no identity, so an array with such entries is one part, which a
     /// write keeps if it does not change the array.
     ///
-    /// - Parameter encoded: Returns the decoded value as it would be stored; `nil` if that fails.
-    func unknownEntries(in stored: PropertyList, encoded: () -> PropertyList?) -> [DecodingRecovery.Entry] {
-        var entries: [DecodingRecovery.Entry] = []
-        var arrays: Set<[String]> = []
+    /// - Parameters:
+    ///   - recovery: Receives the entries, and the arrays of which it has parts that could not be
+    ///     read.
+    ///   - encoded: Returns the decoded value as it would be stored; `nil` if that fails.
+    func addUnknownEntries(
+        of stored: PropertyList, to recovery: inout DecodingRecovery, encoded: () -> PropertyList?
+    ) {
+        var arrays = recovery.arrays
         for (path, names) in unknown where !names.isEmpty {
             if let array = stored.outermostArray(around: path) {
                 arrays.insert(array)
             } else {
                 for path in names.map({ path + [$0] }) {
                     guard let entry = stored.entry(at: path[...]) else { continue }
-                    entries.append(.init(path: path, stored: entry, placed: nil, isFault: false))
+                    recovery.entries.append(.init(path: path, stored: entry, placed: nil, isFault: false))
                 }
             }
         }
-        guard !arrays.isEmpty, let encoded = encoded() else { return entries }
+        guard !arrays.isEmpty else { return }
+        let encoded = encoded()
         for path in arrays {
-            guard let array = stored.entry(at: path[...]), let placed = encoded.entry(at: path[...]) else { continue }
-            entries.append(.init(path: path, stored: array, placed: placed, isFault: false))
+            let isFault = recovery.arrays.contains(path)
+            guard let array = stored.entry(at: path[...]), let placed = encoded?.entry(at: path[...]) else {
+                recovery.losesParts = recovery.losesParts || isFault
+                continue
+            }
+            recovery.entries.append(.init(path: path, stored: array, placed: placed, isFault: isFault))
         }
-        return entries
     }
 }
 

@@ -16,12 +16,15 @@ struct DecodingRecovery: Sendable {
     /// Whether a write loses a part that is missing from `entries`, such as an element of an array
     /// that cannot be read.
     var losesParts = false
+    /// The outermost arrays around parts that could not be read.
+    var arrays: Set<[String]> = []
 
-    var isEmpty: Bool { entries.isEmpty && errors.isEmpty && !losesParts }
+    var isEmpty: Bool { entries.isEmpty && errors.isEmpty && !losesParts && arrays.isEmpty }
 
     /// What a write loses of a value in foreign data, which it replaces whole.
     func ofForeignData(_ log: DecodingLog) -> DecodingRecovery {
-        let losesParts = losesParts || !entries.isEmpty || log.unknown.values.contains { !$0.isEmpty }
+        let losesParts =
+            losesParts || !arrays.isEmpty || !entries.isEmpty || log.unknown.values.contains { !$0.isEmpty }
         return DecodingRecovery(errors: errors, losesParts: losesParts)
     }
 

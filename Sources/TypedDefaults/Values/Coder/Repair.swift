@@ -76,6 +76,8 @@ struct Repair<Value: Decodable> {
             guard let place = fault.place else { continue }
             if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
                 recovery.entries.append(.init(path: fault.path, stored: part, placed: fault.placed, isFault: true))
+            } else if let array = stored.outermostArray(around: fault.path) {
+                recovery.arrays.insert(array)
             } else {
                 recovery.losesParts = true
             }

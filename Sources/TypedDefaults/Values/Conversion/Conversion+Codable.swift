@@ -124,7 +124,7 @@ extension Conversion where Value: Codable {
         _ value: Value, _ log: DecodingLog, _ recovery: DecodingRecovery = DecodingRecovery(), of tree: PropertyList
     ) -> Box<Value> {
         var recovery = recovery
-        recovery.entries += log.unknownEntries(in: tree) { try? encodingByCodable(value) }
+        log.addUnknownEntries(of: tree, to: &recovery) { try? encodingByCodable(value) }
         return Box.make(value, recovery)
     }
 }
