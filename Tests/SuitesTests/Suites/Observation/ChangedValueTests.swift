@@ -48,7 +48,7 @@ struct ChangedValueTests {
         token.cancel()
     }
 
-    /// A program that only observes hears of parts that cannot be read, too.
+    /// A program that only observes receives a report of parts that cannot be read, too.
     @Test func aPartThatCannotBeReadIsReportedOnce() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
