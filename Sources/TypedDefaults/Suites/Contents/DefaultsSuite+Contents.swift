@@ -39,12 +39,12 @@ extension DefaultsSuite {
         var base = SuiteContents.Base(reading: self)
         let result: Result
         var edits: [ByteString: PropertyList?]
+        var unreadable: [DefaultsError]
         do {
             // A copy of the contents that is kept shows what was stored before the commit.
             defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
-            (result, edits) = try editsMade(to: base, by: body)
+            (result, edits, unreadable) = try editsMade(to: base, by: body)
         }
-        var unreadable = base.unreadable
         for copy in try keepUnknownValues(before: edits, base) {
             unreadable.append(copy.error)
             // What was just kept is not removed by the same update.
@@ -69,17 +69,28 @@ extension DefaultsSuite {
     /// the body keeps a copy.
     private func editsMade<Result>(
         to base: SuiteContents.Base, by body: (inout SuiteContents) throws -> Result
-    ) throws -> (Result, [ByteString: PropertyList?]) {
+    ) throws -> (Result, [ByteString: PropertyList?], unreadable: [DefaultsError]) {
         var contents = SuiteContents(base: base)
         let result = try body(&contents)
-        return (result, try edits(from: base, to: contents))
+        let edits = try edits(from: base, to: contents)
+        // What was copied needs no second report.
+        let copied = contents.setAsideErrors
+        let read = base.unreadable.filter { read in !copied.contains { $0.key == read.key && $0.type == read.type } }
+        return (result, edits, (read + copied).map(withWholeKey))
+    }
+
+    /// Returns an error of contents, which name keys without the prefix of a scope.
+    private func withWholeKey(_ error: DefaultsError) -> DefaultsError {
+        var error = error
+        error.key = error.key.map(withPrefix)
+        return error
     }
 
     /// Returns the edits that make the stored values those of the contents.
     private func edits(
         from base: SuiteContents.Base, to contents: SuiteContents
     ) throws(DefaultsError) -> [ByteString: PropertyList?] {
-        if let failure = contents.failure { throw failure }
+        if let failure = contents.failure { throw withWholeKey(failure) }
         var new = contents.edits
         if contents.base !== base {
             // Other contents were assigned, so every key that they lack is removed. Another update

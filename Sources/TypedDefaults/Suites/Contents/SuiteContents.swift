@@ -22,6 +22,8 @@ public struct SuiteContents: Sendable {
     private(set) var edits: [ByteString: PropertyList?] = [:]
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
+    /// Why values that the edits overwrite were copied. The last error for a key and type counts.
+    private(set) var setAsideErrors: [DefaultsError] = []
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
     /// count as declared with that type, and a value that it has read needs no copy.
     var isMigrating = false
@@ -170,8 +172,9 @@ extension SuiteContents {
         let (first, latest) = base.copyKeys(of: name)
         let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
         self[copy] = old
-        SetAside.note(copy, in: &error)
-        base.note(error)
+        SetAside.note(base.key(of: copy), in: &error)
+        setAsideErrors.removeAll { $0.key == error.key && $0.type == error.type }
+        setAsideErrors.append(error)
     }
 
     /// All values after the edits.
@@ -298,6 +301,12 @@ extension SuiteContents {
             return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
         }
 
+        /// Returns the key in the suite: with the prefix of a scope.
+        func key(of name: String) -> String {
+            guard case .suite(let suite) = state.withLock({ $0.source }) else { return name }
+            return suite.withPrefix(name)
+        }
+
         /// Declares a key to the suite that is read or written as the type of the declaration.
         func declare<Value>(_ name: String, _ declaration: Declaration<Value>) {
             guard case .suite(let suite) = state.withLock({ $0.source }) else { return }
@@ -322,7 +331,7 @@ extension SuiteContents {
         /// What a step has read counts for that step alone.
         func beginStep() { state.withLock { $0.read = [:] } }
 
-        /// Notes that a value could not be decoded. The last error for a key and type counts.
+        /// Notes that a value could not be decoded.
         func note(_ error: DefaultsError) {
             state.withLock { state in
                 state.unreadable.removeAll { $0.key == error.key && $0.type == error.type }
