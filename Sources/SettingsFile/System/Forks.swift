@@ -91,7 +91,12 @@ package enum Forks {
 /// it. They stay open, because another thread may be opening a file.
 private func occupyStandardDescriptors() {
     for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
-        let descriptor = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        #if os(Linux) || os(Android)
+            let access: Int32 = 0o10_000_000  // O_PATH, for a process that cannot read the folder
+        #else
+            let access = O_RDONLY
+        #endif
+        let descriptor = open("/", access | O_DIRECTORY | O_CLOEXEC)
         if descriptor > 2 { _ = closeDescriptor(descriptor) }
     }
 }

@@ -72,6 +72,8 @@ package final class RecursionCheckingLock: Sendable {
         var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
 
+        let process = Forks.count
+
         init(deadline: MonotonicTime) {
             self.deadline = deadline
             granted = .allocate(capacity: 1)
@@ -178,6 +180,8 @@ package final class RecursionCheckingLock: Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         futileUntil = nil
+        // Threads of a parent do not exist in its child.
+        if !waiters.isEmpty { waiters.removeAll { $0.process != Forks.count } }
         guard !waiters.isEmpty else {
             (holder, holderDeadline) = (nil, nil)
             defer { hasRequest = false }
