@@ -108,6 +108,14 @@ struct ScopeTests {
         #expect(Set([suite, other, suite.scoped("a/"), suite.scoped("a/"), suite.scoped("")]).count == 3)
     }
 
+    @Test func aCopyIsReportedWithThePrefix() throws {
+        let suite = DefaultsSuite.inMemory(["user/number": "text"])
+        let failures = Failures(of: suite)
+        try suite.scoped("user/").update { $0[DefaultKey("number", default: 0)] = 1 }
+        #expect(failures.all.map(\.key) == ["user/number"])
+        #expect(failures.all.first?.reason.hasSuffix("“user/number.unreadable”") == true)
+    }
+
     @Test func errorsNameTheKeyWithThePrefix() throws {
         let scope = DefaultsSuite.inMemory().scoped("user/")
         var deep: PropertyList = 1

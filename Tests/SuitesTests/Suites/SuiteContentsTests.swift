@@ -157,6 +157,29 @@ struct SuiteContentsTests {
         }
     }
 
+    @Test func aCopyIsReportedWhenItsContentsAreStored() throws {
+        let suite = DefaultsSuite.inMemory(["number": "text"])
+        let failures = Failures(of: suite)
+        var contents = try suite.contents()
+        contents[number] = 1
+        #expect(failures.all.isEmpty)
+        try suite.replaceContents(with: contents)
+        #expect(failures.all.map(\.key) == ["number"])
+        #expect(try suite.keys() == ["number", "number.unreadable"])
+    }
+
+    @Test func aCopyInContentsThatAreDroppedIsNotReported() throws {
+        let suite = DefaultsSuite.inMemory(["number": "text"])
+        let failures = Failures(of: suite)
+        try suite.update { contents in
+            var other = contents
+            other[number] = 1
+            contents["other"] = 1
+        }
+        #expect(failures.all.isEmpty)
+        #expect(try suite.keys() == ["number", "other"])
+    }
+
     @Test(arguments: Backend.allCases) func anUnreadableValueIsKeptWhenItIsOverwritten(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[DefaultKey<PropertyList?>("number")] = "no number"
