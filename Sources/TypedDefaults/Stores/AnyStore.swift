@@ -20,19 +20,20 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     private let relay: Relay<Default>?
 
     /// Erases the type of a store. Wrapping an `AnyStore` adds no layer.
+    ///
+    /// A store of your own is observed for a moment, to learn whether it reports changes itself.
     public init(_ store: some DefaultStoreType<Default>) {
         let box = store as? AnyStore<Default>
         base = box?.base ?? store
-        let notifies = (base as? any FailureReporting)?.notifiesObservers ?? false
-        relay = notifies ? nil : box?.relay ?? Relay()
+        relay = box != nil ? box?.relay : store.reportsChanges ? nil : Relay()
     }
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { base.get() }
     /// Stores a value. If that fails, the failure handler of the store's suite receives the error.
-    public func set(_ value: Default) { notifying { base.set(value) } }
+    public func set(_ value: Default) { reportingFailure { try notifying { base.set(value) } } }
     /// Removes the stored value.
-    public func remove() { notifying { base.remove() } }
+    public func remove() { reportingFailure { try notifying { base.remove() } } }
     /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try base.load() }
     /// Stores a value, or throws and leaves the old one.
@@ -50,26 +51,17 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
 
     /// Calls the handler after each change of the value.
     ///
-    /// If the store is your own and does not implement `observe`, this method reports changes made
-    /// through this `AnyStore` and its copies. It notices other writes to the store only at the
-    /// next write or observation through this `AnyStore`.
+    /// If the store is your own and does not implement `observe`, this method reports the changes
+    /// that are made through this `AnyStore` and its copies, in order, once each.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
-        guard let relay else { return base.observe(initial: initial, handler) }
-        if relay.isNeeded == nil {
-            // Observe without the initial call here, because it would be made twice.
-            let token = base.observe(initial: false, initial ? { @Sendable _ in } : handler)
-            relay.isNeeded = token.isInert
-            if !initial, !token.isInert { return token }
-        }
-        guard relay.isNeeded == true else { return base.observe(initial: initial, handler) }
-        return relay.observe(initial: initial, of: base, handler)
+        relay?.add(Observer(handler), to: base, initial: initial) ?? base.observe(initial: initial, handler)
     }
 
-    private func notifying<Result>(_ body: () throws -> Result) rethrows -> Result {
-        // A store that notifies observers itself must not do so while the relay's lock is held.
-        guard let relay, relay.isNeeded != false else { return try body() }
+    private func notifying<Result>(_ body: () throws -> Result) throws -> Result {
+        guard let relay else { return try body() }
+        try NotificationDepth.check()
         return try relay.notifying(base, body)
     }
 

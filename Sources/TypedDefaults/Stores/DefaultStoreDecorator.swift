@@ -56,7 +56,7 @@ extension DefaultStoreDecorator {
 
     /// Stores the value. If that fails, the failure handler of the base receives the error.
     public func set(_ value: Default) {
-        do { base.set(try stored(from: value)) } catch { base.fail(with: error) }
+        reportingFailure { base.set(try stored(from: value)) }
     }
 
     /// Removes the value from the base.
@@ -80,8 +80,8 @@ extension DefaultStoreDecorator {
     }
 
     /// Observes the base. A change to an equal value is not reported if the type is `Equatable`.
-    /// If a new value cannot be read, the failure handler of the base receives the error, and the
-    /// change has no new value.
+    /// If a new value cannot be read, the failure handler of the base receives the error, once for
+    /// each observer, because each converts the value for itself. The change has no new value.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
@@ -90,16 +90,11 @@ extension DefaultStoreDecorator {
             do { new = try change.newValue.map(readable) } catch { base.fail(with: error) }
             let old = change.oldValue.flatMap { try? readable($0) }
             // Equal values may be stored differently, such as encrypted with a new nonce.
-            if change.kind != .initial, let old, let new, areEqual(old, new) { return }
+            if change.kind != .initial, let old, let new, areKnownSame(old, new) { return }
             handler(
                 DefaultChange(
                     oldValue: old, newValue: new, kind: change.kind, origin: change.origin, name: change.name))
         }
-    }
-
-    private func areEqual(_ old: Default, _ new: Default) -> Bool {
-        func isEqual<Value: Equatable>(_ old: Value) -> Bool { areSame(old, new as? Value) }
-        return (old as? any Equatable).map { isEqual($0) } ?? false
     }
 
     private func readable(_ stored: Base.Default) throws -> Default {

@@ -21,7 +21,7 @@ extension AnyStore: DiscreetlyDescribed {
 }
 
 extension MappedStore: DiscreetlyDescribed {
-    var description: String { "\(describe(base)).map(\(Part.self))" }
+    var description: String { "\(describe(base.base)).map(\(Part.self))" }
 }
 
 extension DefaultChange: DiscreetlyDescribed {

@@ -12,6 +12,11 @@ extension DefaultStoreType {
         }
         store.report(error)
     }
+
+    /// Runs a write that cannot throw to its caller.
+    func reportingFailure(_ body: () throws -> Void) {
+        do { try body() } catch { fail(with: error) }
+    }
 }
 
 extension DefaultStoreType {
@@ -21,6 +26,13 @@ extension DefaultStoreType {
         if let decorator = self as? any DefaultStoreDecorator { return decorator.base.key }
         return (self as? any FailureReporting)?.storedKey
     }
+
+    /// Whether the store reports its changes, so that an ``AnyStore`` needs no ``Relay`` for it. All
+    /// stores of this library do.
+    var reportsChanges: Bool {
+        if let decorator = self as? any DefaultStoreDecorator, decorator.base.reportsChanges { return true }
+        return self is any FailureReporting || !observe(initial: false) { _ in }.isInert
+    }
 }
 
 /// A store whose suite has a failure handler.
@@ -28,18 +40,11 @@ protocol FailureReporting {
     func report(_ error: DefaultsError)
     /// See ``DefaultStoreType/key``.
     var storedKey: String? { get }
-    /// Whether the store reports changes itself, so that an ``AnyStore`` needs no ``Relay`` for it.
-    var notifiesObservers: Bool { get }
-}
-
-extension FailureReporting {
-    var notifiesObservers: Bool { true }
 }
 
 extension MappedStore: FailureReporting {
     func report(_ error: DefaultsError) { base.fail(with: error) }
     var storedKey: String? { base.key }
-    var notifiesObservers: Bool { (base as? any FailureReporting)?.notifiesObservers ?? false }
 }
 extension PersistentStore: FailureReporting {}
 extension InMemoryStore: FailureReporting {}

@@ -1,10 +1,10 @@
 import SettingsFile
 
 /// A store for one part of another store's value.
-struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: RecoveringStore {
-    let base: Base
-    let part: any WritableKeyPath<Base.Default, Part> & Sendable
-    let defaultWhole: Base.Default?
+struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: RecoveringStore {
+    let base: AnyStore<Whole>
+    let part: any WritableKeyPath<Whole, Part> & Sendable
+    let defaultWhole: Whole?
 
     func get() -> Part? { base.get()?[keyPath: part] }
     func load() throws -> Part? { try base.load()?[keyPath: part] }
@@ -24,7 +24,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
     }
 
     private func edit<Result>(
-        _ stored: inout Base.Default?, _ body: (inout Part?) throws -> Result
+        _ stored: inout Whole?, _ body: (inout Part?) throws -> Result
     ) throws -> Result {
         var value = stored?[keyPath: part]
         let result = try body(&value)
@@ -32,7 +32,7 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
         if value == nil, stored == nil { return result }
         guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
             throw DefaultsError(
-                .refused, type: "\(Base.Default.self)",
+                .refused, type: "\(Whole.self)",
                 reason: "cannot set a property of a value that is not stored; pass `default:` to `map`")
         }
         whole[keyPath: part] = value
@@ -59,10 +59,6 @@ struct MappedStore<Base: DefaultStoreType, Part: Equatable & Sendable>: Recoveri
                     name: change.name))
         }
     }
-
-    private func reportingFailure(_ body: () throws -> Void) {
-        do { try body() } catch { base.fail(with: error) }
-    }
 }
 
 extension DefaultStoreType {
@@ -84,6 +80,6 @@ extension DefaultStoreType {
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil
     ) -> AnyStore<Part> {
-        AnyStore(MappedStore(base: self, part: part, defaultWhole: defaultWhole))
+        AnyStore(MappedStore(base: AnyStore(self), part: part, defaultWhole: defaultWhole))
     }
 }

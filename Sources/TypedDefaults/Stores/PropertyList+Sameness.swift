@@ -8,3 +8,10 @@ func areSame<Value: Equatable>(_ one: Value?, _ other: Value?) -> Bool {
         return one == other
     }
 }
+
+/// Returns whether both are `nil`, or are the same and of a type that is `Equatable`.
+func areKnownSame<Value>(_ one: Value?, _ other: Value?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    func isSame<Equal: Equatable>(_ one: Equal) -> Bool { areSame(one, other as? Equal) }
+    return (one as? any Equatable).map { isSame($0) } ?? false
+}

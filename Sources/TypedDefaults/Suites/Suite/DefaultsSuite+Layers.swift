@@ -119,7 +119,7 @@ extension SuiteCore {
     fileprivate var layers: Layers { state.withLock { $0.layers } }
 
     func setLayers(_ new: [DefaultsSuite.Layer]) {
-        do throws(DefaultsError) { try checkDepth() } catch { return report(error) }
+        do throws(DefaultsError) { try NotificationDepth.check() } catch { return report(error) }
         let layers = Layers(new)
         // A slot that is created from now on gets its value from the new layers.
         let slots = state.withLock { state in
