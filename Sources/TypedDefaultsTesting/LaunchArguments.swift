@@ -33,7 +33,7 @@ extension [String] {
     /// - Throws: What `body` throws. A value that cannot be stored, an empty key and a key with a
     ///   zero byte are recorded as failures of the test.
     public static func defaults(_ body: (inout SuiteContents) throws -> Void) rethrows -> [String] {
-        var contents = SuiteContents()
+        var contents: SuiteContents = [:]
         try body(&contents)
         // The subscripts keep the first failure for the suite that stores the contents.
         do { try DefaultsSuite.inMemory().replaceContents(with: contents) } catch {

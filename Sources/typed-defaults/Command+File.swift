@@ -49,7 +49,7 @@ extension Command {
         }
         if !isCopy { add(file.salvageable) }
         if asJSON {
-            var contents = SuiteContents()
+            var contents: SuiteContents = [:]
             for (key, value) in saved.values { contents[key] = value }
             text = String(decoding: contents.json(), as: UTF8.self) + "\n"
         }

@@ -63,10 +63,6 @@ extension DefaultsSuite {
     /// Returns whether a value is stored under the key, even if it cannot be read.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool { UserDefault(key, in: self).isSet }
 
-    /// Returns whether the key has its default value, either because no value is stored or because
-    /// the stored value is equal to the default.
-    public func isDefault<Value: Equatable>(_ key: DefaultKey<Value>) -> Bool { self[key] == key.defaultValue }
-
     /// Removes the values of one or more keys in one commit.
     ///
     /// If that fails, nothing is removed, and the failure handler receives the error.
@@ -76,9 +72,6 @@ extension DefaultsSuite {
         repeat names.append((each others).name)
         remove(names)
     }
-
-    /// Removes the values of the keys in one commit.
-    public func remove(_ keys: some Sequence<AnyDefaultKey>) { remove(keys.map(\.name)) }
 
     @inline(__always)
     private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {

@@ -37,11 +37,9 @@ extension DefaultUpdates: DiscreetlyDescribed {
     public var description: String { "DefaultUpdates<\(Element.self)>" }
 }
 
-extension DefaultUpdates.AsyncIterator: CustomStringConvertible, CustomReflectable {
+extension DefaultUpdates.AsyncIterator: DiscreetlyDescribed {
     /// The type, without the values.
     public var description: String { "DefaultUpdates<\(Element.self)>.AsyncIterator" }
-    /// Empty, so that `dump` shows no value.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Returns the description of a store. A store from outside this library might include its value in

@@ -37,7 +37,7 @@ public enum PropertyList: Sendable {
     /// or stored.
     ///
     /// All of these recurse. The limit turns a stack overflow into an error.
-    public static let depthLimit = 64
+    package static let depthLimit = 64
 
     /// The maximum number of values inside one another that the coder follows.
     ///
@@ -106,11 +106,9 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 }
 
 // Stored values do not show in logs. To see a value, use its `object`.
-extension PropertyList: CustomStringConvertible, CustomReflectable {
+extension PropertyList: DiscreetlyDescribed {
     /// The kind of the value, without the value itself.
     public var description: String { "PropertyList(\(kindName))" }
-    /// An empty mirror, so that `dump` shows no stored value.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The kind with its article, for error messages.
     var kindName: String {

@@ -194,7 +194,7 @@ enum Fixtures {
     }
 
     static func contents(_ version: Int) throws -> SuiteContents {
-        var contents = SuiteContents()
+        var contents: SuiteContents = [:]
         for (key, object) in try objects(version) { contents[key] = try PropertyList(object) }
         return contents
     }
@@ -203,7 +203,7 @@ enum Fixtures {
 /// A place in which one process after the other finds the settings: a copy of a fixture.
 private final class Place {
     private let backend: Backend
-    private var contents = SuiteContents()
+    private var contents: SuiteContents = [:]
     private var file: URL?
     private let name = makeSuiteName()
 

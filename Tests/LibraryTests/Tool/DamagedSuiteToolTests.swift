@@ -71,7 +71,7 @@
                 for _ in 0..<2 {
                     let lines = damage.keys.enumerated().map { "\($1) = \($0 + 1)\n" }.joined()
                     try expectFailure("list", "camera", says: lines)
-                    var contents = SuiteContents()
+                    var contents: SuiteContents = [:]
                     for (index, key) in damage.keys.enumerated() { contents[key] = .integer(.init(index + 1)) }
                     let json = String(decoding: contents.json(), as: UTF8.self) + "\n"
                     for arguments in [["list", "--json"], ["export"], ["export", "-"]] {

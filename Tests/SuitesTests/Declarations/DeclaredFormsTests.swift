@@ -112,25 +112,6 @@ struct DeclaredFormsTests {
         #expect(suite[DefaultKey<PropertyList?>("optionalText")] == "text")
     }
 
-    @Test func keysAndTokensWorkInSets() {
-        let keys = ["a", "b", "a"].enumerated().map { DefaultKey($1, default: $0) }
-        #expect(Set(keys).count == 2, "the default does not count")
-        let composed = DefaultKey("caf\u{E9}", default: 1)
-        #expect(Set([composed, DefaultKey("cafe\u{301}", default: 1)]).count == 2, "names differ by their bytes")
-        let suite = DefaultsSuite.inMemory()
-        let tokens = [0, 1].map { _ in suite.observe(composed) { _ in } }
-        #expect(Set(tokens + tokens).count == 2)
-        #expect(tokens[0] != tokens[1])
-    }
-
-    @Test func anErasedKeyTellsItsTypeAndItsDefaultInStoredForm() {
-        let key = AnyDefaultKey(DefaultKey("theme", default: Raw.two))
-        #expect(key.defaultValue == "two")
-        #expect("\(key)" == "AnyDefaultKey<Raw>(“theme”)")
-        #expect(AnyDefaultKey(DefaultKey<Raw?>("theme", default: nil)).defaultValue == nil)
-        #expect(key != AnyDefaultKey(DefaultKey("theme", default: "two")), "the types differ")
-    }
-
     @Test func theValuesOfAKeyBeginWithTheCurrentOne() async {
         let suite = DefaultsSuite.inMemory(["count": 7])
         let key = DefaultKey("count", default: 0)

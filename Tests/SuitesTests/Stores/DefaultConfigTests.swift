@@ -174,7 +174,6 @@ struct KeyVerbsTests {
     @Test func aSuiteAcceptsKeys() throws {
         let suite = DefaultsSuite.inMemory()
         #expect(!suite.contains(count))
-        #expect(suite.isDefault(count))
         #expect(
             try suite.update(count) {
                 $0 += 1
@@ -185,7 +184,6 @@ struct KeyVerbsTests {
         #expect(number == 2)
         #expect(text == "Ada")
         #expect(suite.contains(count))
-        #expect(!suite.isDefault(count))
         let changes = Guarded<[[String]]>([])
         let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
         defer { token.cancel() }
@@ -212,19 +210,6 @@ struct KeyVerbsTests {
             #expect(contents.isEmpty)
         }
         #expect(try suite.contents().isEmpty)
-    }
-
-    @Test func keysAreEqualByTheirNames() {
-        #expect(DefaultKey("a", default: 1) == DefaultKey("a", default: 2))
-        #expect(DefaultKey("\u{E9}", default: 1) != DefaultKey("e\u{301}", default: 1))
-        let keys: Set = [AnyDefaultKey(count), AnyDefaultKey(name), AnyDefaultKey(count)]
-        #expect(keys.count == 2)
-        #expect(AnyDefaultKey(count).defaultValue == 1)
-        #expect(AnyDefaultKey(name).defaultValue == nil)
-        let suite = DefaultsSuite.inMemory()
-        suite[count] = 5
-        suite.remove(keys)
-        #expect(!suite.contains(count))
     }
 
     @Test func observersOfAKeyReceiveTheInitialCall() {

@@ -282,7 +282,7 @@ struct DefaultsMigratorTests {
     }
 
     private func contents(_ values: [String: PropertyList]) -> SuiteContents {
-        var contents = SuiteContents()
+        var contents: SuiteContents = [:]
         for (key, value) in values { contents[key] = value }
         return contents
     }

@@ -69,9 +69,6 @@ struct MovingTests {
         #expect(try old.keys() == ["more", "other"])
         #expect(new[.quality] == 0.5)
         (old, new) = suites()
-        let keys = [AnyDefaultKey(.mode), AnyDefaultKey(.quality)]
-        #expect(try old.move(.keys(keys), to: new).moved == ["mode", "quality"])
-        (old, new) = suites()
         #expect(try old.move(.keys(["mode", "missing"]), to: new) == .init(moved: ["mode"]))
         (old, new) = suites()
         #expect(try old.move(.where { $0.hasPrefix("mo") }, to: new) == .init(moved: ["mode", "more"]))
@@ -262,7 +259,7 @@ struct MovingTests {
     }
 
     private func contents(_ values: [String: PropertyList]) -> SuiteContents {
-        var contents = SuiteContents()
+        var contents: SuiteContents = [:]
         for (key, value) in values { contents[key] = value }
         return contents
     }

@@ -5,7 +5,7 @@ import TypedDefaults
 
 struct SuiteContentsJSONTests {
     private static func contents(_ entries: [(String, PropertyList)]) -> SuiteContents {
-        var contents = SuiteContents()
+        var contents: SuiteContents = [:]
         for (key, value) in entries { contents[key] = value }
         return contents
     }
@@ -41,7 +41,7 @@ struct SuiteContentsJSONTests {
             """
         #expect(String(decoding: contents.json(), as: UTF8.self) == text)
         #expect(try Self.read(text) == contents)
-        #expect(SuiteContents().json() == Data("{}".utf8))
+        #expect(([:] as SuiteContents).json() == Data("{}".utf8))
     }
 
     @Test func everyEscapeOfJSONIsRead() throws {

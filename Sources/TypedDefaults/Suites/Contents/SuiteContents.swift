@@ -29,9 +29,6 @@ public struct SuiteContents: Sendable {
     var isMigrating = false
 
     init(base: Base) { self.base = base }
-
-    /// Creates contents without any value.
-    public init() { base = Base([:]) }
 }
 
 extension SuiteContents {

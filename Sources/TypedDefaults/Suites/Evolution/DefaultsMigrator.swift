@@ -63,7 +63,7 @@ public struct DefaultsMigrator: Sendable {
     }
 
     /// The names of the steps, in their order.
-    public var names: [String] { steps.map(\.name) }
+    private var names: [String] { steps.map(\.name) }
 
     /// Makes the steps that the contents have not gone through, and records them.
     ///

@@ -118,12 +118,9 @@ extension SuiteCore {
     }
 }
 
-extension DefaultsSuite: CustomStringConvertible, CustomReflectable {
+extension DefaultsSuite: DiscreetlyDescribed {
     /// The location and the prefix of a scope, without values.
     public var description: String {
         "DefaultsSuite(\(location ?? "in memory")\(scope.map { ", “\($0.prefix)”" } ?? ""))"
     }
-
-    /// Empty, so that `dump` shows no stored value.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -24,7 +24,7 @@ import TypedDefaults
         case ("set", let name?, let text?):
             try setting(name).set(suite, text)
         case ("reset", nil, nil):
-            try suite.replaceContents(with: SuiteContents())
+            try suite.replaceContents(with: [:])
         case ("reset", let name?, nil):
             try setting(name).set(suite, nil)
         case ("export", let path?, nil):
