@@ -7,78 +7,53 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// The behavior of `UserDefaults` on Apple platforms, where the system manages the domains.
-    /// *Not tested on Apple platforms.*
-    enum UserDefaultsRules {
-        /// The domain of `UserDefaults.standard`. For a program without a bundle, such as a
-        /// command-line tool, `kCFPreferencesCurrentApplication` means a domain named after the
-        /// process.
-        static var standard: String? { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
-
-        /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
-        /// programs to save before they exit.
-        static var synchronizationDelay: Duration? { Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil }
-
-        /// Saves a domain. `NSUserDefaults.h` names this function for the program's own domain, and
-        /// announces that `synchronize()` will be deprecated.
-        static func synchronize(_ defaults: UserDefaults, domain: String?) -> Bool {
-            domain == standard ? CFPreferencesAppSynchronize(kCFPreferencesCurrentApplication) : defaults.synchronize()
-        }
-
-        /// Throws for a NaN other than `Double.nan`: `CFNumber` has a single NaN object, so a sign
-        /// or payload is lost.
-        static func check(_ value: PropertyList) throws(DefaultsError) {
-            var path: [String] = []
-            guard !hasOtherNaN(value, path: &path) else {
+    // What `UserDefaults` and iCloud's key-value store have in common: they hold property list
+    // objects, under keys in composed form.
+    extension PropertyList {
+        /// Creates the value of a stored object.
+        init(stored object: Any, forKey key: String) throws(DefaultsError) {
+            do throws(DefaultsError) { self = try PropertyList(object) } catch {
                 throw DefaultsError(
-                    .refused, path: path,
-                    reason: "UserDefaults cannot store this: a NaN with a sign or a payload loses it")
+                    .unreadable, key: key, type: error.type, path: error.path,
+                    reason: "the stored object is not a property list")
             }
         }
 
-        /// - Parameter path: Receives the path to the NaN.
-        private static func hasOtherNaN(_ value: PropertyList, path: inout [String]) -> Bool {
-            switch value {
-            case .double(let double): return double.isNaN && double.bitPattern != Double.nan.bitPattern
+        /// Throws unless a place of the system stores the edit exactly.
+        ///
+        /// A key must be in composed form. Swift considers the composed and decomposed forms of `é`
+        /// equal, so a dictionary of the domain can hold only one of two such keys. A NaN must be
+        /// `Double.nan`: `CFNumber` has a single NaN object, so a sign or payload is lost.
+        static func check(_ edit: (key: String, value: PropertyList?)) throws(DefaultsError) {
+            guard let value = edit.value else { return }
+            guard edit.key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(edit.key.utf8) else {
+                throw DefaultsError(
+                    .refused, key: edit.key,
+                    reason: "UserDefaults lists keys in composed form (NFC) only; use that form")
+            }
+            guard let path = value.pathOfOtherNaN else { return }
+            throw DefaultsError(
+                .refused, key: edit.key, path: path,
+                reason: "UserDefaults cannot store this: a NaN with a sign or a payload loses it")
+        }
+
+        /// Returns the size of an object that places of the system store; `nil` if it is not a
+        /// property list, which could not be stored either.
+        static func size(of object: Any) -> Int? {
+            (try? PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0))?.count
+        }
+
+        /// The path to a NaN that is not `Double.nan`; `nil` if there is none.
+        private var pathOfOtherNaN: [String]? {
+            switch self {
+            case .double(let double): double.isNaN && double.bitPattern != Double.nan.bitPattern ? [] : nil
             case .array(let elements):
-                for (index, element) in elements.enumerated() {
-                    path.append(String(index))
-                    if hasOtherNaN(element, path: &path) { return true }
-                    path.removeLast()
-                }
-                return false
+                elements.enumerated().lazy.compactMap { index, element in
+                    element.pathOfOtherNaN.map { [String(index)] + $0 }
+                }.first
             case .dictionary(let entries):
-                for (key, element) in entries {
-                    path.append(key)
-                    if hasOtherNaN(element, path: &path) { return true }
-                    path.removeLast()
-                }
-                return false
-            default: return false
-            }
-        }
-
-        /// Returns whether an administrator manages the value. `UserDefaults` then accepts a new
-        /// value, but still returns the managed one.
-        static func isManaged(_ key: String, _ defaults: UserDefaults, domain: String?) -> Bool {
-            defaults.objectIsForced(forKey: key)
-                || domain.map { defaults.objectIsForced(forKey: key, inDomain: $0) } ?? false
-        }
-
-        /// Returns the value that `UserDefaults` reads if the domain has none: that of the global
-        /// domain, or the registered one.
-        static func fallbackValue(_ key: String, _ defaults: UserDefaults) -> Any? {
-            defaults.persistentDomain(forName: UserDefaults.globalDomain)?[key]
-                ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
-        }
-
-        /// Throws for a key that is not in composed form. Swift considers the composed and
-        /// decomposed forms of `é` equal, so a dictionary of the domain can hold only one of two
-        /// such keys.
-        static func check(key: String) throws(DefaultsError) {
-            guard key.precomposedStringWithCanonicalMapping.utf8.elementsEqual(key.utf8) else {
-                throw DefaultsError(
-                    .refused, reason: "UserDefaults lists keys in composed form (NFC) only; use that form")
+                entries.lazy.compactMap { key, element in element.pathOfOtherNaN.map { [key] + $0 } }.first
+            default: nil
             }
         }
     }

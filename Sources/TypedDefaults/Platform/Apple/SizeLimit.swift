@@ -29,7 +29,7 @@ import SettingsFile
         ) throws(DefaultsError) -> DefaultsError? {
             let written = edits.filter { $0.value != nil }
             guard let first = written.first else { return nil }
-            let added = Self.size(of: Dictionary(written.map { ($0.key, $0.value!.object) }) { $1 })
+            let added = PropertyList.size(of: Dictionary(written.map { ($0.key, $0.value!.object) }) { $1 }) ?? 0
             // The estimate does not subtract replaced values, so that the whole domain is measured
             // only when necessary.
             let estimate = state.withLock { $0.estimate }.map { $0 + added }
@@ -39,7 +39,7 @@ import SettingsFile
             }
             var contents = contents()
             for edit in edits { contents[edit.key] = edit.value?.object }
-            let size = Self.size(of: contents)
+            let size = PropertyList.size(of: contents) ?? 0
             if let limit, size >= limit {
                 throw DefaultsError(
                     .refused, key: first.key,
@@ -56,11 +56,6 @@ import SettingsFile
                     + (limit.map { "the system terminates a program at \($0)" }
                         ?? "the system logs an error from \(warning) on")
             )
-        }
-
-        private static func size(of contents: [String: Any]) -> Int {
-            // Contents that are not a property list cannot be stored either.
-            (try? PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0))?.count ?? 0
         }
     }
 #endif

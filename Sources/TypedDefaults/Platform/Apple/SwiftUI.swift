@@ -9,11 +9,7 @@
         /// `body` reads changes, whatever the source of the change. To bind a property of the
         /// value, write `$config.binding.savesToCameraRoll`.
         public var binding: Binding<Value> {
-            Binding {
-                value
-            } set: {
-                value = $0
-            }
+            Binding(get: { value }, set: { value = $0 })
         }
     }
 

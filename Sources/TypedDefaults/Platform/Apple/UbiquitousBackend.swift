@@ -57,21 +57,11 @@ import SettingsFile
         }
         private let state = Locked(State())
 
-        /// Creates a backend for the program's store. Prefer ``DefaultsSuite/ubiquitous``, because
-        /// there is only one such store.
-        package convenience init() { self.init(store: .default) }
-
-        init(store: NSUbiquitousKeyValueStore) { shared = Unchecked(store) }
+        init(store: NSUbiquitousKeyValueStore = .default) { shared = Unchecked(store) }
 
         package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             guard let object = state.withLock({ _ in store.object(forKey: key) }) else { return nil }
-            do throws(DefaultsError) {
-                return try PropertyList(object)
-            } catch {
-                throw DefaultsError(
-                    .unreadable, key: key, type: error.type, path: error.path,
-                    reason: "the stored object is not a property list")
-            }
+            return try PropertyList(stored: object, forKey: key)
         }
 
         package func keys() -> [String] { state.withLock { _ in Array(store.dictionaryRepresentation.keys) } }
@@ -97,19 +87,16 @@ import SettingsFile
                 guard edit.key.utf8.count <= keyLimit else {
                     throw DefaultsError(.refused, key: edit.key, reason: "a key in iCloud is at most 64 bytes")
                 }
-                do throws(DefaultsError) {
-                    try UserDefaultsRules.check(key: edit.key)
-                    if let value = edit.value { try UserDefaultsRules.check(value) }
-                } catch {
-                    throw error.about(key: edit.key)
-                }
+                try PropertyList.check(edit)
             }
             // Never refuse an edit that only removes values.
             guard let grown = edits.first(where: { $0.value != nil }) else { return }
             guard contents.count <= Self.countLimit else {
                 throw DefaultsError(.refused, key: grown.key, reason: "iCloud stores at most 1,024 keys")
             }
-            guard let size = Self.size(of: contents), size <= Self.sizeLimit else {
+            // Keys do not count:
+            // https://developer.apple.com/library/archive/documentation/General/Conceptual/iCloudDesignGuide/Chapters/DesigningForKey-ValueDataIniCloud.html
+            guard let size = PropertyList.size(of: Array(contents.values)), size <= Self.sizeLimit else {
                 throw DefaultsError(.refused, key: grown.key, reason: "iCloud stores at most 1 MB of values")
             }
         }
@@ -118,14 +105,6 @@ import SettingsFile
         package let keyLimit = 64
         private static let countLimit = 1_024
         private static let sizeLimit = 1_000_000
-
-        /// Returns the size of the values. Keys do not count:
-        /// https://developer.apple.com/library/archive/documentation/General/Conceptual/iCloudDesignGuide/Chapters/DesigningForKey-ValueDataIniCloud.html
-        private static func size(of contents: [String: Any]) -> Int? {
-            // `nil` if it is not a property list, which could not be stored either.
-            (try? PropertyListSerialization.data(
-                fromPropertyList: Array(contents.values), format: .binary, options: 0))?.count
-        }
 
         // External changes
 

@@ -7,32 +7,12 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// Checks whether a domain can be read and written.
+    /// What a system checks before a domain is read or written.
     struct UserDefaultsAccess: Sendable {
         var firstUnlock: FirstUnlock?
         var sizeLimit: SizeLimit?
         /// A failure to report on first use.
-        private var notice: Notice?
-
-        init(firstUnlock: FirstUnlock? = nil, sizeLimit: SizeLimit? = nil) {
-            self.firstUnlock = firstUnlock
-            self.sizeLimit = sizeLimit
-        }
-
-        func check(_ defaults: UserDefaults) throws(DefaultsError) { try firstUnlock?.check(defaults) }
-
-        /// Returns the failure to report, once.
-        func takeNotice() -> DefaultsError? { notice?.take() }
-
-        func checkSize(
-            _ edits: [(key: String, value: PropertyList?)], contents: () -> [String: Any]
-        ) throws(DefaultsError) -> DefaultsError? {
-            try sizeLimit?.check(edits, contents: contents)
-        }
-
-        func noteCommit(_ defaults: UserDefaults) { firstUnlock?.createMarkers(in: defaults) }
-
-        static let ownKeys = [FirstUnlock.sentinel]
+        var notice: DefaultsError?
 
         /// The checks on a device that hides settings between a restart and the first unlock. *Not
         /// tested on Apple platforms.*
@@ -44,10 +24,8 @@ import SettingsFile
         static func onIOS(
             domain: String?, folder: URL, isOnMac: Bool = ProcessInfo.processInfo.isiOSAppOnMac
         ) -> UserDefaultsAccess {
-            var access = UserDefaultsAccess()
-            access.notice = notice(domain: domain)
-            guard !isOnMac else { return access }
-            access.firstUnlock = domain.map { domain in
+            guard !isOnMac else { return UserDefaultsAccess(notice: notice(domain: domain)) }
+            let firstUnlock = domain.map { domain in
                 // The programs of a group share a probe file, so that a widget that has never
                 // written finds the one that the app created.
                 let shared = groupContainer(domain)?.appending(path: "Library/Application Support")
@@ -57,8 +35,8 @@ import SettingsFile
             }
             // The system stores larger data, but logs "Attempting to store >= 4194304 bytes of data
             // … on this platform is invalid": https://developer.apple.com/forums/thread/722096
-            access.sizeLimit = SizeLimit(warning: 4_194_304, limit: nil)
-            return access
+            let sizeLimit = SizeLimit(warning: 4_194_304, limit: nil)
+            return UserDefaultsAccess(firstUnlock: firstUnlock, sizeLimit: sizeLimit, notice: notice(domain: domain))
         }
 
         /// The checks on an Apple TV, which has no lock but little space: the system posts a
@@ -66,9 +44,8 @@ import SettingsFile
         /// platforms.*
         /// https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification
         static func onTVOS(domain: String?) -> UserDefaultsAccess {
-            var access = UserDefaultsAccess(sizeLimit: SizeLimit(warning: 460_000, limit: 1_000_000))
-            access.notice = notice(domain: domain)
-            return access
+            UserDefaultsAccess(
+                sizeLimit: SizeLimit(warning: 460_000, limit: 1_000_000), notice: notice(domain: domain))
         }
 
         /// Returns the folder that the programs of a group share, or `nil` if the domain is not a
@@ -81,42 +58,25 @@ import SettingsFile
 
         /// Returns a failure to report if the program lacks the entitlement for a group. The system
         /// then silently stores the group's settings as the program's own.
-        private static func notice(domain: String?) -> Notice? {
+        private static func notice(domain: String?) -> DefaultsError? {
             guard let domain, domain.hasPrefix("group."), groupContainer(domain) == nil else { return nil }
-            return Notice(
-                DefaultsError(
-                    .unavailable,
-                    reason:
-                        "the program is not entitled to use the app group \(domain), so it shares these settings with no other"
-                        + " program; add the group to the entitlement com.apple.security.application-groups"))
-        }
-
-        private final class Notice: Sendable {
-            private let failure: Locked<DefaultsError?>
-            init(_ failure: DefaultsError) { self.failure = Locked(failure) }
-
-            func take() -> DefaultsError? {
-                failure.withLock { failure in
-                    defer { failure = nil }
-                    return failure
-                }
-            }
+            return DefaultsError(
+                .unavailable,
+                reason:
+                    "the program is not entitled to use the app group \(domain), so it shares these settings with no other"
+                    + " program; add the group to the entitlement com.apple.security.application-groups")
         }
     }
-#endif
 
-#if os(tvOS)
     extension UserDefaultsAccess {
-        init(domain: String?) { self = .onTVOS(domain: domain) }
-    }
-#elseif (os(iOS) && !targetEnvironment(macCatalyst)) || os(watchOS) || os(visionOS)
-    extension UserDefaultsAccess {
-        init(domain: String?) { self = .onIOS(domain: domain, folder: .applicationSupportDirectory) }
-    }
-#elseif canImport(Darwin) || canImport(AppleFoundation)
-    extension UserDefaultsAccess {
-        /// Performs no checks, because a Mac neither locks nor limits settings, and every group has
-        /// a folder.
-        init(domain: String?) { self.init() }
+        #if os(tvOS)
+            init(domain: String?) { self = .onTVOS(domain: domain) }
+        #elseif (os(iOS) && !targetEnvironment(macCatalyst)) || os(watchOS) || os(visionOS)
+            init(domain: String?) { self = .onIOS(domain: domain, folder: .applicationSupportDirectory) }
+        #else
+            /// Performs no checks, because a Mac neither locks nor limits settings, and every group
+            /// has a folder.
+            init(domain: String?) {}
+        #endif
     }
 #endif

@@ -66,27 +66,29 @@ import SettingsFile
             }
             // Read without the lock: reading may wait for a writer, and that writer may be waiting
             // for the lock in this method.
-            let values = keys.map { key in UserDefaultsRules.Seen.value(Result { try value(forKey: key.string) }) }
+            let values = keys.map { known($0.string) }
             let changed = state.withLock { state -> [String] in
                 // A pass that started later has read later, and reports the changes that this one
                 // saw.
                 guard state.pass == pass else { return [] }
-                var changed: [String] = []
-                for (key, value) in zip(keys, values) {
-                    guard let seen = state.followed[key]?.seen else { continue }
+                return zip(keys, values).compactMap { key, value in
+                    let seen = state.followed[key]?.seen
                     state.followed[key]?.seen = value
                     // The suite itself reads a key after it starts to follow it.
-                    if !seen.isEqual(to: value), !seen.isUnknown { changed.append(key.string) }
+                    return seen == nil || seen == value ? nil : key.string
                 }
-                return changed
             }
             if !changed.isEmpty { report(changed) }
+        }
+
+        private func known(_ key: String) -> Known {
+            do throws(DefaultsError) { return Known(try storedValue(forKey: key)) } catch { return .unreadable }
         }
 
         private func report(_ keys: [String]) { state.withLock { $0.onChange }?(keys) }
     }
 
-    extension UserDefaultsRules {
+    extension UserDefaultsBackend {
         /// The followed keys, and the handler of their changes.
         struct State {
             struct Followed {
@@ -94,7 +96,7 @@ import SettingsFile
                 var count = 0
                 var observation: (any Sendable)?
                 /// The value at the last notification, for a key that cannot be observed.
-                var seen = Seen.unknown
+                var seen: Known?
             }
             var followed: [ByteString: Followed] = [:]
             var notification: (any Sendable)?
@@ -104,33 +106,18 @@ import SettingsFile
 
             var hasUnobservable: Bool { followed.values.contains { !$0.isObservable } }
         }
-
-        /// The last known value of a key.
-        enum Seen: Sendable {
-            case unknown
-            case value(Result<PropertyList?, any Error>)
-
-            var isUnknown: Bool { if case .unknown = self { true } else { false } }
-
-            /// Returns false if either value could not be read.
-            func isEqual(to other: Seen) -> Bool {
-                guard case .value(.success(let value)) = self, case .value(.success(let other)) = other else {
-                    return false
-                }
-                return value == other
-            }
-        }
     }
 
     /// Observes a notification on the thread that posts it, as long as this object lives.
     final class NotificationObservation: Sendable {
         // Safe: only passed to `removeObserver`.
-        private nonisolated(unsafe) let token: any NSObjectProtocol
+        private let token: Unchecked<any NSObjectProtocol>
 
         init(_ name: Notification.Name, handler: @escaping @Sendable (Notification) -> Void) {
-            token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil, using: handler)
+            token = Unchecked(
+                NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil, using: handler))
         }
 
-        deinit { NotificationCenter.default.removeObserver(token) }
+        deinit { NotificationCenter.default.removeObserver(token.value) }
     }
 #endif

@@ -51,7 +51,7 @@ import SettingsFile
         // Safe: documented as thread-safe.
         private let shared: Unchecked<UserDefaults>
         var defaults: UserDefaults { shared.value }
-        let state = Locked(UserDefaultsRules.State())
+        let state = Locked(State())
         /// The edits of a commit of several keys in progress. Readers take values from here until
         /// all of them are in `UserDefaults`.
         private let edits = Locked<[ByteString: PropertyList?]>([:])
@@ -60,6 +60,8 @@ import SettingsFile
         /// The name of the domain that holds the values of this suite; `nil` if unknown.
         private let domain: String?
         private let access: UserDefaultsAccess
+        /// A failure to report on first use.
+        private let notice: Locked<DefaultsError?>
         private let report = Locked<@Sendable (DefaultsError) -> Void>({ _ in })
 
         /// Creates a backend for a `UserDefaults` object.
@@ -70,7 +72,7 @@ import SettingsFile
         ///     object other than `UserDefaults.standard` cannot be listed, and cannot be removed
         ///     all at once.
         package convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
-            let domain = suiteName ?? (userDefaults === UserDefaults.standard ? UserDefaultsRules.standard : nil)
+            let domain = Self.domain(of: userDefaults, named: suiteName)
             self.init(userDefaults, domain: domain, access: UserDefaultsAccess(domain: domain))
         }
 
@@ -78,6 +80,7 @@ import SettingsFile
             shared = Unchecked(userDefaults)
             self.domain = domain
             self.access = access
+            notice = Locked(access.notice)
             var arguments: [String: PropertyList] = [:]
             for (key, object) in userDefaults.volatileDomain(forName: UserDefaults.argumentDomain) {
                 // No typed key can read an argument that is not a property list.
@@ -86,24 +89,27 @@ import SettingsFile
             self.arguments = arguments
         }
 
+        /// The domain of `UserDefaults.standard`. For a program without a bundle, such as a
+        /// command-line tool, `kCFPreferencesCurrentApplication` means a domain named after the
+        /// process.
+        static var standardDomain: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
+
+        static func domain(of userDefaults: UserDefaults, named suiteName: String?) -> String? {
+            suiteName ?? (userDefaults === UserDefaults.standard ? standardDomain : nil)
+        }
+
         package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             try checkAccess()
             if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
             let object =
                 arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(hiddenByArgument: key)
             guard let object else { return nil }
-            do throws(DefaultsError) {
-                return try PropertyList(object)
-            } catch {
-                throw DefaultsError(
-                    .unreadable, key: key, type: error.type, path: error.path,
-                    reason: "the stored object is not a property list")
-            }
+            return try PropertyList(stored: object, forKey: key)
         }
 
         private func checkAccess() throws(DefaultsError) {
-            try access.check(defaults)
-            if let notice = access.takeNotice() { report.withLock { $0 }(notice) }
+            try access.firstUnlock?.check(defaults)
+            if let notice = notice.withLock({ $0.take() }) { report.withLock { $0 }(notice) }
         }
 
         /// Returns the value that a launch argument hides. Only the persistent domain shows it,
@@ -115,8 +121,14 @@ import SettingsFile
                     reason: "a launch argument hides the stored value; to read it, create the suite with its name:"
                         + " DefaultsSuite(userDefaults:suiteName:)")
             }
-            return defaults.persistentDomain(forName: domain)?[key]
-                ?? UserDefaultsRules.fallbackValue(key, defaults)
+            return defaults.persistentDomain(forName: domain)?[key] ?? fallbackValue(forKey: key)
+        }
+
+        /// Returns the value that `UserDefaults` reads if the domain has none: that of the global
+        /// domain, or the registered one.
+        private func fallbackValue(forKey key: String) -> Any? {
+            defaults.persistentDomain(forName: UserDefaults.globalDomain)?[key]
+                ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
         }
 
         package var hasFallbackValues: Bool { true }
@@ -129,14 +141,19 @@ import SettingsFile
             if isManaged(key) { return true }
             if arguments[key] == nil {
                 guard let object = defaults.object(forKey: key) else { return false }
-                guard let fallback = UserDefaultsRules.fallbackValue(key, defaults) else { return true }
+                guard let fallback = fallbackValue(forKey: key) else { return true }
                 if domain == nil { return (try? PropertyList(object)) != (try? PropertyList(fallback)) }
             }
             guard let domain else { return try storedObject(hiddenByArgument: key) != nil }
             return defaults.persistentDomain(forName: domain)?[key] != nil
         }
 
-        package func isManaged(_ key: String) -> Bool { UserDefaultsRules.isManaged(key, defaults, domain: domain) }
+        /// Returns whether an administrator manages the value. `UserDefaults` then accepts a new
+        /// value, but still returns the managed one.
+        package func isManaged(_ key: String) -> Bool {
+            defaults.objectIsForced(forKey: key)
+                || domain.map { defaults.objectIsForced(forKey: key, inDomain: $0) } ?? false
+        }
 
         package func keys() throws(DefaultsError) -> [String] {
             try checkAccess()
@@ -145,8 +162,7 @@ import SettingsFile
                     .unavailable,
                     reason: "to list the keys, create the suite with its name: DefaultsSuite(userDefaults:suiteName:)")
             }
-            let keys = (defaults.persistentDomain(forName: domain) ?? [:]).keys
-            return keys.filter { !UserDefaultsAccess.ownKeys.contains($0) }
+            return (defaults.persistentDomain(forName: domain) ?? [:]).keys.filter { $0 != FirstUnlock.sentinel }
         }
 
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
@@ -157,15 +173,9 @@ import SettingsFile
                     throw DefaultsError(
                         .managed, key: edit.key, reason: "an administrator manages the value, so it cannot be changed")
                 }
-                guard let value = edit.value else { continue }
-                do throws(DefaultsError) {
-                    try UserDefaultsRules.check(key: edit.key)
-                    try UserDefaultsRules.check(value)
-                } catch {
-                    throw error.about(key: edit.key)
-                }
+                try PropertyList.check(edit)
             }
-            let warning = try access.checkSize(edits) {
+            let warning = try access.sizeLimit?.check(edits) {
                 domain.flatMap { defaults.persistentDomain(forName: $0) } ?? [:]
             }
             if edits.count > 1 {
@@ -175,15 +185,22 @@ import SettingsFile
             for (key, value) in edits {
                 if let value { defaults.set(value.object, forKey: key) } else { defaults.removeObject(forKey: key) }
             }
-            access.noteCommit(defaults)
+            access.firstUnlock?.createMarkers(in: defaults)
             if let warning { report.withLock { $0 }(warning) }
         }
 
-        package var synchronizationDelay: Duration? { UserDefaultsRules.synchronizationDelay }
+        /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
+        /// programs to save before they exit.
+        package var synchronizationDelay: Duration? { Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil }
 
+        /// `NSUserDefaults.h` names another function for the program's own domain, and announces
+        /// that `UserDefaults.synchronize()` will be deprecated.
         package func synchronize() throws(DefaultsError) {
-            try access.check(defaults)
-            guard !UserDefaultsRules.synchronize(defaults, domain: domain) else { return }
+            try access.firstUnlock?.check(defaults)
+            let isSaved =
+                domain == Self.standardDomain
+                ? CFPreferencesAppSynchronize(kCFPreferencesCurrentApplication) : defaults.synchronize()
+            guard !isSaved else { return }
             throw DefaultsError(.unavailable, reason: "not all changes to UserDefaults could be saved")
         }
 
@@ -222,18 +239,25 @@ import SettingsFile
         ///     object other than `UserDefaults.standard` cannot be listed, and a value that a
         ///     launch argument hides cannot be read or changed.
         public init(userDefaults: UserDefaults, suiteName: String? = nil) {
-            let domain = suiteName ?? (userDefaults === UserDefaults.standard ? UserDefaultsRules.standard : nil)
-            let core =
-                if let domain {
-                    SuiteCore.shared(
-                        id: CoreID(domain: domain), isStandard: domain == UserDefaultsRules.standard
-                    ) {
-                        UserDefaultsBackend(userDefaults, suiteName: domain)
-                    }
-                } else {
-                    SuiteCore.shared(id: CoreID(userDefaults)) { UserDefaultsBackend(userDefaults) }
-                }
-            self.init(core: core)
+            let domain = UserDefaultsBackend.domain(of: userDefaults, named: suiteName)
+            let id = domain.map(CoreID.init(domain:)) ?? CoreID(userDefaults)
+            let isStandard = domain == UserDefaultsBackend.standardDomain
+            self.init(
+                core: SuiteCore.shared(id: id, isStandard: isStandard) {
+                    UserDefaultsBackend(userDefaults, suiteName: domain)
+                })
+        }
+
+        /// Returns the suite of a name on Apple platforms: the `UserDefaults` with that suite name,
+        /// such as an app group.
+        static func onUserDefaults(name: String) throws -> DefaultsSuite {
+            try check(name: name)
+            // This name means the program's own settings.
+            if name == UserDefaultsBackend.standardDomain { return DefaultsSuite(userDefaults: .standard) }
+            guard let userDefaults = UserDefaults(suiteName: name) else {
+                throw DefaultsError(.invalidName, reason: "the system reserves this name")
+            }
+            return DefaultsSuite(userDefaults: userDefaults, suiteName: name)
         }
     }
 #endif
