@@ -27,8 +27,8 @@ extension DefaultStoreType {
         return (self as? any FailureReporting)?.storedKey
     }
 
-    /// Whether the store reports its changes, so that an ``AnyStore`` needs no ``Relay`` for it. All
-    /// stores of this library do.
+    /// Whether the store reports its changes, as those of this library do. Then an ``AnyStore``
+    /// needs no ``Relay`` for it.
     var reportsChanges: Bool {
         if let decorator = self as? any DefaultStoreDecorator, decorator.base.reportsChanges { return true }
         return self is any FailureReporting || !observe(initial: false) { _ in }.isInert
