@@ -29,7 +29,7 @@ extension [String] {
     /// - Parameter body: Sets the values. The contents are empty at first. A setting in a scope has
     ///   the key with the prefix, as in `$0["user-42/volume"] = 7`.
     /// - Returns: Two arguments for each key: its name after `-`, and its value as an XML property
-    ///   list.
+    ///   list, some with a comment that makes them exact.
     /// - Throws: What `body` throws. A value that cannot be stored, an empty key and a key with a
     ///   zero byte are recorded as failures of the test.
     public static func defaults(_ body: (inout SuiteContents) throws -> Void) rethrows -> [String] {
@@ -45,37 +45,41 @@ extension [String] {
                 recordIssue("The key “\(key)” cannot be a launch argument.")
                 return [String]()
             }
-            return ["-" + key, value.xml]
+            return ["-" + key, value.argument]
         }
     }
 }
 
 extension PropertyList {
-    /// The value as an XML property list, as `DefaultsSuite.Layer.arguments` reads it back.
-    fileprivate var xml: String {
+    /// The value as an XML property list. If that is read back as another value, a comment before
+    /// it has the exact value in JSON, which `DefaultsSuite.Layer.arguments` reads.
+    fileprivate var argument: String {
+        guard PropertyList(argument: xml) != self else { return xml }
+        // Without “>”, which can only be in a string, nothing in the JSON ends the comment.
+        let json = self.json(isPretty: false).unicodeScalars.map { $0 == ">" ? "\\u003e" : String($0) }
+        return "<!--\(json.joined())-->\(xml)"
+    }
+
+    private var xml: String {
         switch self {
         case .bool(let value): return value ? "<true/>" : "<false/>"
         case .integer(let value): return "<integer>\(value)</integer>"
         case .double(let value):
-            // A description has the shortest digits that read back the same, except for a NaN.
-            return "<real\(value.isNaN ? value.bitsAttribute : "")>\(value)</real>"
+            // A description has the shortest digits that read back the same.
+            return "<real>\(value)</real>"
         case .string(let value): return "<string>\(value.escaped)</string>"
         case .data(let value): return "<data>\(value.base64EncodedString())</data>"
         case .date(let value):
             let seconds = value.timeIntervalSinceReferenceDate
             // Without text, `UserDefaults` reads no date, which is better than another one.
             let text = (-63_113_904_000..<252_455_616_000).contains(seconds) ? value.ISO8601Format() : ""
-            return "<date\(seconds.bitsAttribute)>\(text)</date>"
+            return "<date>\(text)</date>"
         case .array(let elements): return "<array>\(elements.map(\.xml).joined())</array>"
         case .dictionary(let entries):
             let xml = entries.sorted { $0.key < $1.key }.map { "<key>\($0.key.escaped)</key>\($0.value.xml)" }
             return "<dict>\(xml.joined())</dict>"
         }
     }
-}
-
-extension Double {
-    fileprivate var bitsAttribute: String { " bits=\"0x\(String(bitPattern, radix: 16))\"" }
 }
 
 extension String {

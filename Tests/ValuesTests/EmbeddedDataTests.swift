@@ -203,6 +203,13 @@ extension EmbeddedDataTests {
                 let hidden = text.replacing("<array>", with: "<array><!-- </array> -->")
                 precondition(withSmallStack { Self.isUnreadable(Data(hidden.utf8)) })
             }
+            // Nor does anything else that only looks like an end.
+            for end in ["<string>/>/></string>", "<?</?>", "<?a/>?>", "<array/</>"] {
+                await #expect(processExitsWith: .success, "\(end)") { [end = end as String] in
+                    let text = "<plist><array>" + String(repeating: end + "<array>", count: 10_000)
+                    precondition(withSmallStack { Self.isUnreadable(Data(text.utf8)) })
+                }
+            }
         }
 
         @Test func nestedJSONIsReadOnAStackOf512Kilobytes() async {

@@ -24,7 +24,7 @@ extension PropertyList {
 ///
 /// `JSONSerialization` makes doubles of large integers and one key of two that differ only in their
 /// bytes, and on Apple platforms reads long numbers as decimal ones.
-struct JSONReader: TextReader {
+struct JSONReader {
     private typealias Entry = (key: String, value: Parsed)
     fileprivate struct Parsed {
         indirect enum Content {
@@ -38,8 +38,8 @@ struct JSONReader: TextReader {
         let offset: Int
     }
 
-    let bytes: [UInt8]
-    var position: Int
+    private let bytes: [UInt8]
+    private var position: Int
     private var depth = 0
 
     init(_ text: Data) {
@@ -184,6 +184,21 @@ extension JSONReader {
 }
 
 extension JSONReader {
+    /// The next byte that is not white space; `nil` at the end.
+    private var next: UInt8? {
+        mutating get {
+            while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+            return position < bytes.count ? bytes[position] : nil
+        }
+    }
+
+    /// Skips a text if it is the next one.
+    private mutating func skip(_ text: String) -> Bool {
+        guard next != nil, bytes[position...].starts(with: text.utf8) else { return false }
+        position += text.utf8.count
+        return true
+    }
+
     private func syntaxError(_ reason: String) -> DefaultsError { error(.unreadable, reason, at: position) }
     private func refusal(_ reason: String, at offset: Int) -> DefaultsError { error(.refused, reason, at: offset) }
 

@@ -116,3 +116,28 @@ enum JSONTag: String {
     /// that a later version adds.
     static func marks(_ key: String) -> Bool { key.utf8.first == UInt8(ascii: "$") }
 }
+
+// The names of doubles for which JSON has no form.
+extension Double {
+    /// The name of a double that is infinite or not a number.
+    var name: String {
+        if isInfinite { return self < 0 ? "-inf" : "inf" }
+        return bitPattern == Double.nan.bitPattern ? "nan" : "0x" + String(bitPattern, radix: 16)
+    }
+
+    /// Creates the double of such a name, or of any bits in hexadecimal digits; `nil` for anything
+    /// else.
+    init?(named name: String) {
+        switch name {
+        case "inf": self = .infinity
+        case "-inf": self = -.infinity
+        case "nan": self = .nan
+        default:
+            // Without a sign, which `UInt64` takes.
+            guard name.hasPrefix("0x"), name.dropFirst(2).first?.isHexDigit == true,
+                let bits = UInt64(name.dropFirst(2), radix: 16)
+            else { return nil }
+            self.init(bitPattern: bits)
+        }
+    }
+}

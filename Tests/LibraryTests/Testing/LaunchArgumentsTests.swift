@@ -36,7 +36,7 @@ struct LaunchArgumentsTests {
         "<date>2001-01-01T00:00:00Z</date>", "<date>1969-07-20T20:17:40Z</date>", "<date>soon</date>",
         "<dict><key>a</key><array><real>2.0</real><integer>2</integer><true/></array></dict>",
         "<dict> <key> a </key>\n<string>x</string> </dict>", "<dict><key>a</key></dict>", "<dict><true/></dict>",
-        "<plist version=\"1.0\"><integer>3</integer></plist>", "<integer>7</integer> x", "<array><true/>",
+        "<plist version=\"1.0\"><integer>3</integer></plist>", "<array><true/>",
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"x\">\n"
             + "<plist version=\"1.0\"><array><string>a</string></array></plist>", "<unknown/>", "<>", "<",
         "(a, \"b c\", <0102>)", "(a,)", "()", "(a b)", "(a", "(\n  a,\n  (b)\n)", "{a = 1; \"b\" = (2);}", "{a;}", "{}",
@@ -45,15 +45,30 @@ struct LaunchArgumentsTests {
     ]
 
     /// Compares with Foundation, whose argument domain reads a value as a property list if it
-    /// begins with one of these characters, and as a string if that fails.
+    /// begins with one of these characters, and as a string if that fails. A real without a
+    /// fraction is an integer here.
     @Test(arguments: foreign) func valuesAreReadAsFoundationReadsThem(text: String) throws {
         var expected = PropertyList.string(text)
         if "{[(<\"".contains(text.first!),
             let object = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
         {
-            expected = try #require(propertyList(object))
+            expected = withoutWholeReals(try #require(propertyList(object)))
         }
         #expect(read(["-key", text], "key") == expected)
+    }
+
+    private func withoutWholeReals(_ value: PropertyList) -> PropertyList {
+        switch value {
+        case .double(let value): Int64(exactly: value).map { .integer(.init(exactly: $0)!) } ?? .double(value)
+        case .array(let elements): .array(elements.map(withoutWholeReals))
+        case .dictionary(let entries): .dictionary(entries.mapValues(withoutWholeReals))
+        default: value
+        }
+    }
+
+    @Test func textBehindAValueMakesItAString() {
+        #expect(read(["-a", "<integer>7</integer> x"], "a") == "<integer>7</integer> x")
+        #expect(read(["-a", "(a) b"], "a") == "(a) b")
     }
 
     /// Foundation's numbers on Linux are not bridged.
@@ -82,6 +97,22 @@ struct LaunchArgumentsTests {
             #expect(read(["-a", text(100_000)], "a") == .string(text(100_000)))
         }
     }
+
+    #if os(macOS) || os(Linux)
+        // In its own process, because a failure is a stack overflow.
+        @Test func deepTextIsReadOnAStackOf256Kilobytes() async {
+            await #expect(processExitsWith: .success) {
+                for start in ["(", "{a=", "<array>", "<dict><key>a</key>", "(\"))\","] {
+                    for levels in [60, 400, 600, 100_000] {
+                        let text = String(repeating: start, count: levels)
+                        let closed = text + String(repeating: start == "(" ? ")" : "</array>", count: levels)
+                        precondition(withSmallStack(kilobytes: 256) { read(["-a", text], "a") } == .string(text))
+                        precondition(withSmallStack(kilobytes: 256) { read(["-a", closed], "a") } != nil)
+                    }
+                }
+            }
+        }
+    #endif
 
     @Test func cutAndFuzzedValuesNeverTrap() {
         var generator = SeededGenerator(seed: 15)
@@ -140,10 +171,28 @@ struct LaunchArgumentsTests {
         }
         #expect(
             arguments == [
-                "--c", "<string>-</string>", "-a", "<date bits=\"0x0\">2001-01-01T00:00:00Z</date>", "-b",
+                "--c", "<string>-</string>", "-a", "<date>2001-01-01T00:00:00Z</date>", "-b",
                 "<dict><key>a</key><string>&#60;&#38;</string><key>x</key><array><integer>1</integer><real>2.5</real>"
                     + "<true/></array></dict>",
             ])
+    }
+
+    /// What the decoder does not read back is also in a comment, which other readers ignore.
+    @Test func valuesWithoutAnExactFormInXMLHaveOneInJSON() {
+        let arguments = [String].defaults {
+            $0["a"] = 2.0
+            $0["b"] = .date(Date(timeIntervalSinceReferenceDate: 0.5))
+            $0["c"] = ["-->\u{301}": 1.0]
+        }
+        #expect(
+            arguments == [
+                "-a", "<!--2.0--><real>2.0</real>",
+                "-b", "<!--{\"$date\": 0.5}--><date>2001-01-01T00:00:00Z</date>",
+                "-c",
+                "<!--{\"--\\u003e\u{301}\": 1.0}--><dict><key>--&#62;\u{301}</key><real>1.0</real></dict>",
+            ])
+        #expect(read(arguments, "a") == 2.0)
+        #expect(read(["-a", "<!--{--><true/>"], "a") == "<!--{--><true/>")
     }
 
     @Test func aKeyThatTheBodyRemovesHasNoArgument() {

@@ -23,7 +23,7 @@ struct ForeignData {
         self.data = data
         let steps = Steps(data.count)
         format = data.starts(with: "bplist".utf8) || data.first == UInt8(ascii: "<") ? .propertyList : .json
-        if data.first == UInt8(ascii: "<"), Self.depth(ofXML: data) > PropertyList.depthLimit + 1 { return nil }
+        if data.first == UInt8(ascii: "<"), Self.isTooDeep(xml: data) { return nil }
         guard let tree = try? Self.decode(ForeignTree.self, from: data, format, steps).tree else { return nil }
         self.tree = tree
     }
@@ -46,21 +46,44 @@ struct ForeignData {
         }
     }
 
-    /// The depth of XML tags. The parser of XML is recursive itself. A comment or a CDATA section
-    /// could hide tags; encoders write neither.
-    private static func depth(ofXML data: Data) -> Int {
-        if data.contains("<!-".utf8) || data.contains("<![".utf8) { return .max }
-        var (depth, deepest, previous) = (0, 0, UInt8(0))
-        for byte in data {
+    /// Returns the property list in a text, in XML with or without the `plist` tag, or in the old
+    /// style; `nil` if it is none.
+    static func propertyList(in text: String) -> PropertyList? {
+        guard let first = text.utf8.first, "<({\"".utf8.contains(first) else { return nil }
+        func tree<Value: Decodable>(_ type: Value.Type, _ text: String) -> Value? {
+            try? decode(type, from: Data(text.utf8), .propertyList, nil)
+        }
+        guard first == UInt8(ascii: "<") else { return tree(ForeignTree.self, text)?.tree }
+        let isDocument = ["<?", "<!", "<plist"].contains(where: text.hasPrefix)
+        let xml = isDocument ? text : "<plist>\(text)</plist>"
+        if !isTooDeep(xml: Data(xml.utf8)), let value = tree(ForeignTree.self, xml) { return value.tree }
+        // Data in the old style also begins with “<”.
+        return tree([Data].self, "(\(text))").flatMap { $0.count == 1 ? .data($0[0]) : nil }
+    }
+
+    /// Whether XML tags nest too deep for a property list. The parser of XML is recursive itself.
+    ///
+    /// A comment, a CDATA section or an instruction inside the document could hide tags; encoders
+    /// write none.
+    private static func isTooDeep(xml: Data) -> Bool {
+        if xml.contains("<!-".utf8) || xml.contains("<![".utf8) || xml.dropFirst().contains("<?".utf8) { return true }
+        var (depth, previous, isInTag) = (0, UInt8(0), false)
+        for byte in xml {
             switch (previous, byte) {
-            case (UInt8(ascii: "<"), UInt8(ascii: "/")), (UInt8(ascii: "/"), UInt8(ascii: ">")): depth -= 1
+            // For the parser, a tag ends here even in quotation marks.
+            case (_, UInt8(ascii: ">")) where isInTag:
+                isInTag = false
+                if previous == UInt8(ascii: "/") { depth -= 1 }
+            case (UInt8(ascii: "<"), UInt8(ascii: "/")) where !isInTag: depth = max(depth - 1, 0)
             case (UInt8(ascii: "<"), UInt8(ascii: "!")), (UInt8(ascii: "<"), UInt8(ascii: "?")): break
-            case (UInt8(ascii: "<"), _): depth += 1
+            case (UInt8(ascii: "<"), _) where !isInTag: (depth, isInTag) = (depth + 1, true)
             default: break
             }
-            (deepest, previous) = (max(deepest, depth), byte)
+            // The tags around the arrays and dictionaries, and inside them.
+            if depth > PropertyList.depthLimit + 2 { return true }
+            previous = byte
         }
-        return deepest
+        return false
     }
 }
 
@@ -92,9 +115,10 @@ private struct ForeignTree: Decodable {
     }
 
     init(from decoder: any Decoder) throws {
-        guard decoder.codingPath.count <= PropertyList.depthLimit,
-            (decoder.userInfo[.steps] as? Steps)?.take() != false
-        else { throw DefaultsError(.unreadable, reason: PropertyList.tooDeep) }
+        let steps = decoder.userInfo[.steps] as? Steps
+        guard decoder.codingPath.count <= PropertyList.depthLimit, steps?.take() != false else {
+            throw DefaultsError(.unreadable, reason: PropertyList.tooDeep)
+        }
         if let container = try? decoder.container(keyedBy: Key.self) {
             var entries: [String: PropertyList] = [:]
             for key in container.allKeys {
@@ -105,12 +129,17 @@ private struct ForeignTree: Decodable {
             var elements: [PropertyList] = []
             while !container.isAtEnd { elements.append(try container.decode(ForeignTree.self).tree) }
             tree = .array(elements)
+        } else if let scalar = Self.scalar(in: try decoder.singleValueContainer()) {
+            tree = scalar
         } else {
-            tree = Self.scalar(in: try decoder.singleValueContainer())
+            // A text that is no value is a string as a whole.
+            guard steps != nil else { throw DefaultsError(.unreadable, reason: "not a value") }
+            tree = .array([.data(Data())])
         }
     }
 
-    private static func scalar(in container: any SingleValueDecodingContainer) -> PropertyList {
+    /// Returns `nil` for a value that no type holds, such as a number of a thousand digits.
+    private static func scalar(in container: any SingleValueDecodingContainer) -> PropertyList? {
         if container.decodeNil() { return .nilMarker }
         if let value = try? container.decode(Bool.self) { return .bool(value) }
         if let value = try? container.decode(String.self) { return .string(value).escapedFromNil }
@@ -124,8 +153,7 @@ private struct ForeignTree: Decodable {
         if let double, decimal == nil || Double(decimal!.description) != double || Decimal(.double(double)) == decimal {
             return .double(double)
         }
-        // Empty for a number that no type holds.
-        return .array([.data(Data((decimal?.description ?? "").utf8))])
+        return decimal.map { .array([.data(Data($0.description.utf8))]) }
     }
 }
 
