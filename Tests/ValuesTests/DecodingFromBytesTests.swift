@@ -17,13 +17,6 @@ struct DecodingFromBytesTests {
         static let kelvinSign = "\u{212A}"
     }
 
-    private struct AnyKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { return nil }
-    }
-
     /// Notes what a ``Reader`` finds. The reader makes the same choices for the same seed.
     private final class Reading: @unchecked Sendable {
         var generator: SeededGenerator
@@ -76,9 +69,10 @@ struct DecodingFromBytesTests {
             _ container: KeyedDecodingContainer<Key>, _ reading: Reading, _ pick: (inout SeededGenerator) -> Key?
         ) {
             reading.note { container.allKeys.map(\.stringValue).sorted() }
+            reading.note { container.codingPath.map(\.stringValue) }
             for _ in 0..<reading.random(0..<12) {
                 let key = pick(&reading.generator)!
-                switch reading.random(0..<24) {
+                switch reading.random(0..<26) {
                 case 0: reading.note { container.contains(key) }
                 case 1: reading.note { try container.decodeNil(forKey: key) }
                 case 2: reading.note { try container.decode(Bool.self, forKey: key) }
@@ -101,6 +95,9 @@ struct DecodingFromBytesTests {
                     reading.note { try? container.decode([Name: Bool].self, forKey: key).keys.map(\.rawValue).sorted() }
                 case 19: reading.note { read(try container.nestedUnkeyedContainer(forKey: key), reading) }
                 case 20: reading.note { try Reader(from: container.superDecoder(forKey: key)) }
+                case 23:
+                    reading.note { read(try container.nestedContainer(keyedBy: Key.self, forKey: key), reading, pick) }
+                case 24: reading.note { try container.decodeIfPresent(Bool.self, forKey: key) }
                 case 21: reading.note { try Reader(from: container.superDecoder()) }
                 case 22: reading.note { try container.decodeIfPresent(Reader.self, forKey: key) }
                 default: reading.note { try container.decode(Reader.self, forKey: key) }
@@ -112,7 +109,7 @@ struct DecodingFromBytesTests {
             var container = container
             for _ in 0..<reading.random(0..<10) {
                 reading.note { "\(container.currentIndex) of \(container.count ?? -1), \(container.isAtEnd)" }
-                switch reading.random(0..<11) {
+                switch reading.random(0..<12) {
                 case 0: reading.note { try container.decodeNil() }
                 case 1: reading.note { try container.decode(Bool.self) }
                 case 2: reading.note { try container.decode(Int.self) }
@@ -123,6 +120,11 @@ struct DecodingFromBytesTests {
                 case 7: reading.note { read(try container.nestedUnkeyedContainer(), reading) }
                 case 8: reading.note { try Reader(from: container.superDecoder()) }
                 case 9: reading.note { try container.decode([Reader].self) }
+                case 10:
+                    reading.note {
+                        let nested = try container.nestedContainer(keyedBy: Name.self)
+                        read(nested, reading) { Name.allCases.randomElement(using: &$0) }
+                    }
                 default: reading.note { try container.decode(Reader.self) }
                 }
             }
@@ -163,10 +165,11 @@ struct DecodingFromBytesTests {
         return writer.withBytes { Array($0) }
     }
 
-    @Test func bytesAndTreesAreReadAlike() {
-        for seed in 0..<800 as Range<UInt64> {
+    @Test func bytesAndTreesAreReadAlike() throws {
+        for seed in 0..<1_000 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
-            let tree = tree(using: &generator)
+            let encoded = try PropertyList(encoding: [RandomCalls(seed: seed, isDefined: true)])
+            let tree = seed % 4 == 0 ? encoded : tree(using: &generator)
             func read(_ stored: StoredValue) -> [String] {
                 let reading = Reading(seed: seed)
                 let log = DecodingLog()

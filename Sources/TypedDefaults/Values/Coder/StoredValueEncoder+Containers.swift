@@ -52,8 +52,9 @@ extension StoredValueEncoder {
     }
 
     func finish() throws {
-        if !open.isEmpty { try insertOpen() }
+        // First, because a refused call may have removed bytes between open containers.
         if let failure { throw failure }
+        if !open.isEmpty { try insertOpen() }
         if isTooDeep { throw invalid(PropertyList.tooDeep) }
         state = .finished
         switch shape {
