@@ -42,15 +42,17 @@ private enum DefaultInstances {
 
     static func instance<Config: DefaultConfig>(of type: Config.Type) -> Config {
         let id = ObjectIdentifier(type)
-        // Safe: the box for the identity of a type has that type.
-        if let known = instances.withLock({ $0[id] }) { return unsafeDowncast(known, to: Box<Config>.self).value }
-        // Create the default outside the lock, because this runs code of the program.
-        let made = Box(type.init())
-        let kept = instances.withLock { instances in
-            if let known = instances[id] { return known }
-            instances[id] = made
-            return made
+        var box = instances.withLock { $0[id] }
+        if box == nil {
+            // Create the default outside the lock, because this runs code of the program.
+            let made = Box(type.init())
+            box = instances.withLock { instances in
+                if let known = instances[id] { return known }
+                instances[id] = made
+                return made
+            }
         }
-        return unsafeDowncast(kept, to: Box<Config>.self).value
+        // Safe: the box for the identity of a type has that type.
+        return unsafeDowncast(box!, to: Box<Config>.self).value
     }
 }

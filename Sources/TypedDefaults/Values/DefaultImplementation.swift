@@ -85,11 +85,8 @@ extension DefaultConvertible where Self: Codable {
             return nil
         }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.
-        guard let stored = try? PropertyList(object), let box = try? box(.tree(stored), .stored).get() else {
-            return nil
-        }
-        // Safe: it is a box of this type.
-        return unsafeDowncast(box, to: Box<Self>.self).value
+        guard let stored = try? PropertyList(object) else { return nil }
+        return ((try? box(.tree(stored), .stored).get()) as? Box<Self>)?.value
     }
 
     /// Implements the default `serialize()`.

@@ -85,8 +85,8 @@ extension Conversion where Value: Codable {
                 default: defaultTree, defaultTree == nil ? .none : mending)
             defer { log = repair.log }
             let value = try repair.decode()
-            guard mode == .recording else { return Box.make(value, repair.recovery) }
-            if isForeign { return Box.make(value, repair.recovery.ofForeignData(repair.log)) }
+            guard mode == .recording else { return Box(value, repair.recovery) }
+            if isForeign { return Box(value, repair.recovery.ofForeignData(repair.log)) }
             return box(value, repair.log, repair.recovery, of: tree)
         }
         if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
@@ -116,7 +116,7 @@ extension Conversion where Value: Codable {
         // Foundation's decoders do not say what a type reads.
         let (rules, log) = (DecodingRules(leniency: .all, isForeign: true), DecodingLog())
         let isKnown = (try? StoredValueDecoder.decode(Value.self, from: .tree(foreign.tree), rules, log)) != nil
-        return Box.make(value, isKnown ? DecodingRecovery().ofForeignData(log) : DecodingRecovery(losesParts: true))
+        return Box(value, isKnown ? DecodingRecovery().ofForeignData(log) : DecodingRecovery(losesParts: true))
     }
 
     /// Returns a box that says which entries no type has read.
@@ -125,6 +125,6 @@ extension Conversion where Value: Codable {
     ) -> Box<Value> {
         var recovery = recovery
         log.addUnknownEntries(of: tree, to: &recovery) { try? encodingByCodable(value) }
-        return Box.make(value, recovery)
+        return Box(value, recovery)
     }
 }

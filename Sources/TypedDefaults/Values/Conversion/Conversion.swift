@@ -53,7 +53,7 @@ struct Conversion<Value: Sendable>: Sendable {
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
                     let box = try box(stored, mode)
-                    return .success(Box<Value?>.make(box.value, box.recovery))
+                    return .success(Box<Value?>(box.value, box.recovery))
                 } catch {
                     return .failure(error)
                 }
@@ -71,17 +71,18 @@ enum DecodingMode {
 }
 
 /// A type-erased decoded value.
-class AnyBox: @unchecked Sendable {  // Safe: without state; subclasses have constants only.
-    /// What the decoder did about entries that it could not read, or that the type does not know.
-    var recovery: DecodingRecovery? { nil }
+class AnyBox: @unchecked Sendable {  // Safe: constants only, here and in the subclass.
+    /// What the decoder did about entries that it could not read, or that the type does not know;
+    /// `nil` for nothing.
+    final let recovery: DecodingRecovery?
+    fileprivate init(_ recovery: DecodingRecovery?) { self.recovery = recovery }
 }
 
-class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
-    final let value: Value
-    init(_ value: Value) { self.value = value }
-
-    static func make(_ value: Value, _ recovery: DecodingRecovery?) -> Box {
-        if let recovery, !recovery.isEmpty { RecoveredBox(value, recovery) } else { Box(value) }
+final class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
+    let value: Value
+    init(_ value: Value, _ recovery: DecodingRecovery? = nil) {
+        self.value = value
+        super.init(recovery?.isEmpty == false ? recovery : nil)
     }
 
     /// Returns a function that boxes what `decode` returns and throws.
@@ -96,15 +97,6 @@ class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
             }
         }
     }
-}
-
-private final class RecoveredBox<Value: Sendable>: Box<Value>, @unchecked Sendable {
-    private let noted: DecodingRecovery
-    init(_ value: Value, _ recovery: DecodingRecovery) {
-        noted = recovery
-        super.init(value)
-    }
-    override var recovery: DecodingRecovery? { noted }
 }
 
 /// The ways to convert a type.
