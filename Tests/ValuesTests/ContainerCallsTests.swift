@@ -48,9 +48,13 @@ struct ContainerCallsTests {
         return try #require(ForeignData(try encoder.encode([value]))?.tree.elements?.first)
     }
 
+    /// `TYPED_DEFAULTS_CALLS=10` compares ten times as many sequences of calls.
+    private static let factor =
+        ProcessInfo.processInfo.environment["TYPED_DEFAULTS_CALLS"].flatMap(UInt64.init) ?? 1
+
     @Test func definedCallsHaveTheResultOfFoundationsEncoder() throws {
         var kinds: Set<String> = []
-        for seed in 0..<400 as Range<UInt64> {
+        for seed in 0..<400 * Self.factor {
             let value = RandomCalls(seed: seed, isDefined: true)
             let (notes, expected) = (RandomCalls.Notes(), RandomCalls.Notes())
             let form = try PropertyList(encoding: [value], userInfo: [RandomCalls.Notes.key: notes]).elements?.first
@@ -66,7 +70,7 @@ struct ContainerCallsTests {
     /// Calls in an order that Foundation does not define are refused, or have one result.
     @Test func anyCallsHaveOneResult() {
         var (refused, encoded) = (0, 0)
-        for seed in 0..<1_500 as Range<UInt64> {
+        for seed in 0..<1_500 * Self.factor {
             let value = RandomCalls(seed: seed, isDefined: false)
             let forms = forms(of: value)
             for form in forms { #expect(form == forms[1], "seed \(seed)") }
