@@ -64,6 +64,7 @@ extension PropertyList {
         switch self {
         case .bool(let value): return value ? "<true/>" : "<false/>"
         case .integer(let value): return "<integer>\(value)</integer>"
+        case .unsigned(let value): return "<integer>\(value)</integer>"
         case .double(let value):
             // A description has the shortest digits that read back the same.
             return "<real>\(value)</real>"

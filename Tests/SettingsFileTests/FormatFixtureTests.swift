@@ -47,8 +47,8 @@ struct FormatFixtureTests: SettingsFileTests {
     /// Values that are compared to the bit.
     private static let values: [String: PropertyList] = [
         "bool/false": false, "bool/true": true,
-        "integer/zero": 0, "integer/negative": -1, "integer/smallest": .integer(.init(exactly: Int64.min)!),
-        "integer/large": .integer(.init(exactly: Int64.max)!), "integer/largest": .integer(.init(exactly: UInt64.max)!),
+        "integer/zero": 0, "integer/negative": -1, "integer/smallest": .integer(.min),
+        "integer/large": .integer(.max), "integer/largest": .unsigned(.max),
         "double/tenth": 0.1, "double/negative zero": -0.0, "double/smallest": .double(.leastNonzeroMagnitude),
         "double/infinity": .double(-.infinity), "double/nan": .double(Double(nan: 42, signaling: false)),
         "date/reference": .date(Date(timeIntervalSinceReferenceDate: 0)),

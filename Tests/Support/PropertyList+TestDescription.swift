@@ -9,6 +9,7 @@ extension PropertyList: CustomTestStringConvertible {
         switch self {
         case .bool(let value): "\(value)"
         case .integer(let value): "\(value)"
+        case .unsigned(let value): "\(value)"
         case .double(let value): value.isNaN ? "nan(\(String(value.bitPattern, radix: 16)))" : "double \(value)"
         case .string(let value): "\"\(value.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\""
         case .data(let value): "data \(Array(value))"

@@ -45,8 +45,8 @@ extension PropertyList {
     package static func random(depth: Int = 5, using generator: inout SeededGenerator) -> PropertyList {
         switch Int.random(in: 0..<(depth > 1 ? 12 : 8), using: &generator) {
         case 0: .bool(.random(using: &generator))
-        case 1: .integer(.init(Int(Samples.integers.randomElement(using: &generator)!)))
-        case 2: .integer(.init(exactly: UInt64.random(in: 0 ... .max, using: &generator))!)
+        case 1: .integer(Int64(Samples.integers.randomElement(using: &generator)!))
+        case 2: .unsigned(UInt64.random(in: 0 ... .max, using: &generator))
         case 3: .double(Samples.doubles.randomElement(using: &generator)!)
         case 4: .double(Double(bitPattern: .random(in: 0 ... .max, using: &generator)))
         case 5: .string(Samples.strings.randomElement(using: &generator)!)

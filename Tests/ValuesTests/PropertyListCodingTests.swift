@@ -149,7 +149,7 @@ struct PropertyListCodingTests {
     @Test func integersReachTheirLimits() throws {
         func check<Number: FixedWidthInteger & Codable>(_ type: Number.Type) throws {
             for value in [Number.min, .max, 0, 1, Number.max / 2] {
-                try roundTrip(value, as: .integer(#require(.init(exactly: value))))
+                try roundTrip(value, as: PropertyList(exactly: value)!)
             }
         }
         try check(Int.self)
@@ -578,8 +578,8 @@ extension PropertyListCodingTests {
         init(_ list: PropertyList, using generator: inout SeededGenerator) {
             switch list {
             case .bool(let value): self = .bool(value)
-            case .integer(let value):
-                self = Int64(exactly: value).map(Tree.integer) ?? .unsigned(UInt64(exactly: value)!)
+            case .integer(let value): self = .integer(value)
+            case .unsigned(let value): self = .unsigned(value)
             case .double(let value): self = .double(value)
             case .string(let value): self = .string(value)
             case .data(let value): self = .data(value)
@@ -607,8 +607,8 @@ extension PropertyListCodingTests {
         var exact: PropertyList {
             switch self {
             case .bool(let value): .bool(value)
-            case .integer(let value): ["integer": .integer(.init(Int(value)))]
-            case .unsigned(let value): ["unsigned": .integer(.init(exactly: value)!)]
+            case .integer(let value): ["integer": .integer(value)]
+            case .unsigned(let value): ["unsigned": .unsigned(value)]
             case .double(let value): .double(value)
             case .string(let value): .string(value)
             case .data(let value): .data(value)

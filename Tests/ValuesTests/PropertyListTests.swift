@@ -1,13 +1,16 @@
 import Foundation
+import SettingsFile
 import TestSupport
 import Testing
-import TypedDefaults
+
+@testable import TypedDefaults
 
 struct PropertyListTests {
     private static let distinct: [PropertyList] = [
         false, true, 0, 1, -1, 5, 0.0, -0.0, 1.0, 5.0, .double(.nan), .double(-.nan), .double(.signalingNaN),
         .double(Double(bitPattern: 0x7FF8_0000_0000_0001)), .double(.infinity), .integer(9_223_372_036_854_775_807),
-        .integer(9_223_372_036_854_775_808), .integer(18_446_744_073_709_551_615), .integer(-9_223_372_036_854_775_808),
+        .unsigned(9_223_372_036_854_775_808), .unsigned(18_446_744_073_709_551_615),
+        .integer(-9_223_372_036_854_775_808),
         "", "0", "1", "true", .string(Samples.composed), .string(Samples.decomposed), .data(Data()), .data(Data([0])),
         .data(Data("1".utf8)), .date(Date(timeIntervalSinceReferenceDate: 0)),
         .date(Date(timeIntervalSinceReferenceDate: -0.0)), .date(Date(timeIntervalSinceReferenceDate: 1)),
@@ -49,63 +52,38 @@ struct PropertyListTests {
 }
 
 extension PropertyListTests {
-    private static func five(_ number: some BinaryInteger) -> PropertyList.Integer? { .init(exactly: number) }
-
-    /// Empty where the system has no 128-bit integers.
-    private static var fivesOf128Bits: [PropertyList.Integer?] {
-        guard #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) else { return [] }
-        return [five(5 as Int128), five(5 as UInt128)]
-    }
-
     @Test(
         arguments: [
-            five(5 as Int8), five(5 as Int16), five(5 as Int32), five(5 as Int64), five(5 as Int), five(5 as UInt8),
-            five(5 as UInt16), five(5 as UInt32), five(5 as UInt64), five(5 as UInt),
-        ]
-            + fivesOf128Bits)
-    func anIntegerHasNoWidthAndNoSignOfItsOwn(integer: PropertyList.Integer?) {
+            PropertyList(exactly: 5 as Int8), PropertyList(exactly: 5 as UInt8), PropertyList(exactly: 5 as UInt64),
+            .integer(5), .unsigned(5),
+        ])
+    func anIntegerHasNoWidthAndNoSignOfItsOwn(integer: PropertyList?) throws {
         #expect(integer == 5)
-        #expect(integer?.hashValue == PropertyList.Integer(5).hashValue)
-        #expect(integer.flatMap(Int8.init(exactly:)) == 5)
-        #expect(integer.flatMap(UInt64.init(exactly:)) == 5)
+        #expect(integer?.hashValue == PropertyList.integer(5).hashValue)
+        var writer = ByteWriter(capacity: 16)
+        writer.append(try #require(integer))
+        #expect(writer.withBytes(Array.init) == [2, 5, 0, 0, 0, 0, 0, 0, 0])
     }
 
     @Test func integersReachFromTheLeastInt64ToTheGreatestUInt64() {
-        let least = PropertyList.Integer(exactly: Int64.min)
-        #expect(least == -9_223_372_036_854_775_808)
-        #expect(least.flatMap(Int64.init(exactly:)) == .min)
-        #expect(least.flatMap(UInt64.init(exactly:)) == nil)
-        #expect(least?.description == "-9223372036854775808")
-
-        let greatest = PropertyList.Integer(exactly: UInt64.max)
-        #expect(greatest == 18_446_744_073_709_551_615)
-        #expect(greatest.flatMap(UInt64.init(exactly:)) == .max)
-        #expect(greatest.flatMap(Int64.init(exactly:)) == nil)
-        #expect(greatest?.description == "18446744073709551615")
-
+        #expect(PropertyList(exactly: Int64.min) == -9_223_372_036_854_775_808)
+        #expect(PropertyList(exactly: UInt64.max) == 18_446_744_073_709_551_615)
         if #available(iOS 18, macOS 15, tvOS 18, watchOS 11, visionOS 2, *) {
-            #expect(PropertyList.Integer(exactly: Int128(Int64.min) - 1) == nil)
-            #expect(PropertyList.Integer(exactly: Int128(UInt64.max) + 1) == nil)
-            #expect(PropertyList.Integer(exactly: Int128(UInt64.max)) == greatest)
+            #expect(PropertyList(exactly: Int128(Int64.min) - 1) == nil)
+            #expect(PropertyList(exactly: Int128(UInt64.max) + 1) == nil)
+            #expect(PropertyList(exactly: Int128(UInt64.max)) == .unsigned(.max))
         }
-        #expect(PropertyList.Integer(.max) != PropertyList.Integer(.min))
-        #expect(PropertyList.Integer(-1) != greatest)
-    }
-
-    @Test func integersThatDoNotFitAreNotCut() {
-        let integer = PropertyList.Integer(300)
-        #expect(Int8(exactly: integer) == nil)
-        #expect(UInt8(exactly: integer) == nil)
-        #expect(Int16(exactly: integer) == 300)
-        #expect(UInt(exactly: PropertyList.Integer(-1)) == nil)
+        #expect(PropertyList.unsigned(.max) != -1)
+        #expect(PropertyList.integer(-1) != .unsigned(.max))
+        #expect(PropertyList.unsigned(.max).hashValue == PropertyList.unsigned(.max).hashValue)
     }
 
     @Test func literalsAreTheValuesThatTheyShow() {
         #expect(PropertyList.bool(true) == true)
-        #expect(PropertyList.integer(.init(-3)) == -3)
-        #expect(PropertyList.integer(.init(exactly: UInt64.max)!) == 18_446_744_073_709_551_615)
-        #expect(PropertyList.integer(.init(exactly: Int64.min)!) == -9_223_372_036_854_775_808)
-        #expect(PropertyList.integer(.init(exactly: Int64.max)!) == 9_223_372_036_854_775_807)
+        #expect(PropertyList.integer(-3) == -3)
+        #expect(PropertyList.unsigned(.max) == 18_446_744_073_709_551_615)
+        #expect(PropertyList.integer(.min) == -9_223_372_036_854_775_808)
+        #expect(PropertyList.integer(.max) == 9_223_372_036_854_775_807)
         #expect(PropertyList.double(1) == 1.0)
         #expect(PropertyList.double(-0.0) == -0.0)
         #expect(PropertyList.string("a") == "a")
@@ -299,8 +277,8 @@ extension PropertyListTests {
         let array = try #require(object["array"] as? [Any])
         #expect(array[0] as? Int == 1)
         #expect((array[1] as? [String: Any])?["a"] as? String == "b")
-        #expect((PropertyList.integer(.init(exactly: Int64.max)!)).object as? Int == .max)
-        #expect((PropertyList.integer(.init(exactly: Int64.min)!)).object as? Int == .min)
+        #expect((PropertyList.integer(.max)).object as? Int == .max)
+        #expect((PropertyList.integer(.min)).object as? Int == .min)
     }
 
     @Test(arguments: distinct)

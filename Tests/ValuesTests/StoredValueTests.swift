@@ -93,7 +93,7 @@ struct StoredValueTests {
                 String((0..<Int.random(in: 0...(round % 20), using: &generator)).map { _ in letters.randomElement()! })
             }
             var last: [String: PropertyList] = [:]
-            for (number, key) in keys.enumerated() { last[key] = .integer(PropertyList.Integer(number)) }
+            for (number, key) in keys.enumerated() { last[key] = .integer(Int64(number)) }
             let value = try keyed { container in
                 for (number, key) in keys.enumerated() { try container.encode(number, forKey: Key(key)) }
             }

@@ -444,11 +444,11 @@ struct FaultNeighborTests {
     @Test(arguments: [3, 150, 1_000]) func manyElementsMayLackAProperty(count: Int) throws {
         let suite = DefaultsSuite.inMemory([
             "Gallery": [
-                "flashes": .array((0..<count).map { ["power": .integer(PropertyList.Integer($0))] }),
+                "flashes": .array((0..<count).map { ["power": .integer(Int64($0))] }),
                 "flashByName": .dictionary(
                     Dictionary(
                         uniqueKeysWithValues: (0..<count).map {
-                            ("\($0)", ["power": .integer(PropertyList.Integer($0))])
+                            ("\($0)", ["power": .integer(Int64($0))])
                         }
                     )),
             ]
@@ -467,8 +467,8 @@ struct FaultNeighborTests {
     @Test(arguments: [1, 3]) func manyBadElementsLeaveTheOthers(step: Int) throws {
         let numbers = (0..<3_000).map { $0 * step }
         let suite = DefaultsSuite.inMemory([
-            "Gallery": ["evens": .array(numbers.map { .integer(PropertyList.Integer($0)) }), "title": "mine"],
-            "evens": .array(numbers.map { .integer(PropertyList.Integer($0)) }),
+            "Gallery": ["evens": .array(numbers.map { .integer(Int64($0)) }), "title": "mine"],
+            "evens": .array(numbers.map { .integer(Int64($0)) }),
         ])
         let failures = Failures(of: suite)
         let expected = numbers.filter { $0.isMultiple(of: 2) }.map { Even($0) }

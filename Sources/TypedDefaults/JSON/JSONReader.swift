@@ -237,10 +237,9 @@ extension JSONReader {
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isInteger {
-            let signed = Int64(text).flatMap { PropertyList.Integer(exactly: $0) }
-            guard let value = signed ?? UInt64(text).flatMap({ PropertyList.Integer(exactly: $0) })
+            guard let value = Int64(text).map(PropertyList.integer) ?? UInt64(text).map(PropertyList.unsigned)
             else { throw refusal("an integer beyond 64 bits", at: start) }
-            return .integer(value)
+            return value
         }
         guard let value = Double(text), value.isFinite else {
             throw refusal("a number too large for a double", at: start)

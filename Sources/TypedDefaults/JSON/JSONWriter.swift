@@ -27,6 +27,7 @@ struct JSONWriter {
         switch value {
         case .bool(let value): append(text: value ? "true" : "false")
         case .integer(let value): append(text: value.description)
+        case .unsigned(let value): append(text: value.description)
         case .double(let value): append(value)
         case .string(let value): append(value)
         case .data(let value): append(tag: .data) { $0.append(text: "\"\(value.base64EncodedString())\"") }

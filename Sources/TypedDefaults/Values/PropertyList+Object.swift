@@ -56,16 +56,16 @@ extension PropertyList {
             return value
         case let value as String: return .string(value)
         case let value as Bool: return .bool(value)
-        case let value as Int: return .integer(Integer(value))
+        case let value as Int: return .integer(Int64(value))
         case let value as Double: return .double(value)
         case let value as Float: return value.propertyList
         case let value as Data: return .data(value)
         case let value as Date: return .date(value)
         case let value as any FixedWidthInteger:
-            guard let integer = Integer(exactly: value) else {
+            guard let integer = PropertyList(exactly: value) else {
                 throw .refused(path: path, type: type(of: object), DefaultsError.wideInteger)
             }
-            return .integer(integer)
+            return integer
         case let error as DefaultsError:
             // The default `serialize()` returns an error for a value that cannot be encoded.
             throw error
@@ -93,15 +93,9 @@ extension PropertyList {
     public var object: Any {
         switch self {
         case .bool(let value): value
-        case .integer(let value):
-            // `Int` has 32 bits on some watches. One of the 64-bit types always fits.
-            if let int = Int(exactly: value) {
-                int
-            } else if let signed = Int64(exactly: value) {
-                signed
-            } else {
-                UInt64(exactly: value) ?? 0
-            }
+        // `Int` has 32 bits on some watches.
+        case .integer(let value): Int(exactly: value) ?? value as Any
+        case .unsigned(let value): Int(exactly: value) ?? value as Any
         case .double(let value): value
         case .string(let value): value
         case .data(let value): value

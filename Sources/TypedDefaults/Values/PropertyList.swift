@@ -18,8 +18,10 @@ import SettingsFile
 public enum PropertyList: Sendable {
     /// A Boolean, which never equals a number.
     case bool(Bool)
-    /// A whole number from `Int64.min` to `UInt64.max`.
-    case integer(Integer)
+    /// An integer, regardless of the width and sign of its type.
+    case integer(Int64)
+    /// An integer above `Int64.max`. A smaller one equals the same ``integer(_:)``.
+    case unsigned(UInt64)
     /// A double, exact to the bit.
     case double(Double)
     /// A string, exact to the byte.
@@ -54,6 +56,9 @@ extension PropertyList: Hashable {
         switch (lhs, rhs) {
         case (.bool(let lhs), .bool(let rhs)): lhs == rhs
         case (.integer(let lhs), .integer(let rhs)): lhs == rhs
+        case (.unsigned(let lhs), .unsigned(let rhs)): lhs == rhs
+        case (.integer(let integer), .unsigned(let unsigned)), (.unsigned(let unsigned), .integer(let integer)):
+            integer == unsigned
         case (.double(let lhs), .double(let rhs)): lhs.bitPattern == rhs.bitPattern
         case (.string(let lhs), .string(let rhs)): lhs.hasSameBytes(as: rhs)
         case (.data(let lhs), .data(let rhs)): lhs == rhs
@@ -75,6 +80,7 @@ extension PropertyList: Hashable {
         switch self {
         case .bool(let value): hasher.combine(value)
         case .integer(let value): hasher.combine(value)
+        case .unsigned(let value): hasher.combine(Int64(truncatingIfNeeded: value))
         case .double(let value): hasher.combine(value.bitPattern)
         case .string(let value): hasher.combine(value)
         case .data(let value): hasher.combine(value)
@@ -91,7 +97,14 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
     /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// Creates an integer. A literal beyond 64 bits terminates the program.
-    public init(integerLiteral value: StaticBigInt) { self = .integer(Integer(integerLiteral: value)) }
+    public init(integerLiteral value: StaticBigInt) {
+        precondition(
+            value.bitWidth <= (value.signum() < 0 ? 64 : 65),
+            "an integer in a property list is at least Int64.min and at most UInt64.max")
+        var bits: UInt64 = 0
+        for word in 0..<(64 / UInt.bitWidth) { bits |= UInt64(value[word]) << (word * UInt.bitWidth) }
+        self = value.bitWidth > 64 ? .unsigned(bits) : .integer(Int64(bitPattern: bits))
+    }
     /// Creates a double.
     public init(floatLiteral value: Double) { self = .double(value) }
     /// Creates a string.
@@ -114,7 +127,7 @@ extension PropertyList: DiscreetlyDescribed {
     var kindName: String {
         switch self {
         case .bool: "a Boolean"
-        case .integer: "an integer"
+        case .integer, .unsigned: "an integer"
         case .double: "a double"
         case .string: "a string"
         case .data: "data"
@@ -126,67 +139,14 @@ extension PropertyList: DiscreetlyDescribed {
 }
 
 extension PropertyList {
-    /// A whole number from `Int64.min` to `UInt64.max`. A stored 5 has no width and no signedness.
-    public struct Integer: Hashable, Sendable {
-        private enum Number: Hashable {
-            case signed(Int64)
-            case aboveSigned(UInt64)
-        }
-        private let number: Number
-
-        /// Creates the integer of that value.
-        public init(_ value: Int) { number = .signed(Int64(value)) }
-
-        /// Creates the integer of that value; `nil` below `Int64.min` and above `UInt64.max`.
-        public init?(exactly value: some BinaryInteger) {
-            if let value = Int64(exactly: value) {
-                number = .signed(value)
-            } else if let value = UInt64(exactly: value) {
-                number = .aboveSigned(value)
-            } else {
-                return nil
-            }
-        }
-
-        fileprivate func value<Number>(_ signed: (Int64) -> Number, _ unsigned: (UInt64) -> Number) -> Number {
-            switch number {
-            case .signed(let value): signed(value)
-            case .aboveSigned(let value): unsigned(value)
-            }
+    /// Creates an integer; `nil` below `Int64.min` and above `UInt64.max`.
+    package init?(exactly value: some BinaryInteger) {
+        if let value = Int64(exactly: value) {
+            self = .integer(value)
+        } else if let value = UInt64(exactly: value) {
+            self = .unsigned(value)
+        } else {
+            return nil
         }
     }
-}
-
-extension FixedWidthInteger {
-    /// Creates the number of the same value; `nil` if it does not fit the type.
-    public init?(exactly value: PropertyList.Integer) {
-        guard let number = value.value(Self.init(exactly:), Self.init(exactly:)) else { return nil }
-        self = number
-    }
-}
-
-extension BinaryFloatingPoint {
-    /// Creates the number of the same value; `nil` if the type does not hold it exactly.
-    public init?(exactly value: PropertyList.Integer) {
-        guard let number = value.value(Self.init(exactly:), Self.init(exactly:)) else { return nil }
-        self = number
-    }
-
-    /// Creates the nearest number.
-    init(_ value: PropertyList.Integer) { self = value.value(Self.init(_:), Self.init(_:)) }
-}
-
-extension PropertyList.Integer: ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// Creates the integer of a literal. A literal beyond 64 bits terminates the program.
-    public init(integerLiteral value: StaticBigInt) {
-        precondition(
-            value.bitWidth <= (value.signum() < 0 ? 64 : 65),
-            "an integer in a property list is at least Int64.min and at most UInt64.max")
-        var bits: UInt64 = 0
-        for word in 0..<(64 / UInt.bitWidth) { bits |= UInt64(value[word]) << (word * UInt.bitWidth) }
-        number = value.bitWidth > 64 ? .aboveSigned(bits) : .signed(Int64(bitPattern: bits))
-    }
-
-    /// The decimal digits.
-    public var description: String { value(\.description, \.description) }
 }

@@ -59,7 +59,7 @@ struct LaunchArgumentsTests {
 
     private func withoutWholeReals(_ value: PropertyList) -> PropertyList {
         switch value {
-        case .double(let value): Int64(exactly: value).map { .integer(.init(exactly: $0)!) } ?? .double(value)
+        case .double(let value): Int64(exactly: value).map(PropertyList.integer) ?? .double(value)
         case .array(let elements): .array(elements.map(withoutWholeReals))
         case .dictionary(let entries): .dictionary(entries.mapValues(withoutWholeReals))
         default: value
@@ -80,8 +80,8 @@ struct LaunchArgumentsTests {
             switch number.objCType.pointee {
             case CChar(UInt8(ascii: "c")), CChar(UInt8(ascii: "B")): return .bool(number.boolValue)
             case CChar(UInt8(ascii: "d")): return .double(number.doubleValue)
-            case CChar(UInt8(ascii: "Q")): return .integer(.init(exactly: number.uint64Value)!)
-            default: return .integer(.init(exactly: number.int64Value)!)
+            case CChar(UInt8(ascii: "Q")): return .unsigned(number.uint64Value)
+            default: return .integer(number.int64Value)
             }
         default: return try? PropertyList(object)
         }

@@ -12,8 +12,8 @@
             var values: [PropertyList] = [true, false, [], [:], [[:], []], ["a": ["b": [1, 1.0, true]]]]
             values += Samples.strings.map { .string($0) }
             values += Samples.doubles.map { .double($0) }
-            values += Samples.integers.map { .integer(PropertyList.Integer(exactly: $0)!) }
-            values += [.integer(PropertyList.Integer(exactly: UInt64.max)!), 0x8000_0000_0000_0000, 2, 2.0]
+            values += Samples.integers.map { .integer(Int64($0)) }
+            values += [.unsigned(.max), 0x8000_0000_0000_0000, 2, 2.0]
             values += Samples.dates.map { .date($0) }
             values += Samples.data.map { .data($0) }
             for key in ["$data", "$date", "$double", "$dictionary", "$", "$x"] {

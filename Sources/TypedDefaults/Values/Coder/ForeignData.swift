@@ -147,8 +147,8 @@ private struct ForeignTree: Decodable {
         if double == nil, let value = try? container.decode(Date.self) { return .date(value) }
         if double == nil, let value = try? container.decode(Data.self) { return .data(value) }
         if let double, !double.isFinite || double == 0 && double.sign == .minus { return .double(double) }
-        if let value = try? container.decode(Int64.self) { return .integer(.init(exactly: value)!) }
-        if let value = try? container.decode(UInt64.self) { return .integer(.init(exactly: value)!) }
+        if let value = try? container.decode(Int64.self) { return .integer(value) }
+        if let value = try? container.decode(UInt64.self) { return .unsigned(value) }
         let decimal = try? container.decode(Decimal.self)
         if let double, decimal == nil || Double(decimal!.description) != double || Decimal(.double(double)) == decimal {
             return .double(double)

@@ -70,7 +70,7 @@ func same<Value, Other>(_ value: Value, as type: Other.Type) -> Other {
 @inline(__always)
 func nativeForm<Value>(of value: Value) throws(DefaultsError) -> PropertyList? {
     if let value = cast(value, to: String.self) { return .string(value) }
-    if let value = cast(value, to: Int.self) { return .integer(PropertyList.Integer(value)) }
+    if let value = cast(value, to: Int.self) { return .integer(Int64(value)) }
     if let value = cast(value, to: Double.self) { return .double(value) }
     if let value = cast(value, to: Bool.self) { return .bool(value) }
     func form<Native: NativeValue>(_ type: Native.Type) throws(DefaultsError) -> PropertyList? {
@@ -84,7 +84,7 @@ extension PropertyList {
     /// Returns whether values of the type are written in this form, and not only read from it.
     func isOwnForm(of type: any NativeValue.Type) -> Bool {
         switch self {
-        case .integer: type is any FixedWidthInteger.Type
+        case .integer, .unsigned: type is any FixedWidthInteger.Type
         // A double that does not fit a float exactly was written as a `Double`.
         case .double(let value): type == Double.self || type == Float.self && value.isFloat
         default: true

@@ -51,7 +51,7 @@ extension PropertyList {
     /// Numbers come first, then strings in the order of their bytes, then all others.
     private var sortKey: [UInt8] {
         switch self {
-        case .integer, .double: canonicalBytes()
+        case .integer, .unsigned, .double: canonicalBytes()
         case .string(let text): [3] + text.utf8
         default: [4] + canonicalBytes()
         }
@@ -67,11 +67,8 @@ extension PropertyList {
         func counted(_ bytes: some Collection<UInt8>) -> [UInt8] { word(UInt64(bytes.count)) + bytes }
         switch self {
         case .bool(let value): return [0, value ? 1 : 0]
-        case .integer(let value):
-            guard let number = Int64(exactly: value), number < 0 else {
-                return [1, 1] + word(UInt64(exactly: value) ?? 0)
-            }
-            return [1, 0] + word(UInt64(bitPattern: number))
+        case .integer(let value): return [1, value < 0 ? 0 : 1] + word(UInt64(bitPattern: value))
+        case .unsigned(let value): return [1, 1] + word(value)
         case .double(let value): return [2] + word(value.bitPattern)
         case .string(let value): return [3] + counted(value.utf8)
         case .data(let value): return [4] + counted(value)

@@ -240,7 +240,7 @@ extension StoredValueDecoder {
         if root.rules.isForeign, !isNumber, type != Bool.self, type != String.self {
             return try nested(type, from: decoder())
         }
-        if isNumber, case .value(.integer) = node {
+        if isNumber, case .value(let stored) = node, stored.kindName == PropertyList.integer(0).kindName {
             throw corrupted("a number is stored that does not fit \(type)", at: key())
         }
         throw mismatch(type, "\(type)", node, at: key(), isNil: isNil())

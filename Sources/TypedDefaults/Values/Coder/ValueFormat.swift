@@ -48,13 +48,11 @@ extension ByteWriter {
         switch value {
         case .bool(let value): append(byte: value ? 1 : 0)
         case .integer(let value):
-            if let signed = Int64(exactly: value) {
-                append(byte: 2)
-                append(word: UInt64(bitPattern: signed))
-            } else {
-                append(byte: 3)
-                append(word: UInt64(exactly: value) ?? 0)
-            }
+            append(byte: 2)
+            append(word: UInt64(bitPattern: value))
+        case .unsigned(let value):
+            append(byte: value > Int64.max ? 3 : 2)
+            append(word: value)
         case .double(let value):
             append(byte: 4)
             append(word: value.bitPattern)
@@ -204,8 +202,8 @@ extension ByteReader {
         guard let tag = byte() else { return nil }
         switch tag {
         case 0, 1: return .bool(tag == 1)
-        case 2: return word().flatMap { PropertyList.Integer(exactly: Int64(bitPattern: $0)) }.map(PropertyList.integer)
-        case 3: return word().flatMap { PropertyList.Integer(exactly: $0) }.map(PropertyList.integer)
+        case 2: return word().map { .integer(Int64(bitPattern: $0)) }
+        case 3: return word().flatMap(PropertyList.init(exactly:))
         case 4: return word().map { .double(Double(bitPattern: $0)) }
         case 5: return word().map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
         case 6: return string().map(PropertyList.string)

@@ -3,8 +3,8 @@ extension Bool: NativeValue {
     init?(_ stored: PropertyList) {
         switch stored {
         case .bool(let value): self = value
-        case .integer(0): self = false
-        case .integer(1): self = true
+        case .integer(0), .unsigned(0): self = false
+        case .integer(1), .unsigned(1): self = true
         default: return nil
         }
     }

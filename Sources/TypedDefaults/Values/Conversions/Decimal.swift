@@ -11,6 +11,7 @@ extension Decimal: NativeValue {
         switch stored {
         case .string(let text): self.init(argument: text)
         case .integer(let value): self.init(argument: value.description)
+        case .unsigned(let value): self.init(argument: value.description)
         case .double(let value): self.init(argument: value.description)
         default: return nil
         }

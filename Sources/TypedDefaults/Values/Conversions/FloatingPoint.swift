@@ -6,6 +6,9 @@ extension Double: NativeValue {
         case .integer(let value):
             guard let value = Double(exactly: value) else { return nil }
             self = value
+        case .unsigned(let value):
+            guard let value = Double(exactly: value) else { return nil }
+            self = value
         default: return nil
         }
     }
@@ -17,11 +20,15 @@ extension Double: NativeValue {
 /// or integer within the range of `Float`, rounded.
 extension Float: NativeValue {
     init?(_ stored: PropertyList) {
-        if case .integer(let value) = stored {
-            self.init(value)
-            return
+        switch stored {
+        case .integer(let value): self.init(value)
+        case .unsigned(let value): self.init(value)
+        case .double(let value): self.init(rounding: value)
+        default: return nil
         }
-        guard case .double(let double) = stored else { return nil }
+    }
+
+    private init?(rounding double: Double) {
         if double.isNaN {
             // Converted bit by bit, because the processor would make a signaling NaN quiet.
             let payload = UInt32(truncatingIfNeeded: double.bitPattern >> 29) & 0x007F_FFFF
@@ -43,7 +50,11 @@ extension Float: NativeValue {
 extension NativeValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
     /// Reads the nearest number.
     init?(foreign stored: PropertyList) {
-        if case .integer(let value) = stored { self.init(value) } else { self.init(stored.digits ?? "") }
+        switch stored {
+        case .integer(let value): self.init(value)
+        case .unsigned(let value): self.init(value)
+        default: self.init(stored.digits ?? "")
+        }
     }
 
     init?(argument: String) { self.init(argument) }

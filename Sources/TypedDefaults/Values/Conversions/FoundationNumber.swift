@@ -16,9 +16,8 @@
         if number === false as NSNumber { return false }
         switch number.objCType.pointee {
         case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): return .double(number.doubleValue)
-        case CChar(UInt8(ascii: "Q")):
-            return PropertyList.Integer(exactly: number.uint64Value).map(PropertyList.integer)
-        default: return PropertyList.Integer(exactly: number.int64Value).map(PropertyList.integer)
+        case CChar(UInt8(ascii: "Q")): return PropertyList(exactly: number.uint64Value)
+        default: return .integer(number.int64Value)
         }
     }
 #else

@@ -6,6 +6,9 @@ extension NativeValue where Self: FixedWidthInteger {
         case .integer(let value):
             guard let value = Self(exactly: value) else { return nil }
             self = value
+        case .unsigned(let value):
+            guard let value = Self(exactly: value) else { return nil }
+            self = value
         case .double(let value):
             guard let value = Self(exactly: value) else { return nil }
             self = value
@@ -16,7 +19,7 @@ extension NativeValue where Self: FixedWidthInteger {
     init?(argument: String) { self.init(argument, radix: 10) }
 
     // Safe: the types below have at most 64 bits.
-    var propertyList: PropertyList { .integer(PropertyList.Integer(exactly: self)!) }
+    var propertyList: PropertyList { PropertyList(exactly: self)! }
 }
 
 extension Int: NativeValue {}

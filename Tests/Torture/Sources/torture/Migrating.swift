@@ -21,10 +21,10 @@ private let version1: SuiteContents = {
 /// The settings of version 3. Each step has counted how often it ran.
 private let version3: SuiteContents = {
     var contents: SuiteContents = [
-        "stays": true, "runs-1": 1, "runs-2": 1, "runs-3": 1, "total": .integer(PropertyList.Integer(total)),
+        "stays": true, "runs-1": 1, "runs-2": 1, "runs-3": 1, "total": .integer(Int64(total)),
         "TypedDefaults-migrations": ["1", "2", "3"],
     ]
-    for item in items { contents["length-\(item)"] = .integer(PropertyList.Integer(1_000 + item)) }
+    for item in items { contents["length-\(item)"] = .integer(Int64(1_000 + item)) }
     return contents
 }()
 

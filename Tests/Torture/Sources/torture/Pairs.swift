@@ -69,7 +69,7 @@ private func setRight(_ contents: inout SuiteContents, _ number: Int) {
 }
 
 private func number(_ value: PropertyList?) -> Int {
-    if case .integer(let integer) = value { Int(exactly: integer) ?? 0 } else { 0 }
+    if case .integer(let integer) = value { Int(integer) } else { 0 }
 }
 
 /// Reads the two keys alternately.
