@@ -13,45 +13,33 @@ public struct DefaultsError: Error, Hashable, Sendable {
     /// The kind of a failure. Later versions may add kinds, so a `switch` over them needs a
     /// `default`.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        private enum Code: Hashable, Sendable {
-            case unreadable, unavailable, refused, managed, timedOut, nestedWrite, conflict, nearlyFull, invalidName
-        }
-        private let code: Code
-
         /// The name of the kind in words.
-        public var description: String {
-            switch code {
-            case .timedOut: "timed out"
-            case .nestedWrite: "nested write"
-            case .nearlyFull: "nearly full"
-            case .invalidName: "invalid name"
-            default: "\(code)"
-            }
-        }
+        public let description: String
+        private init(_ description: String) { self.description = description }
 
         /// A value is stored, but the declared type cannot be created from it.
-        public static let unreadable = Kind(code: .unreadable)
+        public static let unreadable = Kind("unreadable")
         /// The settings cannot be read or written now. Stored values are unknown and unchanged.
-        public static let unavailable = Kind(code: .unavailable)
+        public static let unavailable = Kind("unavailable")
         /// The value cannot be stored, such as one of a type that property lists do not hold.
         /// Nothing was written.
-        public static let refused = Kind(code: .refused)
+        public static let refused = Kind("refused")
         /// An administrator provides the value, so the program cannot change it. Nothing was
         /// written. See ``UserDefault/isManaged``.
-        public static let managed = Kind(code: .managed)
+        public static let managed = Kind("managed")
         /// Another writer held the suite for more than two seconds, or still holds it in the second
         /// after such a timeout. Nothing was written.
-        public static let timedOut = Kind(code: .timedOut)
+        public static let timedOut = Kind("timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
-        public static let nestedWrite = Kind(code: .nestedWrite)
+        public static let nestedWrite = Kind("nested write")
         /// Two declarations of one key contradict each other, and both continue to work as
         /// declared. Or a value that was to be renamed was copied, because its new key has another.
-        public static let conflict = Kind(code: .conflict)
+        public static let conflict = Kind("conflict")
         /// The value was written, but the system will soon accept no more values. Only failure
         /// handlers receive this error.
-        public static let nearlyFull = Kind(code: .nearlyFull)
+        public static let nearlyFull = Kind("nearly full")
         /// The name of a suite is not valid on every platform.
-        public static let invalidName = Kind(code: .invalidName)
+        public static let invalidName = Kind("invalid name")
     }
 
     private struct Fields: Hashable, Sendable {

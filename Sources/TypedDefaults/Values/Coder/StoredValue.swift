@@ -16,23 +16,6 @@ package enum StoredValue: Sendable {
         case .bytes(let bytes): bytes.withUnsafeBytes(ByteReader.wholeValue)!
         }
     }
-
-    /// The kinds of values that a write distinguishes.
-    enum Kind { case dictionary, data, other }
-
-    var kind: Kind {
-        switch self {
-        case .tree(.dictionary): .dictionary
-        case .tree(.data): .data
-        case .tree: .other
-        case .bytes(let bytes):
-            switch bytes.first {
-            case ValueTag.dictionary.rawValue: .dictionary
-            case ValueTag.data.rawValue: .data
-            default: .other
-            }
-        }
-    }
 }
 
 extension StoredValue: Equatable {

@@ -23,7 +23,6 @@ enum ValueTag: UInt8 {
     case integer = 2
     case double = 4
     case string = 6
-    case data = 7
     case array = 8
     case dictionary = 9
 }
