@@ -20,8 +20,6 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     private let relay: Relay<Default>?
 
     /// Erases the type of a store. Wrapping an `AnyStore` adds no layer.
-    ///
-    /// A store of your own is observed for a moment, to learn whether it reports changes itself.
     public init(_ store: some DefaultStoreType<Default>) {
         let box = store as? AnyStore<Default>
         base = box?.base ?? store

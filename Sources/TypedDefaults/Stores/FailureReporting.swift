@@ -27,11 +27,10 @@ extension DefaultStoreType {
         return (self as? any FailureReporting)?.storedKey
     }
 
-    /// Whether the store reports its changes, as those of this library do. Then an ``AnyStore``
-    /// needs no ``Relay`` for it.
+    /// Whether the store is known to report its changes, as those of this library do. Then an
+    /// ``AnyStore`` needs no ``Relay`` for it.
     var reportsChanges: Bool {
-        if let decorator = self as? any DefaultStoreDecorator, decorator.base.reportsChanges { return true }
-        return self is any FailureReporting || !observe(initial: false) { _ in }.isInert
+        (self as? any DefaultStoreDecorator)?.base.reportsChanges ?? (self is any FailureReporting)
     }
 }
 

@@ -12,21 +12,24 @@ final class Relay<Default: Sendable>: Sendable {
     private let state = Locked((observers: [ChangeObserver](), known: Default?.none, queue: DeliveryQueue<Event>()))
     private let writerLock = RecursionCheckingLock()
 
+    /// Observes the store itself if it reports its changes.
+    ///
+    /// The initial call is made in the turn, which no read needs, so that no write precedes it.
     func add(_ observer: ChangeObserver, to store: some DefaultStoreType<Default>, initial: Bool) -> ObservationToken {
         notifying(store) {
-            let change = DefaultChange(oldValue: nil, newValue: store.get(), kind: .initial, origin: .local)
-            let old = state.withLock { state in
-                state.observers.append(observer)
-                if initial { state.queue.append((observer, change, NotificationDepth.current)) }
-                defer { state.known = change.newValue }
-                return state.known
-            }
-            withExtendedLifetime(old) {}
-        }
-        return ObservationToken { [self] in
+            let token = store.observe(initial: initial, observer.handle)
+            guard token.isInert else { return token }
+            var known = store.get()
             state.withLock { state in
-                observer.isCancelled = true
-                state.observers.removeAll { $0 === observer }
+                state.observers.append(observer)
+                swap(&state.known, &known)
+            }
+            withExtendedLifetime(known) {}
+            return ObservationToken { [self] in
+                state.withLock { state in
+                    observer.isCancelled = true
+                    state.observers.removeAll { $0 === observer }
+                }
             }
         }
     }
