@@ -243,7 +243,7 @@ struct LaunchArgumentsTests {
     /// Whether Foundation reads the value exactly. On Linux, it drops a byte order mark.
     private func isPlain(_ value: PropertyList) -> Bool {
         switch value {
-        case .bool, .integer: true
+        case .bool, .integer, .unsigned: true
         case .string(let text): text != "\u{FEFF}"
         case .double(let value): value.isFinite
         case .array(let elements): elements.allSatisfy(isPlain)
