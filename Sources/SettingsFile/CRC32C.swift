@@ -5,9 +5,8 @@ internal import CChecksum
 package enum CRC32C {
     static let polynomial: UInt32 = 0x82F6_3B78
     static let hasInstructions = crc32c_is_available() != 0
-    // Safe: initialized once, before the first read.
-    private nonisolated(unsafe) static let tables: UnsafePointer<UInt32> = {
-        let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
+    private static let tables: [UInt32] = {
+        var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {
             var value = UInt32(byte)
             for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : (value >> 1) ^ polynomial }
@@ -17,7 +16,7 @@ package enum CRC32C {
             let value = tables[index - 256]
             tables[index] = (value >> 8) ^ tables[Int(value & 0xFF)]
         }
-        return UnsafePointer(tables)
+        return tables
     }()
 
     /// Returns the checksum of `bytes`, continuing from `seed`.
@@ -27,7 +26,12 @@ package enum CRC32C {
     }
 
     static func checksumFromTables(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
-        let tables = tables
+        tables.withUnsafeBufferPointer { checksum(of: bytes, seed: seed, from: $0) }
+    }
+
+    private static func checksum(
+        of bytes: UnsafeRawBufferPointer, seed: UInt32, from tables: UnsafeBufferPointer<UInt32>
+    ) -> UInt32 {
         var crc = ~seed
         var index = 0
         while index + 8 <= bytes.count {

@@ -15,7 +15,7 @@
 /// Uses a POSIX mutex, because `Synchronization.Mutex` needs macOS 15 and collapses on Linux when
 /// threads outnumber cores. Replace this with `Mutex` when neither is true.
 @usableFromInline
-package final class Locked<State>: Sendable {
+package final class Locked<State: ~Copyable>: Sendable {
     // Safe: the pointers never change, and the memory is only accessed while the mutex is locked.
     // The state is behind a pointer, because the compiler checks each access to a variable for
     // exclusivity, which the mutex already guarantees.
@@ -24,7 +24,7 @@ package final class Locked<State>: Sendable {
     @usableFromInline
     nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    package init(_ state: sending State) {
+    package init(_ state: consuming sending State) {
         self.state = .allocate(capacity: 1)
         self.state.initialize(to: state)
         mutex = .allocate(capacity: 1)
@@ -49,7 +49,7 @@ package final class Locked<State>: Sendable {
     }
 }
 
-extension Locked: CustomReflectable {
+extension Locked: CustomReflectable where State: ~Copyable {
     /// Empty, so that `dump` shows no stored value.
     @usableFromInline
     package var customMirror: Mirror { Mirror(self, children: []) }
@@ -69,10 +69,9 @@ package final class RecursionCheckingLock: Sendable {
     private final class Waiter {
         let thread = AfterUnlock.thread
         let deadline: MonotonicTime
+        let process = Forks.count
         var hasLock = false
         private let granted: UnsafeMutablePointer<pthread_cond_t>
-
-        let process = Forks.count
 
         init(deadline: MonotonicTime) {
             self.deadline = deadline
@@ -93,37 +92,27 @@ package final class RecursionCheckingLock: Sendable {
         }
     }
 
-    // Safe, also without a check of exclusivity: everything here is only accessed while `mutex` is
-    // locked; the pointer itself never changes.
-    private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    @exclusivity(unchecked)
-    private nonisolated(unsafe) var holder: UInt?
-    /// The waiting threads, oldest first. Empty if no thread holds the lock.
-    @exclusivity(unchecked)
-    private nonisolated(unsafe) var waiters: [Waiter] = []
-    /// The number of calls that acquire the lock.
-    @exclusivity(unchecked)
-    private nonisolated(unsafe) var tickets: UInt64 = 0
-    /// Whether a thread that did not wait has left a request to the holder.
-    @exclusivity(unchecked)
-    private nonisolated(unsafe) var hasRequest = false
+    private struct State {
+        var holder: UInt?
+        /// The waiting threads, oldest first. Empty if no thread holds the lock.
+        var waiters: [Waiter] = []
+        /// The number of calls that acquire the lock.
+        var tickets: UInt64 = 0
+        /// Whether a thread that did not wait has left a request to the holder.
+        var hasRequest = false
+        var holderDeadline: MonotonicTime?
+        /// Until when a thread does not wait, because another one has waited for this holder in
+        /// vain.
+        var futileUntil: MonotonicTime?
+    }
+
+    private let locked = Locked(State())
+
+    package init() {}
+
     /// When the holder must have everything else that it waits for; `nil` if it did not wait for
     /// this lock. Only the holder may read it.
-    @exclusivity(unchecked)
-    package private(set) nonisolated(unsafe) var holderDeadline: MonotonicTime?
-    /// Until when a thread does not wait, because another one has waited for this holder in vain.
-    @exclusivity(unchecked)
-    private nonisolated(unsafe) var futileUntil: MonotonicTime?
-
-    package init() {
-        mutex = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-    }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
+    package var holderDeadline: MonotonicTime? { locked.state.pointee.holderDeadline }
 
     /// Waits at most `timeout` for the lock. After a wait in vain, throws at once for a second, or
     /// until the holder releases the lock.
@@ -131,25 +120,27 @@ package final class RecursionCheckingLock: Sendable {
     /// - Returns: A number that grows with each call.
     @discardableResult
     package func acquire(timeout: Duration) throws(AcquireError) -> UInt64 {
+        // Not `withLock`, because other threads change the state while this one waits.
+        let (state, mutex) = (locked.state, locked.mutex)
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        tickets &+= 1
-        let ticket = tickets
+        state.pointee.tickets &+= 1
+        let ticket = state.pointee.tickets
         let thread = AfterUnlock.thread
-        guard let holder else {
-            holder = thread
+        guard let holder = state.pointee.holder else {
+            state.pointee.holder = thread
             return ticket
         }
         if holder == thread { throw .heldByCaller }
         guard timeout > .zero else { throw .timedOut }
         let now = MonotonicTime.now
-        if let futileUntil, now < futileUntil { throw .timedOut }
+        if let end = state.pointee.futileUntil, now < end { throw .timedOut }
         let waiter = Waiter(deadline: now + timeout)
-        waiters.append(waiter)
+        state.pointee.waiters.append(waiter)
         while !waiter.hasLock {
             guard !waiter.wait(mutex), !waiter.hasLock else { continue }
-            waiters.removeAll { $0 === waiter }
-            futileUntil = .now + .seconds(1)
+            state.pointee.waiters.removeAll { $0 === waiter }
+            state.pointee.futileUntil = .now + .seconds(1)
             throw .timedOut
         }
         return ticket
@@ -160,15 +151,15 @@ package final class RecursionCheckingLock: Sendable {
     ///
     /// - Returns: Whether the lock was free.
     package func acquireOrRequest() -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        guard holder == nil else {
-            hasRequest = true
-            return false
+        locked.withLock { state in
+            guard state.holder == nil else {
+                state.hasRequest = true
+                return false
+            }
+            state.tickets &+= 1
+            state.holder = AfterUnlock.thread
+            return true
         }
-        tickets &+= 1
-        holder = AfterUnlock.thread
-        return true
     }
 
     /// Hands the lock to the oldest waiter, or unlocks it.
@@ -177,21 +168,21 @@ package final class RecursionCheckingLock: Sendable {
     ///   the lock.
     @discardableResult
     package func release() -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        futileUntil = nil
-        // Threads of a parent do not exist in its child.
-        if !waiters.isEmpty { waiters.removeAll { $0.process != Forks.count } }
-        guard !waiters.isEmpty else {
-            (holder, holderDeadline) = (nil, nil)
-            defer { hasRequest = false }
-            return hasRequest
+        locked.withLock { state in
+            state.futileUntil = nil
+            // Threads of a parent do not exist in its child.
+            if !state.waiters.isEmpty { state.waiters.removeAll { $0.process != Forks.count } }
+            guard !state.waiters.isEmpty else {
+                (state.holder, state.holderDeadline) = (nil, nil)
+                defer { state.hasRequest = false }
+                return state.hasRequest
+            }
+            let next = state.waiters.removeFirst()
+            (state.holder, state.holderDeadline) = (next.thread, next.deadline)
+            next.hasLock = true
+            next.signal()
+            return false
         }
-        let next = waiters.removeFirst()
-        (holder, holderDeadline) = (next.thread, next.deadline)
-        next.hasLock = true
-        next.signal()
-        return false
     }
 }
 
@@ -279,53 +270,51 @@ package struct MonotonicTime: Sendable {
 #endif
 
 /// The number of locks that a thread holds, and the work to do after it releases the last one.
-package final class AfterUnlock {
-    // Unchecked, because only one thread accesses its instance, and no foreign code runs meanwhile.
-    @exclusivity(unchecked)
-    private var count = 0
-    @exclusivity(unchecked)
-    private var pending: [@Sendable () -> Void] = []
+package enum AfterUnlock {
+    private struct Held {
+        var count = 0
+        var pending: [@Sendable () -> Void] = []
+    }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key) { held in
             // The argument is optional on some systems only.
             let held: UnsafeMutableRawPointer? = held
-            if let held { Unmanaged<AfterUnlock>.fromOpaque(held).release() }
+            guard let held = held?.assumingMemoryBound(to: Held.self) else { return }
+            held.deinitialize(count: 1)
+            held.deallocate()
         }
         return key
     }()
 
-    /// The instance of the current thread, in thread-local storage so that it needs no lock.
-    private static var own: AfterUnlock {
-        if let held = pthread_getspecific(key) { return Unmanaged.fromOpaque(held).takeUnretainedValue() }
-        let own = AfterUnlock()
-        pthread_setspecific(key, Unmanaged.passRetained(own).toOpaque())
+    /// What the current thread holds, in thread-local storage so that it needs no lock.
+    private static var own: UnsafeMutablePointer<Held> {
+        if let held = pthread_getspecific(key) { return held.assumingMemoryBound(to: Held.self) }
+        let own = UnsafeMutablePointer<Held>.allocate(capacity: 1)
+        own.initialize(to: Held())
+        pthread_setspecific(key, own)
         return own
     }
 
     /// Identifies the current thread. Unlike that of `pthread_self`, the identity of a thread of
     /// the parent is never given to another thread in a forked child.
-    static var thread: UInt {
-        // Without the reference counting of `own`.
-        if let held = pthread_getspecific(key) { return UInt(bitPattern: held) }
-        return UInt(bitPattern: ObjectIdentifier(own))
-    }
+    static var thread: UInt { UInt(bitPattern: own) }
 
-    package static var holdsLock: Bool { own.count > 0 }
+    package static var holdsLock: Bool { own.pointee.count > 0 }
 
-    package static func didLock() { own.count += 1 }
+    package static func didLock() { own.pointee.count += 1 }
 
     package static func didUnlock() {
         let own = own
-        own.count -= 1
-        guard own.count == 0, !own.pending.isEmpty else { return }
-        let pending = own.pending
-        own.pending = []
+        own.pointee.count -= 1
+        guard own.pointee.count == 0, !own.pointee.pending.isEmpty else { return }
+        let pending = own.pointee.pending
+        own.pointee.pending = []
         for work in pending { work() }
     }
 
     /// Runs `work` after the current thread has released its last lock. The thread must hold a
     /// lock.
-    package static func run(_ work: @escaping @Sendable () -> Void) { own.pending.append(work) }
+    package static func run(_ work: @escaping @Sendable () -> Void) { own.pointee.pending.append(work) }
 }
