@@ -11,6 +11,8 @@ extension SettingsFile {
 
     /// What a caller wants to have flushed.
     private struct Target {
+        /// The process of the caller, as counted by ``Forks/count``.
+        let process = Forks.count
         let end: Int
         /// The value of `State.losses` when the caller asked. If it has grown, the caller's records
         /// may be lost.
@@ -39,6 +41,8 @@ extension SettingsFile {
             return state.log.map { Target(end: $0.end, losses: state.losses) }
         }
         guard let target else { return }
+        // A handler of a report may have forked this process.
+        guard target.process == Forks.count else { return try synchronize(isInBackground: isInBackground) }
         do throws(FileFailure) { try flush(target) } catch { throw unavailable(error) }
         try compactIfNeeded()
     }

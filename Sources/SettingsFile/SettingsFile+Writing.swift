@@ -134,9 +134,7 @@ extension SettingsFile {
         guard log.isWritable else { throw FileFailure("it is read-only") }
         guard state.isLocked else {
             throw FileFailure(
-                log.file.process > 0
-                    ? "the write began in the parent process, which holds the lock; begin it again in the child"
-                    : "it was created after the write began; try again")
+                "the write began before the file was created or the process was forked; begin it again")
         }
         // A flush may have detected the loss after the file was locked.
         if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: record, log, &state) }

@@ -1,17 +1,5 @@
 import Dispatch
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#else
-    #error("SettingsFile needs atexit")
-#endif
-
 /// Runs work in the background after a delay, or at exit. Of several for one object, only the one
 /// that is due first runs.
 ///
@@ -20,6 +8,8 @@ package enum DeferredWork {
     /// The pending work of one process. A child drops what its parent has scheduled, because the
     /// parent runs it.
     private struct Waiting {
+        /// As counted by ``Forks/count``.
+        let process = Forks.count
         var work: [ObjectIdentifier: Work] = [:]
         /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.
         var hasThread = false
@@ -35,15 +25,7 @@ package enum DeferredWork {
     }
 
     private static let waiting = Locked(Waiting())
-    /// The process that scheduled the pending work, as counted by ``Forks/count``.
-    // Safe: written only while `waiting` is locked, and only by the first such call in a child. The
-    // exit of a child that has scheduled nothing must not wait for a lock.
-    @exclusivity(unchecked)
-    private nonisolated(unsafe) static var process = 0
-    private static let runsAtExit: Void = {
-        _ = Forks.counting
-        _ = atexit { DeferredWork.runAll() }
-    }()
+    private static let runsAtExit: Void = Forks.runAtExit { DeferredWork.runAll() }
 
     /// Runs `work` after the delay, unless other work for the object is due before.
     package static func schedule(
@@ -53,7 +35,7 @@ package enum DeferredWork {
         let new = Work(due: .now + delay, run: work)
         let (isFirst, dropped) = waiting.withLock { waiting in
             var dropped: [ObjectIdentifier: Work] = [:]
-            if process != Forks.count { (dropped, waiting, process) = (waiting.work, Waiting(), Forks.count) }
+            if waiting.process != Forks.count { (dropped, waiting) = (waiting.work, Waiting()) }
             if let known = waiting.work[object], !(new.due < known.due) { return (false, dropped) }
             if let known = waiting.work.updateValue(new, forKey: object) { dropped[object] = known }
             return (true, dropped)
@@ -116,7 +98,9 @@ package enum DeferredWork {
     }
 
     private static func runAll() {
-        guard process == Forks.count else { return }
+        // The exit of a child that has scheduled nothing must not wait for the lock, which a thread
+        // of the parent may hold.
+        guard waiting.state.pointee.process == Forks.count else { return }
         runTaken(timeout: .seconds(10)) { work in
             defer { work = [:] }
             return Array(work.values)

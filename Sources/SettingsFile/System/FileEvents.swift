@@ -23,17 +23,13 @@
 
         private struct State {
             var isOver = false
-            /// The descriptor of the watch of the folder.
-            var folder: Int32 = -1
+            /// The descriptors of the watches; -1 if there is none.
+            var (folder, contents): (Int32, Int32) = (-1, -1)
+            var later: (time: MonotonicTime, work: () -> Void)?
         }
 
         private let file: File
         private let state = Locked(State())
-        // Safe: used only by the thread, and before it starts.
-        private nonisolated(unsafe) var later: (time: MonotonicTime, work: () -> Void)?
-        // Safe: as above.
-        /// The descriptor of the watch of the contents; -1 if there is none.
-        private nonisolated(unsafe) var contents: Int32 = -1
         private let onBegin: @Sendable () -> Void
         private let folder: String
         private let path: String
@@ -61,9 +57,9 @@
         }
 
         private func run(_ onEvent: @Sendable (FileEvents, _ isName: Bool) -> Void) {
-            while !state.withLock({ $0.isOver }) {
-                if let (time, work) = later {
-                    later = nil
+            // In a child that was forked in a handler, the thread ends when the handler returns.
+            while isOwn, !state.withLock({ $0.isOver }) {
+                if let (time, work) = state.withLock({ exchange(&$0.later, with: nil) }) {
                     (time - .now).sleep()
                     work()
                 } else {
@@ -75,17 +71,21 @@
             }
         }
 
+        /// Whether this process has the thread. In its child, the descriptor may be another file.
+        private var isOwn: Bool { file.process == Forks.count }
+
         /// Ends the thread. To remove a watch is itself an event, which wakes the thread.
         func cancel() {
             state.withLock { state in
                 state.isOver = true
-                // A child has no such thread, and its descriptor may be another file.
-                if file.process == Forks.count { _ = inotify_rm_watch(file.descriptor, state.folder) }
+                if isOwn { _ = inotify_rm_watch(file.descriptor, state.folder) }
             }
         }
 
         /// Runs `work` on the thread after a pause. Call it on the thread.
-        func run(after pause: Duration, _ work: @escaping () -> Void) { later = (.now + pause, work) }
+        func run(after pause: Duration, _ work: @escaping () -> Void) {
+            state.withLock { $0.later = (.now + pause, work) }
+        }
 
         /// Waits for the next event. Call it on the thread.
         func awaitNext() throws(FileFailure) {
@@ -102,7 +102,8 @@
             let watch = try wait(for: names | IN_ONLYDIR, of: folder)
             state.withLock { $0.folder = watch }
             do throws(FileFailure) {
-                contents = try wait(for: IN_MODIFY, of: path)
+                let watch = try wait(for: IN_MODIFY, of: path)
+                state.withLock { $0.contents = watch }
             } catch let error where error.isMissing {
                 // The folder reports the creation of the file.
             }
@@ -114,10 +115,9 @@
         /// Why not `IN_ONESHOT`: the writer would remove the watch as part of its write, which
         /// makes the write and the event half as long again.
         private func disarm() {
-            guard contents >= 0 else { return }
+            let contents = state.withLock { exchange(&$0.contents, with: -1) }
             // Fails if the file is gone.
-            _ = inotify_rm_watch(file.descriptor, contents)
-            contents = -1
+            if contents >= 0, isOwn { _ = inotify_rm_watch(file.descriptor, contents) }
         }
 
         private func wait(for events: Int32, of path: String) throws(FileFailure) -> Int32 {
@@ -134,6 +134,7 @@
                 guard
                     let count = try? File.checking("read", { read(file.descriptor, buffer.baseAddress, buffer.count) })
                 else { return state.withLock { $0.isOver = true } }
+                let contents = state.withLock { $0.contents }
                 var offset = 0
                 while offset < count {
                     let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)

@@ -26,27 +26,41 @@ package enum Forks {
     @exclusivity(unchecked)
     package private(set) nonisolated(unsafe) static var count = 0
 
-    // Not a set, because a child reads it while it may hold half a change of another thread.
-    // Safe: written only while `highest` is locked, and in a child that has no second thread yet.
-    /// Has each open descriptor of this library at its own index, and zeros elsewhere.
-    private nonisolated(unsafe) static let descriptors = ZeroedTable(count: 1 << 20)
-    /// The highest descriptor so far.
-    private static let highest = Locked(0)
+    /// The open descriptors of this library.
+    private struct Descriptors: ~Copyable {
+        // Not a set, because a child reads it while it may hold half a change of another thread.
+        /// Has a number for the file of each descriptor at its index, and zeros elsewhere.
+        let files = ZeroedTable(count: 1 << 20)
+        /// The highest descriptor so far.
+        var highest = 0
+    }
+
+    private static let descriptors = Locked(Descriptors())
 
     /// Starts to count forks.
     static let counting: Void = {
-        (_, _) = (descriptors.count, highest)
+        _ = descriptors
         _ = pthread_atfork(nil, nil) {
             Forks.count += 1
-            var index = Forks.highest.state.pointee
+            // Without the lock, which a thread of the parent may hold.
+            let state = Forks.descriptors.state
+            var index = state.pointee.highest
             while index > 0 {
-                let descriptor = Forks.descriptors[index]
-                if descriptor != 0 { _ = closeDescriptor(Int32(descriptor)) }
-                Forks.descriptors[index] = 0
+                let (descriptor, file) = (Int32(truncatingIfNeeded: index), state.pointee.files[index])
                 index -= 1
+                guard file != 0 else { continue }
+                // The program may have closed the descriptor and opened another file.
+                if file == number(ofFile: descriptor) { _ = closeDescriptor(descriptor) }
+                state.pointee.files[index + 1] = 0
             }
         }
     }()
+
+    /// Runs `body` at the exit of this process and of its children.
+    static func runAtExit(_ body: @convention(c) () -> Void) {
+        _ = counting
+        _ = atexit(body)
+    }
 
     /// Opens a descriptor.
     ///
@@ -65,16 +79,17 @@ package enum Forks {
                 code = errno
                 _ = closeDescriptor(low)
             }
-            if descriptor >= descriptors.count {
-                (_, descriptor, code) = (closeDescriptor(descriptor), -1, EMFILE)
+            guard descriptor >= 0 else { return (descriptor, code) }
+            let file = number(ofFile: descriptor)
+            let isNoted = descriptors.withLock { descriptors in
+                guard descriptor < descriptors.files.count else { return false }
+                descriptors.highest = max(descriptors.highest, Int(descriptor))
+                descriptors.files[Int(descriptor)] = file
+                return true
             }
-            if descriptor >= 0 {
-                highest.withLock { highest in
-                    highest = max(highest, Int(descriptor))
-                    descriptors[Int(descriptor)] = UInt64(descriptor)
-                }
-            }
-            return (descriptor, code)
+            if isNoted { return (descriptor, code) }
+            _ = closeDescriptor(descriptor)
+            return (-1, EMFILE)
         }
     }
 
@@ -82,9 +97,17 @@ package enum Forks {
     /// another file by now.
     static func close(_ descriptor: Int32, of process: Int) {
         guard process == count else { return }
-        highest.withLock { _ in descriptors[Int(descriptor)] = 0 }
+        descriptors.withLock { $0.files[Int(descriptor)] = 0 }
         _ = closeDescriptor(descriptor)
     }
+}
+
+/// Returns a number for the file of a descriptor, which is not 0 and which hardly any other file
+/// has. Descriptors without a file, such as those of `inotify` and `epoll`, all have the same.
+private func number(ofFile descriptor: Int32) -> UInt64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return 1 << 63 }
+    return UInt64(truncatingIfNeeded: status.st_ino) ^ UInt64(truncatingIfNeeded: status.st_dev) << 40 | 1 << 63
 }
 
 /// Opens the root folder under the numbers 0, 1 and 2 if they are closed. Nothing can be written to

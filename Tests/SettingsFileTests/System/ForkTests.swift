@@ -163,6 +163,133 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
+            /// The flush was meant for the file that the parent has open.
+            @Test func aChildForkedInAHandlerOfAFlushFlushesItsOwnFile() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let settings = SettingsFile(path: path)
+                    try settings.beginWrite()
+                    settings.endWrite()
+                    // Another program puts a file with damage in its place, which is reported.
+                    var bytes = try #require(FileManager.default.contents(atPath: path))
+                    bytes.replaceSubrange(
+                        RecordFormat.headerLength..<(RecordFormat.headerLength + 8), with: "damage! ".utf8)
+                    try bytes.write(to: URL(filePath: path), options: .atomic)
+                    let child = Guarded<pid_t?>(nil)
+                    settings.attach { _ in child.withLock { $0 = forkProcess() } }
+                    let isFlushed = (try? settings.synchronize()) != nil
+                    if child.withLock({ $0 }) == 0 { _exit(isFlushed ? 0 : 1) }
+                    #expect(isFlushed)
+                    #expect(Self.waitForExit(of: try #require(child.withLock { $0 })) == 0)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            /// A child that waits for a lock of its parent's threads forever must not keep the file
+            /// locked.
+            @Test func aChildThatHangsDoesNotKeepTheFileLocked() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let suite = try DefaultsSuite(file: URL(filePath: path))
+                    let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+                    try store.save(1)
+                    let (isHeld, isForked) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                    let isStarted = startThread {
+                        suite.core.state.withLock { _ in
+                            isHeld.signal()
+                            isForked.wait()
+                        }
+                    }
+                    #expect(isStarted)
+                    isHeld.wait()
+                    let child = forkProcess()
+                    if child == 0 {
+                        Self.exitOnAlarm(after: 20)
+                        try? store.updateStored { $0 = ($0 ?? 0) + 1 }
+                        _exit(1)
+                    }
+                    isForked.signal()
+                    // The child hangs once it waits for the same lock for long.
+                    var (isWaiting, place) = (0, "")
+                    while isWaiting < 20 {
+                        let now = (try? String(contentsOfFile: "/proc/\(child)/syscall", encoding: .utf8)) ?? ""
+                        isWaiting = now == place && now.first?.isNumber == true ? isWaiting + 1 : 0
+                        place = now
+                        usleep(5_000)
+                    }
+                    #expect(throws: Never.self) { try store.save(2) }
+                    kill(child, SIGKILL)
+                    _ = Self.waitForExit(of: child)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
+            #if !canImport(AppleFoundation)
+                /// The number of a descriptor may belong to a file of the program by now.
+                @Test func aChildKeepsWhatTheProgramOpenedUnderANumberOfTheLibrary() async throws {
+                    let file = try makeFile()
+                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                        let settings = SettingsFile(path: path)
+                        try settings.beginWrite()
+                        settings.endWrite()
+                        let log = try #require(settings.state.withLock { $0.log })
+                        let (closed, kept) = (log.directory.descriptor, log.file.descriptor)
+                        var ends: [Int32] = [0, 0]
+                        #expect(pipe(&ends) == 0 && dup2(ends[0], kept) == kept)
+                        let child = forkProcess()
+                        if child == 0 { _exit(fcntl(kept, F_GETFD) >= 0 && fcntl(closed, F_GETFD) < 0 ? 0 : 1) }
+                        #expect(Self.waitForExit(of: child) == 0)
+                    }
+                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+                }
+
+                /// The thread would take the events of the child's own watch.
+                @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async throws {
+                    let file = try makeFile()
+                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                        let settings = SettingsFile(path: path)
+                        try settings.beginWrite()
+                        settings.endWrite()
+                        let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
+                        let isOver = DispatchSemaphore(value: 0)
+                        settings.watch { _ in
+                            let isFirst = hasForked.withLock { hasForked in
+                                defer { hasForked = true }
+                                return !hasForked
+                            }
+                            guard isFirst else { return }
+                            let child = forkProcess()
+                            guard child == 0 else {
+                                status.withLock { $0 = Self.waitForExit(of: child) }
+                                isOver.signal()
+                                return
+                            }
+                            // Without a signal, which the threads of the library block.
+                            let thread = "/proc/self/task/\(getpid())/stat"
+                            _ = startThread {
+                                for _ in 0..<10_000 {
+                                    let status = (try? String(contentsOfFile: thread, encoding: .utf8)) ?? ""
+                                    if status.contains(") Z") { _exit(0) }
+                                    usleep(1_000)
+                                }
+                                _exit(1)
+                            }
+                            // Opens the file again, and begins to watch it.
+                            _ = try? settings.keys()
+                        }
+                        let other = SettingsFile(path: path)
+                        try other.beginWrite()
+                        var record = RecordWriter()
+                        record.append("number", raw: [2, 0, 0, 0, 0, 0, 0, 0, 0])
+                        try other.commit(&record)
+                        other.endWrite()
+                        isOver.wait()
+                        #expect(status.withLock { $0 } == 0)
+                    }
+                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+                }
+            #endif
+
             /// A new thread of a child can have the `pthread_t` of a thread of the parent.
             @Test func aThreadOfAChildIsNotTakenForOneOfItsParent() async {
                 await #expect(processExitsWith: .success) {
@@ -276,7 +403,7 @@
                         }
                     } catch {
                         let reason = (error as? DefaultsError)?.reason
-                        let isClear = reason?.contains("the write began in the parent process") == true
+                        let isClear = reason?.contains("the write began before") == true
                         _exit(child == 0 && isClear ? 0 : 1)
                     }
                     if child == 0 { _exit(2) }
