@@ -17,7 +17,10 @@ package struct FileInspection: Sendable {
     /// The last edit of each key in whole records after the damage, sorted; `nil` for a removal.
     package private(set) var salvageable: [(key: String, value: [UInt8]?)] = []
 
-    private init() {}
+    /// Returns whether the bytes are a value that this version can read.
+    private let isValue: @Sendable (UnsafeRawBufferPointer) -> Bool
+
+    private init(isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool) { self.isValue = isValue }
 
     /// Reads a settings file and leaves it unchanged. Returns `nil` if it does not exist.
     ///
@@ -25,21 +28,19 @@ package struct FileInspection: Sendable {
     /// therefore read again under a shared lock, which keeps writers out and needs no write access.
     ///
     /// - Parameters:
+    ///   - path: An absolute path.
     ///   - timeout: How long to wait for a writer. If it takes longer, its record counts as damage.
     ///   - isValue: Returns whether the bytes are a value that this version can read.
     package init?(
-        path: String, timeout: Duration = .seconds(2), isValue: @escaping (UnsafeRawBufferPointer) -> Bool
+        path: String, timeout: Duration = .seconds(2),
+        isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) throws(SettingsFileError) {
+        self.init(isValue: isValue)
         do throws(FileFailure) {
-            guard let first = try Self.inspect(path, isLocked: false, isValue) else { return nil }
-            self = first.inspection
-            guard first.mayBeInProgress else { return }
+            let mayBeInProgress = try inspect(path, isLocked: false) ?? false
             let deadline = ContinuousClock.now + timeout
-            while ContinuousClock.now < deadline {
-                if let settled = try Self.inspect(path, isLocked: true, isValue) {
-                    self = settled.inspection
-                    return
-                }
+            while mayBeInProgress, ContinuousClock.now < deadline {
+                if try inspect(path, isLocked: true) != nil { return }
                 SystemClock.sleep(microseconds: 200)
             }
         } catch let error where error.isMissing {
@@ -52,22 +53,20 @@ package struct FileInspection: Sendable {
     /// Inspects the file once.
     ///
     /// - Parameter isLocked: Whether to read under a shared lock.
-    /// - Returns: The inspection, and whether a writer may be the reason for one of its problems;
-    ///   `nil` if the file cannot be locked now.
-    private static func inspect(
-        _ path: String, isLocked: Bool, _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
-    ) throws(FileFailure) -> (inspection: FileInspection, mayBeInProgress: Bool)? {
-        // Search the bytes, because a slash and a following combining mark form one character.
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.flatMap { String(path.utf8[...$0]) } ?? "."
-        var name = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        var directory = try File.existingDirectory(folder)
-        if try directory.target(ofLink: name) != nil {
-            let (target, folder) = try SettingsFileLocation(path: path).followingLinks()
-            (name, directory) = (target.name, folder)
+    /// - Returns: Whether a writer may be the reason for one of the problems; `nil` if the file
+    ///   cannot be locked now.
+    private mutating func inspect(_ path: String, isLocked: Bool) throws(FileFailure) -> Bool? {
+        var location = SettingsFileLocation(path: path)
+        var directory = try File.existingDirectory(location.folder)
+        if try directory.target(ofLink: location.name) != nil {
+            (location, directory) = try location.followingLinks()
         }
-        var inspection = FileInspection()
-        guard let count = try inspection.checkStatus(of: name, in: directory) else { return (inspection, false) }
+        let name = location.name
+        var inspection = FileInspection(isValue: isValue)
+        guard let count = try inspection.checkStatus(of: name, in: directory) else {
+            self = inspection
+            return false
+        }
         let file = try directory.file(name, .readOnly)
         if isLocked {
             guard try file.tryLock(isShared: true), try directory.identity(of: name) == file.identity() else {
@@ -78,8 +77,9 @@ package struct FileInspection: Sendable {
         let bytes = try file.read(at: 0, count: count)
         // The lock ends here at the earliest, because the last reference closes the file.
         withExtendedLifetime(file) {}
-        bytes.withUnsafeBytes { inspection.inspect($0, isValue: isValue) }
-        return (inspection, inspection.problems.count > known)
+        bytes.withUnsafeBytes { inspection.inspect($0) }
+        self = inspection
+        return problems.count > known
     }
 }
 
@@ -110,15 +110,14 @@ extension FileInspection {
         isComplete = false
     }
 
-    private mutating func inspect(_ bytes: UnsafeRawBufferPointer, isValue: @escaping (UnsafeRawBufferPointer) -> Bool)
-    {
+    private mutating func inspect(_ bytes: UnsafeRawBufferPointer) {
         let used = RecordFormat.countBeforeZeros(bytes)
         // The library creates no such file. Writers take it for an empty suite.
         guard used > 0 else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))
             (version, epoch) = (Int(bytes[8]), fields.epoch)
-            readRecords(bytes, used: used, after: fields.crc, isValue)
+            readRecords(bytes, used: used, after: fields.crc)
             if isComplete, end < fields.base {
                 reject("ends at byte \(end), although records up to byte \(fields.base) had been flushed")
             }
@@ -128,14 +127,11 @@ extension FileInspection {
             let header = UnsafeRawBufferPointer(rebasing: bytes.prefix(RecordFormat.headerLength - 4))
             // A file of a newer version is not damaged.
             guard CRC32C.checksum(of: header) != crc else { return }
-            salvage(bytes, used: used, from: nil, after: crc, isValue)
+            salvage(bytes, used: used, from: nil, after: crc)
         }
     }
 
-    private mutating func readRecords(
-        _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32,
-        _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
-    ) {
+    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32) {
         var index = FileIndex(crc: crc)
         var changed: [String]?
         let all = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
@@ -166,16 +162,13 @@ extension FileInspection {
             let isTruncated = if case .needs = stop { true } else { false }
             let rest = UnsafeRawBufferPointer(rebasing: bytes[end...])
             isComplete = isComplete && !isTruncated && Salvage.isTornRecord(rest, at: end, after: index.crc)
-            salvage(bytes, used: used, from: end, after: index.crc, isValue)
+            salvage(bytes, used: used, from: end, after: index.crc)
         } else if stop != .nothing {
             reject("is truncated at byte \(bytes.count), after its last record or before lost ones")
         }
     }
 
-    private mutating func salvage(
-        _ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32,
-        _ isValue: @escaping (UnsafeRawBufferPointer) -> Bool
-    ) {
+    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {
         // A copy of damage lacks the zeros at the end of its last record.
         var padded = [UInt8](repeating: 0, count: used + RecordFormat.valueLimit + RecordFormat.step)
         padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used])) }
@@ -183,9 +176,7 @@ extension FileInspection {
             var salvage = Salvage(bytes: padded, used: used, isValue: isValue)
             salvage.run(from: start, after: crc)
             salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
-            if salvage.work <= 0 {
-                problems.append("has damage that takes too long to search completely")
-            }
+            if salvage.work <= 0 { problems.append("has damage that takes too long to search completely") }
         }
     }
 }

@@ -69,10 +69,11 @@ final class FileLog {
 
     private init(
         _ file: File, in directory: File, _ identity: File.Identity, isWritable: Bool,
-        _ fields: (base: UInt64, epoch: UInt64, crc: UInt32), size: Int, sizeLimit: Int, _ window: FileWindow
+        _ fields: (base: UInt64, epoch: UInt64, crc: UInt32), size: Int, sizeLimit: Int, _ window: consuming FileWindow
     ) {
         (self.file, self.directory, self.identity, self.isWritable) = (file, directory, identity, isWritable)
-        (epoch, self.size, self.sizeLimit, self.window) = (fields.epoch, size, sizeLimit, window)
+        (epoch, self.size, self.sizeLimit) = (fields.epoch, size, sizeLimit)
+        self.window = window
         // A file of another version has no base, and a damaged file may contain any number.
         base = Int(min(max(fields.base, UInt64(RecordFormat.headerLength)), UInt64(sizeLimit)))
         index = FileIndex(crc: fields.crc)
@@ -82,8 +83,8 @@ final class FileLog {
     var end: Int { index.end }
     var isSealed: Bool { index.isSealed }
 
-    /// Whether bytes follow the last record.
-    var hasPendingRecord: Bool { window.hasRecord(at: end, size: size) }
+    /// Whether bytes follow the last record, or the file ends too early to tell.
+    var hasPendingRecord: Bool { end + 8 > size || window.word(at: end) != 0 }
 
     /// Whether the file still holds the checksum of the last record. It does not if another file
     /// was copied over this one.
@@ -131,7 +132,7 @@ extension FileLog {
         let unlocked = try directory.file(name, .readOnly)
         let identity = try file.identity()
         guard try unlocked.identity() == identity else {
-            throw FileFailure(replaced: "it was replaced in the meantime")
+            throw FileFailure("it was replaced in the meantime", isReplaced: true)
         }
         let log = FileLog(
             file, in: directory, identity, isWritable: isWritable, fields, size: status.size, sizeLimit: sizeLimit,
@@ -229,14 +230,11 @@ extension FileLog {
         try file.write(Array(bytes), at: start)
     }
 
-    /// Throws if the file no longer holds what was read or written before.
-    func check() throws(FileFailure) { _ = try checkedBytes() }
-
     /// Reads the header and the records again, and checks them against the index.
     ///
     /// After a failed flush, or on a failing disk, the file may hold other bytes. In that case this
     /// throws, and the index keeps only the records that are still valid.
-    private func checkedBytes() throws(FileFailure) -> [UInt8] {
+    func checkedBytes() throws(FileFailure) -> [UInt8] {
         let bytes = try file.read(at: 0, count: end)
         var again = FileIndex(
             crc: try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).crc)
@@ -369,7 +367,7 @@ extension FileLog {
         guard size < newSize else { return }
         // Pages that the record fills need no zeros of their own: a hole reads as zeros too.
         let start = max(size, (end + length) / File.pageSize * File.pageSize)
-        try file.write(inParts: [UInt8](repeating: 0, count: newSize - start), at: start)
+        try file.write([UInt8](repeating: 0, count: newSize - start), at: start)
         size = newSize
     }
 
@@ -415,5 +413,5 @@ extension FileLog {
         RecordFormat.size(for: RecordFormat.length(ofFileHolding: index) + record.length + 8) <= sizeLimit
     }
 
-    var sizeFailure: FileFailure { FileFailure(limit: "it would be larger than \(sizeLimit >> 20) MiB") }
+    var sizeFailure: FileFailure { FileFailure("it would be larger than \(sizeLimit >> 20) MiB", isLimit: true) }
 }

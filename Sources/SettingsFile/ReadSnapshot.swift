@@ -6,8 +6,7 @@ struct ReadSnapshot: Equatable {
     let log: FileLog?
     /// The first word of the next record in the mapping; `nil` if the file ends before it, or if
     /// the name may refer to another file now.
-    // Safe: the mapping lives as long as `log`, and is only read.
-    private nonisolated(unsafe) let nextRecord: UnsafeRawPointer?
+    private let nextRecord: UnsafeRawPointer?
     private let generation: UInt64
     /// The process that opened the file, as counted by ``Forks/count``.
     private let process: Int
@@ -31,10 +30,4 @@ struct ReadSnapshot: Equatable {
     static func == (lhs: ReadSnapshot, rhs: ReadSnapshot) -> Bool {
         lhs.log === rhs.log && lhs.nextRecord == rhs.nextRecord && lhs.generation == rhs.generation
     }
-}
-
-extension FileWindow {
-    /// Returns whether bytes follow the records of a file of at least the given size, or the file
-    /// ends too early to tell.
-    func hasRecord(at end: Int, size: Int) -> Bool { end + 8 > size || word(at: end) != 0 }
 }

@@ -79,7 +79,10 @@ enum RecordFormat {
 
     /// Returns whether a payload consists of operations whose keys are text.
     static func areValid(in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>) -> Bool {
-        forEachEdit(in: bytes, payload) { isText($0.key(in: bytes)) }
+        forEachEdit(in: bytes, payload) { edit in
+            let key = edit.key(in: bytes)
+            return KeyHasher.shared.hash(key).isASCII || String(utf8: key) != nil
+        }
     }
 
     /// Does the same as ``find(in:at:after:)``, but does not look at the operations of a commit.
@@ -108,10 +111,6 @@ enum RecordFormat {
             (offset, crc) = (offset + length, next)
         }
         return crc
-    }
-
-    private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        KeyHasher.shared.hash(bytes).isASCII || String(utf8: bytes) != nil
     }
 
     /// Calls `body` with each operation of a payload until it returns false.

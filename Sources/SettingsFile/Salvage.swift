@@ -11,16 +11,9 @@ struct Salvage {
     private(set) var found: [ByteString: [UInt8]?] = [:]
     /// The number of bytes that may still be summed. Without a limit, some inputs would take days.
     private(set) var work = 8 * RecordFormat.sizeLimit
-    private var hasRecords = false
-
-    private let isValue: (UnsafeRawBufferPointer) -> Bool
-
-    /// - Parameter isValue: Returns whether the bytes are a value that this version can read.
-    init(bytes: UnsafeRawBufferPointer, used: Int, isValue: @escaping (UnsafeRawBufferPointer) -> Bool) {
-        self.bytes = bytes
-        self.used = used
-        self.isValue = isValue
-    }
+    private(set) var hasRecords = false
+    /// Returns whether the bytes are a value that this version can read.
+    let isValue: (UnsafeRawBufferPointer) -> Bool
 
     private typealias Record = (payload: Range<Int>, end: Int, crc: UInt32)
 

@@ -55,10 +55,7 @@ extension SettingsFile {
             guard try withState({ state throws(FileFailure) in try isDue(target, in: state) }) else { return }
         }
         defer {
-            let waiting = flushing.withLock { flush in
-                defer { flush = nil }
-                return flush!.waiting
-            }
+            let waiting = flushing.withLock { exchange(&$0, with: nil) }!.waiting
             // Wake all callers at once. Waking them one after the other takes longer than the disk.
             for end in waiting { end.signal() }
         }
@@ -71,11 +68,11 @@ extension SettingsFile {
         } catch {
             // Another file uses other disk blocks, which may work. If no file can be created,
             // writing the records again may succeed.
-            if !compactIfFlushFailed() {
-                try withState { state throws(FileFailure) in
-                    guard let log = state.log, log.isWritable else { throw error }
-                    try state.noticingLoss(of: log) { () throws(FileFailure) in try log.rewrite() }
-                }
+            try withState { state throws(FileFailure) in
+                _ = try? compactIfDue(&state) { log, _ in log.flushState == .failed }
+                guard let log = state.log, log.flushState == .failed else { return }
+                guard log.isWritable else { throw error }
+                try state.noticingLoss(of: log) { () throws(FileFailure) in try log.rewrite() }
             }
             guard try flushOnce(target) else { throw error }
         }
@@ -134,7 +131,7 @@ extension SettingsFile {
         }
         state.withLock { state in
             due.log.noteFlush(to: due.end, andName: true)
-            state.noteFlush(ofCommits: due.commits)
+            state.flushedCommits = max(state.flushedCommits, due.commits)
         }
         return true
     }
@@ -168,7 +165,7 @@ extension SettingsFile {
     /// Keeps the file if it cannot be replaced.
     private func compactUnproven() throws(FileFailure) {
         let deadline = ContinuousClock.now + fileLocation.timeout
-        while try !tryToCompactUnproven() {
+        while try !withState({ state throws(FileFailure) in try compactUnproven(&state) }) {
             guard ContinuousClock.now < deadline else {
                 throw FileFailure("other processes kept it locked for \(fileLocation.timeout)")
             }
@@ -177,48 +174,19 @@ extension SettingsFile {
     }
 
     /// Returns false if another process is writing the file.
-    private func tryToCompactUnproven() throws(FileFailure) -> Bool {
-        try withState { state throws(FileFailure) in
-            guard let log = state.log, log.isWritable, log.flushState == .unknown else { return true }
-            if state.isLocked {
-                try compactUnproven(log, &state)
-            } else {
-                guard try log.file.tryLock() else { return false }
-                defer { unlock(&state, log.file) }
-                try compactUnproven(log, &state)
-            }
-            return true
-        }
-    }
-
-    private func compactUnproven(_ log: FileLog, _ state: inout State) throws(FileFailure) {
-        guard try !fileLocation.nameHasMoved(from: log) else { return }
+    private func compactUnproven(_ state: inout State) throws(FileFailure) -> Bool {
+        guard let log = state.log, log.isWritable, log.flushState == .unknown else { return true }
+        let isWriter = state.isLocked
+        guard try isWriter ? true : log.file.tryLock() else { return false }
+        defer { if !isWriter { unlock(&state, log.file) } }
+        guard try !fileLocation.nameHasMoved(from: log) else { return true }
         _ = try readNewRecords(log, &state)
         // The writer that sealed the file died before it could replace it.
         if log.isSealed { try log.unseal() }
         do throws(FileFailure) { try compact(&state) } catch {
             guard error.isPermissionDenied || error.isBusy else { throw error }
         }
-    }
-
-    /// Compacts the file if a flush of it has failed, unless another process is writing.
-    ///
-    /// - Returns: Whether the current file has no failed flush.
-    private func compactIfFlushFailed() -> Bool {
-        withState { state in
-            do throws(FileFailure) {
-                try compactIfDue(&state) { state, log throws(FileFailure) in
-                    guard log.flushState == .failed else { return false }
-                    _ = try readNewRecords(log, &state)
-                    // Leave the seal of a dead process to the next writer.
-                    return !log.isSealed
-                }
-            } catch {
-                // The caller throws the error of the flush.
-                return false
-            }
-            return state.log?.flushState != .failed
-        }
+        return true
     }
 
     /// Compacts a file that grew beyond the size it may keep.
@@ -228,11 +196,7 @@ extension SettingsFile {
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }
-            try compactIfDue(&state) { state, log throws(FileFailure) in
-                _ = try readNewRecords(log, &state)
-                // Leave the seal of a dead process to the next writer.
-                return !log.isSealed && log.isDueForCompaction(keeping: RecordFormat.keptSize)
-            }
+            try compactIfDue(&state) { log, _ in log.isDueForCompaction(keeping: RecordFormat.keptSize) }
             // The attempt to compact may have detected the loss.
             if log.hasLostRecords { throw FileFailure(FileLog.lossReason) }
         }

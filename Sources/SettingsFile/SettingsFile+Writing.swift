@@ -18,8 +18,7 @@ extension SettingsFile {
             }
             let now = MonotonicTime.now
             let end = deadline ?? now + fileLocation.timeout
-            guard now < end, try !isFutile(now) else {
-                try noteFailedWait(now)
+            guard try !isFutile(now, until: end) else {
                 throw SettingsFileError(
                     .timedOut,
                     reason: "other processes keep \(fileLocation.path) locked for over \(fileLocation.timeout)")
@@ -32,24 +31,18 @@ extension SettingsFile {
         }
     }
 
-    /// Records that other processes kept the file locked until the deadline.
-    private func noteFailedWait(_ now: MonotonicTime) throws(SettingsFileError) {
-        try withLog { state throws(FileFailure) in
-            guard state.failedWait == nil else { return }
+    /// Whether other processes kept the file locked until the deadline, or did so within the last
+    /// second for a writer of this process and have not written since. The lock is then most likely
+    /// held by a stopped process.
+    private func isFutile(_ now: MonotonicTime, until deadline: MonotonicTime) throws(SettingsFileError) -> Bool {
+        let isOver = !(now < deadline)
+        return try withLog { state throws(FileFailure) in
+            guard isOver || state.failedWait != nil else { return false }
             try catchUp(&state)
-            state.failedWait = (state.changes.generation, now + .seconds(1))
-        }
-    }
-
-    /// Whether a writer of this process has waited in vain within the last second, and no other
-    /// process has written since. The lock is then most likely held by a stopped process.
-    private func isFutile(_ now: MonotonicTime) throws(SettingsFileError) -> Bool {
-        try withLog { state throws(FileFailure) in
-            guard let failed = state.failedWait else { return false }
-            try catchUp(&state)
-            if now < failed.until, failed.generation == state.changes.generation { return true }
-            state.failedWait = nil
-            return false
+            let generation = state.changes.generation
+            if let failed = state.failedWait, now < failed.until, failed.generation == generation { return true }
+            state.failedWait = isOver ? (generation, now + .seconds(1)) : nil
+            return isOver
         }
     }
 
@@ -74,7 +67,7 @@ extension SettingsFile {
                     try reopen(&state, creating: true)
                     continue
                 }
-                state.noteLock(true)
+                state.isLocked = true
                 do throws(FileFailure) {
                     // The name may refer to another file by now, and a write to this file would be
                     // lost.
@@ -103,7 +96,7 @@ extension SettingsFile {
         if try log.isDamaged() {
             try compact(&state)
         } else if !log.holdsLastChecksum {
-            try state.noticingLoss(of: log) { () throws(FileFailure) in try log.check() }
+            try state.noticingLoss(of: log) { () throws(FileFailure) in _ = try log.checkedBytes() }
         }
     }
 
@@ -111,7 +104,7 @@ extension SettingsFile {
     package func endWrite() {
         // Publishes no snapshot, because unlocking changes nothing that readers see.
         let hasReports = state.withLock { state in
-            if case .locked(let log) = state.openFile { unlock(&state, log.file) }
+            if state.isLocked, let log = state.log { unlock(&state, log.file) }
             return !state.reports.isEmpty
         }
         if hasReports { deliverReports() }
@@ -119,25 +112,21 @@ extension SettingsFile {
 
     /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``.
     package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
-        try withLog { state throws(FileFailure) in
-            try prepare(&state, for: record)
-            try state.log?.append(&record)
-            state.noteCommit()
-        }
+        try withLog { state throws(FileFailure) in try append(&record, to: &state) }
     }
 
-    /// Makes the log ready for a record.
-    private func prepare(_ state: inout State, for record: borrowing RecordWriter) throws(FileFailure) {
+    private func append(_ record: inout RecordWriter, to state: inout State) throws(FileFailure) {
         guard let log = state.log else {
             throw FileFailure("it does not exist, and its folder is not writable")
         }
         guard log.isWritable else { throw FileFailure("it is read-only") }
         guard state.isLocked else {
-            throw FileFailure(
-                "the write began before the file was created or the process was forked; begin it again")
+            throw FileFailure("the write began before the file was created or the process was forked; begin it again")
         }
         // A flush may have detected the loss after the file was locked.
         if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: record, log, &state) }
+        try state.log?.append(&record)
+        state.commits += 1
     }
 
     /// Compacts the file if a record makes that due. If compaction fails or would not help, the
@@ -174,9 +163,7 @@ extension SettingsFile {
             let copy = taken == nil ? first : second
             var record = RecordWriter()
             record.append(copy, raw: bytes)
-            try prepare(&state, for: record)
-            try state.log?.append(&record)
-            state.noteCommit()
+            try append(&record, to: &state)
             // The caller did not commit this key, so report it as an external change.
             state.changes.add([copy])
             return copy

@@ -88,22 +88,18 @@ package final class SettingsFile: Sendable {
     let flushing = Locked<Flush?>(nil)
 
     struct State {
-        enum OpenFile {
-            case none
-            case unlocked(FileLog)
-            /// A writer of this process holds the file lock.
-            case locked(FileLog)
-        }
-
-        private(set) var openFile = OpenFile.none
+        /// The open file; `nil` if there is none. A file that replaces a locked one is locked too.
+        var log: FileLog?
+        /// Whether a writer of this process holds the file lock.
+        var isLocked = false
         /// Whether the name may refer to another file now. A seal has its own flag.
         var nameMayHaveMoved = false
         var changes = ExternalChanges()
         /// The number of times that records known to this process were found to be missing.
         private(set) var losses = 0
         /// The number of commits of this process, and how many of them a flush has covered.
-        private(set) var commits = 0
-        private(set) var flushedCommits = 0
+        var commits = 0
+        var flushedCommits = 0
         /// Whether commits that were not flushed are in a file which another program has removed or
         /// replaced. The next `synchronize()` throws.
         var hasLostCommits = false
@@ -121,29 +117,6 @@ package final class SettingsFile: Sendable {
         /// The snapshot that readers see.
         fileprivate var published = ReadSnapshot()
 
-        var log: FileLog? {
-            switch openFile {
-            case .none: nil
-            case .unlocked(let log), .locked(let log): log
-            }
-        }
-
-        var isLocked: Bool {
-            if case .locked = openFile { true } else { false }
-        }
-
-        /// Records whether a writer of this process holds the file lock.
-        mutating func noteLock(_ isLocked: Bool) {
-            guard let log else { return }
-            openFile = isLocked ? .locked(log) : .unlocked(log)
-        }
-
-        /// Switches to another file. The lock state carries over: a file that replaces a locked one
-        /// is locked too.
-        mutating func use(_ log: FileLog?) {
-            openFile = log.map { isLocked ? .locked($0) : .unlocked($0) } ?? .none
-        }
-
         /// Runs `body`, and counts a loss if `body` throws after the log moved its end.
         mutating func noticingLoss<Result>(
             of log: FileLog, _ body: () throws(FileFailure) -> Result
@@ -157,10 +130,6 @@ package final class SettingsFile: Sendable {
                 throw error
             }
         }
-
-        mutating func noteCommit() { commits += 1 }
-
-        mutating func noteFlush(ofCommits count: Int) { flushedCommits = max(flushedCommits, count) }
 
         /// Records that the file of the commits so far is gone.
         mutating func noteMissingFile() {
@@ -176,7 +145,7 @@ package final class SettingsFile: Sendable {
         mutating func leaveParent() -> (@Sendable ([String]?) -> Void)? {
             guard process != Forks.count else { return nil }
             process = Forks.count
-            openFile = .none
+            (log, isLocked) = (nil, false)
             // The parent flushes its commits.
             flushedCommits = commits
             changes.add(nil)
@@ -269,10 +238,7 @@ extension SettingsFile {
         state.published = new
         // Release the old snapshot after unlocking, because it may hold the last reference to a
         // mapping.
-        let old = snapshot.withLock { snapshot in
-            defer { snapshot = new }
-            return snapshot
-        }
+        let old = snapshot.withLock { exchange(&$0, with: new) }
         withExtendedLifetime(old) {}
     }
 
@@ -299,10 +265,9 @@ extension SettingsFile {
                 defer { hasReports = !state.reports.isEmpty }
                 parentsOnChange = state.leaveParent()
                 if state.log == nil {
-                    let log = try fileLocation.open(creating: creating, reports: &state.reports)
-                    state.use(log)
+                    state.log = try fileLocation.open(creating: creating, reports: &state.reports)
                     // Readers that found no file before must read the contents of this one.
-                    if let log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
+                    if let log = state.log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
                 }
                 return try body(&state)
             }
@@ -314,9 +279,7 @@ extension SettingsFile {
     /// Reads what other processes have written, in this file and in a file that replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
         if let log = state.log, log.hasPendingRecord {
-            let failure = try compactIfDue(&state) { state, log throws(FileFailure) in
-                try readNewRecords(log, &state, hasPendingRecord: true)
-            }
+            let failure = try compactIfDue(&state, hasPendingRecord: true) { _, isStopped in isStopped }
             if let failure, log.noteFailedRepair() { state.reports.append(unavailable(failure)) }
         }
         // A writer keeps the file whose lock it holds.
@@ -344,30 +307,40 @@ extension SettingsFile {
             _ = try? old.readNewRecords()
             if !old.isSealed || log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
         }
-        state.use(log)
+        state.log = log
         state.nameMayHaveMoved = false
         state.changes.add(nil)
     }
 
-    /// Compacts the file if `refresh`, which reads new records, finds that this is due, both before
-    /// and after the file is locked.
+    /// Reads new records, and compacts the file if this is due, both before and after the file is
+    /// locked.
     ///
     /// Does nothing if another process holds the lock, because that process is writing the
     /// incomplete record, or will compact the file itself.
     ///
+    /// - Parameters:
+    ///   - hasPendingRecord: Whether the caller has just seen a record in the mapping.
+    ///   - isDue: Returns whether compaction is due. It receives whether reading stopped at bytes
+    ///     that are neither a record nor zeros.
     /// - Returns: Why the compaction failed. It throws only for a writer: the valid records can
     ///   still be read.
     @discardableResult
     func compactIfDue(
-        _ state: inout State, _ refresh: (inout State, FileLog) throws(FileFailure) -> Bool
+        _ state: inout State, hasPendingRecord: Bool = false, _ isDue: (FileLog, _ isStopped: Bool) -> Bool
     ) throws(FileFailure) -> FileFailure? {
-        guard let log = state.log, try refresh(&state, log) else { return nil }
+        guard let log = state.log else { return nil }
+        func refresh(_ state: inout State) throws(FileFailure) -> Bool {
+            let isStopped = try readNewRecords(log, &state, hasPendingRecord: hasPendingRecord)
+            // Leave the seal of a dead process to the next writer.
+            return !log.isSealed && isDue(log, isStopped)
+        }
+        guard try refresh(&state) else { return nil }
         let isWriter = state.isLocked
         if !isWriter {
             guard !log.isRepairPaused, try log.file.tryLock() else { return nil }
         }
         defer { if !isWriter { unlock(&state, log.file) } }
-        guard try refresh(&state, log), try !fileLocation.nameHasMoved(from: log) else { return nil }
+        guard try refresh(&state), try !fileLocation.nameHasMoved(from: log) else { return nil }
         do throws(FileFailure) {
             guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
             try compact(&state)
@@ -382,7 +355,7 @@ extension SettingsFile {
     func unlock(_ state: inout State, _ file: File) {
         file.unlock()
         if let log = state.log, log.file !== file { log.file.unlock() }
-        state.noteLock(false)
+        state.isLocked = false
     }
 
     /// Reads the records that were appended since the last call.
@@ -410,7 +383,7 @@ extension SettingsFile {
         guard let log = state.log else { return }
         var reports = state.reports
         defer { state.reports = reports }
-        let successor = try state.noticingLoss(of: log) { () throws(FileFailure) in
+        state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
             do throws(FileFailure) { return try fileLocation.salvage(log, reports: &reports) } catch {
                 // Retry soon: space may become free at any moment, and the file must not reach its
                 // limit before it is compacted.
@@ -418,7 +391,6 @@ extension SettingsFile {
                 throw error
             }
         }
-        state.use(successor)
     }
 
     package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
@@ -431,8 +403,8 @@ extension SettingsFile {
         }
         // Release the old watch after unlocking, because its deinit may run code of the program.
         let old = state.withLock { state in
-            defer { state.watch = new }
-            guard let failure = new?.watch.failure, !state.hasReportedWatchFailure else { return state.watch }
+            let old = exchange(&state.watch, with: new)
+            guard let failure = new?.watch.failure, !state.hasReportedWatchFailure else { return old }
             state.hasReportedWatchFailure = true
             state.reports.append(
                 SettingsFileError(
@@ -440,27 +412,21 @@ extension SettingsFile {
                     reason:
                         "the system does not report changes by other processes, so they are polled ten times a second:"
                         + " \(failure.reason)"))
-            return state.watch
+            return old
         }
         withExtendedLifetime(old) { deliverReports() }
     }
 
     package func attach(report: @escaping @Sendable (SettingsFileError) -> Void) {
         // Release the old closure after unlocking, because it may hold objects of the program.
-        let old = state.withLock { state in
-            defer { state.report = report }
-            return state.report
-        }
+        let old = state.withLock { exchange(&$0.report, with: report) }
         withExtendedLifetime(old) {}
     }
 
     func deliverReports() {
-        let (reports, report) = state.withLock {
-            state -> ([SettingsFileError], @Sendable (SettingsFileError) -> Void) in
-            // Other processes wait while the file is locked. The next call delivers the errors.
-            guard !state.isLocked else { return ([], state.report) }
-            defer { state.reports = [] }
-            return (state.reports, state.report)
+        // Other processes wait while the file is locked. The next call delivers the errors.
+        let (reports, report) = state.withLock { state in
+            (state.isLocked ? [] : exchange(&state.reports, with: []), state.report)
         }
         for error in reports { report(error) }
     }

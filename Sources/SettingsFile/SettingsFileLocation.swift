@@ -4,7 +4,7 @@
 struct SettingsFileLocation {
     let path: String
     /// The folder and the name of the file. If the path is a symbolic link, those of its target.
-    private var folder: String
+    private(set) var folder: String
     private(set) var name: String
     private let sizeLimit: Int
     /// How long to wait for other processes.
@@ -200,7 +200,7 @@ struct SettingsFileLocation {
         let file = try claim(in: directory, inPlaceOf: old)
         do throws(FileFailure) {
             try check(old, in: directory)
-            try file.write(inParts: bytes, at: 0)
+            try file.write(bytes, at: 0)
             // Read the file back, so that only a valid file replaces the old one.
             let opened = try FileLog.opening(
                 file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)
@@ -280,7 +280,7 @@ struct SettingsFileLocation {
     private func check(_ old: File.Identity?, in directory: File) throws(FileFailure) {
         guard try directory.identity(of: path, followsLinks: true) == old, try directory.identity(of: name) == old
         else {
-            throw FileFailure(replaced: "it was replaced in the meantime")
+            throw FileFailure("it was replaced in the meantime", isReplaced: true)
         }
     }
 

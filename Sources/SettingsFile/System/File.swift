@@ -21,29 +21,17 @@ package func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPoi
 struct FileFailure: Error {
     let reason: String
     /// The `errno` of the failed call; 0 if no call failed.
-    var code: Int32 = 0
-
+    let code: Int32
     /// Whether the request exceeds a limit while the file itself is fine.
-    var isLimit = false
+    let isLimit: Bool
     /// Whether the name refers to another file now.
-    var isReplaced = false
+    let isReplaced: Bool
 
-    init(_ reason: String, code: Int32 = 0) { (self.reason, self.code) = (reason, code) }
-
-    init(limit reason: String) {
-        self.reason = reason
-        isLimit = true
+    init(_ reason: String, code: Int32 = 0, isLimit: Bool = false, isReplaced: Bool = false) {
+        (self.reason, self.code, self.isLimit, self.isReplaced) = (reason, code, isLimit, isReplaced)
     }
 
-    init(replaced reason: String) {
-        self.reason = reason
-        isReplaced = true
-    }
-
-    init(call: String, code: Int32) {
-        reason = "\(call): \(String(cString: strerror(code)))"
-        self.code = code
-    }
+    init(call: String, code: Int32) { self.init("\(call): \(String(cString: strerror(code)))", code: code) }
 
     var isMissing: Bool { code == ENOENT }
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
@@ -107,7 +95,10 @@ final class File: Sendable {
             let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
             let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
             if mkdir(path, 0o700) == 0 {
-                giveOwnerAccess(to: path)
+                var status = stat()
+                // An unusual `umask` may have withheld rights. If this fails, the use of the folder
+                // fails and says why.
+                if stat(path, &status) == 0, status.st_mode & 0o700 != 0o700 { _ = chmod(path, 0o700) }
             } else if errno != EEXIST {
                 throw FileFailure(call: "mkdir", code: errno)
             }
@@ -116,13 +107,6 @@ final class File: Sendable {
             try parent.flushNames()
             return try existingDirectory(path)
         }
-    }
-
-    /// Gives the owner of a new folder the rights that an unusual `umask` has withheld.
-    private static func giveOwnerAccess(to path: String) {
-        var status = stat()
-        // If this fails, the use of the folder fails and says why.
-        if stat(path, &status) == 0, status.st_mode & 0o700 != 0o700 { _ = chmod(path, 0o700) }
     }
 
     static func existingDirectory(_ path: String) throws(FileFailure) -> File {
@@ -268,25 +252,19 @@ extension File {
         }
     }
 
-    func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
-        var written = 0
-        try bytes.withUnsafeBytes { bytes in
-            Result { () throws(FileFailure) in try write(bytes, at: offset, written: &written) }
-        }.get()
-    }
-
     /// The smallest page size of all systems.
     static let pageSize = 4 << 10
 
-    /// Writes the bytes four pages at a time. Linux caches one large write as a large folio, and
+    /// Writes all bytes, four pages at a time. Linux caches one large write as a large folio, and
     /// later small writes into it are slower.
-    func write(inParts bytes: [UInt8], at offset: Int) throws(FileFailure) {
+    func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
         let part = 4 * Self.pageSize
-        var start = 0
-        while start < bytes.count {
-            let next = min((offset + start) / part * part + part - offset, bytes.count)
-            try write(Array(bytes[start..<next]), at: offset + start)
-            start = next
+        var written = 0
+        while written < bytes.count {
+            let next = min((offset + written) / part * part + part - offset, bytes.count)
+            try bytes.withUnsafeBufferPointer { bytes throws(FileFailure) in
+                try write(UnsafeRawBufferPointer(bytes.extracting(..<next)), at: offset, written: &written)
+            }
         }
     }
 
@@ -339,14 +317,15 @@ extension File {
 }
 
 /// A mapping of a file. It shows what other processes write, up to the end of the file.
-final class FileWindow: Sendable {
-    // Safe: the mapping is only read, and lives as long as this object.
-    private nonisolated(unsafe) let start: UnsafeMutableRawPointer
+struct FileWindow: ~Copyable {
+    private let start: UnsafeMutableRawPointer
     private let length: Int
 
     init(_ file: File, length: Int) throws(FileFailure) {
-        self.length = length
-        start = try file.map(length: length)
+        guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, file.descriptor, 0), start != MAP_FAILED else {
+            throw FileFailure(call: "mmap", code: errno)
+        }
+        (self.start, self.length) = (start, length)
     }
 
     deinit { munmap(start, length) }
@@ -356,21 +335,12 @@ final class FileWindow: Sendable {
     @inline(__always)
     func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
 
-    /// Returns the address of an offset. It is valid as long as this object lives.
+    /// Returns the address of an offset. It is valid as long as the mapping.
     func pointer(at offset: Int) -> UnsafeRawPointer { UnsafeRawPointer(start + offset) }
 
     /// Copies bytes, all of which must be within the file.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         Array(UnsafeRawBufferPointer(start: start + offset, count: count))
-    }
-}
-
-extension File {
-    fileprivate func map(length: Int) throws(FileFailure) -> UnsafeMutableRawPointer {
-        guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, 0), start != MAP_FAILED else {
-            throw FileFailure(call: "mmap", code: errno)
-        }
-        return start
     }
 }
 
@@ -388,11 +358,5 @@ extension File {
 
 package enum SystemClock {
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
-
-    static func sleep(seconds: Double) {
-        let end = MonotonicTime.now + .seconds(seconds)
-        // A signal interrupts a sleep.
-        while case let rest = end - .now, !rest.isZero { rest.sleep() }
-    }
     static func yield() { sched_yield() }
 }

@@ -37,7 +37,7 @@ final class FileWatch: Sendable {
             let isStarted = startThread { [isOver] in
                 while !isOver.withLock({ $0 }) {
                     onChange(true)
-                    SystemClock.sleep(seconds: 0.1)
+                    SystemClock.sleep(microseconds: 100_000)
                 }
             }
             end = {}

@@ -97,11 +97,7 @@
         }
 
         func cancel() {
-            let old = sources.withLock { sources in
-                defer { sources = [] }
-                return sources
-            }
-            for source in old { source.cancel() }
+            for source in sources.withLock({ exchange(&$0, with: []) }) { source.cancel() }
         }
 
         private func end(isName: Bool) {
