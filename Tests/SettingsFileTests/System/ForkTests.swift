@@ -243,7 +243,7 @@
                     try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
 
-                /// The thread would take the events of the child's own watch.
+                /// Its descriptor may be another file, such as the child's own watch.
                 @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async throws {
                     let file = try makeFile()
                     await #expect(processExitsWith: .success) { [path = file.path as String] in
@@ -251,6 +251,7 @@
                         try settings.beginWrite()
                         settings.endWrite()
                         let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
+                        let numbers = Guarded<[Int32]>([])
                         let isOver = DispatchSemaphore(value: 0)
                         settings.watch { _ in
                             let isFirst = hasForked.withLock { hasForked in
@@ -274,8 +275,14 @@
                                 }
                                 _exit(1)
                             }
-                            // Opens the file again, and begins to watch it.
-                            _ = try? settings.keys()
+                            for number in numbers.withLock({ $0 }) { dup2(0, number) }
+                        }
+                        numbers.withLock { numbers in
+                            numbers = (0..<1_024).filter { number in
+                                let link = "/proc/self/fd/\(number)"
+                                return (try? FileManager.default.destinationOfSymbolicLink(atPath: link))?
+                                    .contains("inotify") == true
+                            }
                         }
                         let other = SettingsFile(path: path)
                         try other.beginWrite()
