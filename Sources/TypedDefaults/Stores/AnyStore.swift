@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// A type-erased store.
 ///
 /// Use it in a view model, so that the app can pass a store on disk and a test can pass one in
@@ -23,7 +25,7 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     public init(_ store: some DefaultStoreType<Default>) {
         let box = store as? AnyStore<Default>
         base = box?.base ?? store
-        relay = box != nil ? box?.relay : store.reportsChanges ? nil : Relay()
+        relay = box != nil ? box?.relay : store is any FailureReporting ? nil : Relay()
     }
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
@@ -54,11 +56,20 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
-        relay?.add(Observer(handler), to: base, initial: initial) ?? base.observe(initial: initial, handler)
+        guard let relay else { return base.observe(initial: initial, handler) }
+        if relay.isNeeded.withLock({ $0 }) == nil {
+            // Observe without the initial call here, because it would be made twice.
+            let token = base.observe(initial: false, initial ? { @Sendable _ in } : handler)
+            relay.isNeeded.withLock { $0 = token.isInert }
+            if !initial, !token.isInert { return token }
+        }
+        guard relay.isNeeded.withLock({ $0 }) == true else { return base.observe(initial: initial, handler) }
+        return relay.add(Observer(handler), to: base, initial: initial)
     }
 
     private func notifying<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let relay else { return try body() }
+        // A store that notifies observers itself must not do so while the relay's lock is held.
+        guard let relay, relay.isNeeded.withLock({ $0 }) != false else { return try body() }
         try NotificationDepth.check()
         return try relay.notifying(base, body)
     }

@@ -47,9 +47,8 @@ extension DefaultStoreDecorator where Base.Default == Default {
 extension DefaultStoreDecorator {
     /// Returns the value; `nil` if it is missing or cannot be read.
     public func get() -> Default? {
-        guard let stored = base.get() else { return nil }
-        do { return try value(from: stored) } catch {
-            base.fail(with: unreadable(error))
+        do { return try base.get().map(readable) } catch {
+            base.fail(with: error)
             return nil
         }
     }

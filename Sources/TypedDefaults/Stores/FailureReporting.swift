@@ -26,15 +26,9 @@ extension DefaultStoreType {
         if let decorator = self as? any DefaultStoreDecorator { return decorator.base.key }
         return (self as? any FailureReporting)?.storedKey
     }
-
-    /// Whether the store is known to report its changes, as those of this library do. Then an
-    /// ``AnyStore`` needs no ``Relay`` for it.
-    var reportsChanges: Bool {
-        (self as? any DefaultStoreDecorator)?.base.reportsChanges ?? (self is any FailureReporting)
-    }
 }
 
-/// A store whose suite has a failure handler.
+/// A store of this library: its suite has a failure handler, and it reports its changes itself.
 protocol FailureReporting {
     func report(_ error: DefaultsError)
     /// See ``DefaultStoreType/key``.

@@ -11,25 +11,24 @@ final class Relay<Default: Sendable>: Sendable {
     /// `known` is the value that the observers know, or knew last.
     private let state = Locked((observers: [ChangeObserver](), known: Default?.none, queue: DeliveryQueue<Event>()))
     private let writerLock = RecursionCheckingLock()
+    /// Whether the store reports no changes itself; `nil` until the first observation.
+    let isNeeded = Locked<Bool?>(nil)
 
-    /// Observes the store itself if it reports its changes.
-    ///
-    /// The initial call is made in the turn, which no read needs, so that no write precedes it.
     func add(_ observer: ChangeObserver, to store: some DefaultStoreType<Default>, initial: Bool) -> ObservationToken {
         notifying(store) {
-            let token = store.observe(initial: initial, observer.handle)
-            guard token.isInert else { return token }
             var known = store.get()
+            let change = DefaultChange(oldValue: nil, newValue: known, kind: .initial, origin: .local)
             state.withLock { state in
                 state.observers.append(observer)
+                if initial { state.queue.append((observer, change, NotificationDepth.current)) }
+                // The old value is released after unlocking, with the variable.
                 swap(&state.known, &known)
             }
-            withExtendedLifetime(known) {}
-            return ObservationToken { [self] in
-                state.withLock { state in
-                    observer.isCancelled = true
-                    state.observers.removeAll { $0 === observer }
-                }
+        }
+        return ObservationToken { [self] in
+            state.withLock { state in
+                observer.isCancelled = true
+                state.observers.removeAll { $0 === observer }
             }
         }
     }

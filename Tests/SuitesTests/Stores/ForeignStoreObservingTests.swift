@@ -123,6 +123,16 @@ struct ForeignStoreObservingTests {
         token.cancel()
     }
 
+    @Test func aWriteInsideTheInitialReadIsReported() {
+        let store = HookedStore()
+        let box = AnyStore(store)
+        box.set(1)
+        store.getHook.withLock { $0 = { box.set(2) } }
+        let token = box.observe(initial: true) { change in note(change) }
+        #expect(received.withLock { $0 } == [[nil, 1], [1, 2]])
+        token.cancel()
+    }
+
     @Test func aWriteInProgressWhenAnObservationBeginsIsReported() {
         let store = HookedStore()
         let box = AnyStore(store)
