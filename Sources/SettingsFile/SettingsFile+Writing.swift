@@ -144,29 +144,4 @@ extension SettingsFile {
             guard isSound, log.hasRoom(for: record), try !fileLocation.nameHasMoved(from: log) else { throw error }
         }
     }
-
-    /// Copies the bytes of a value in a commit of its own, between ``beginWrite()`` and
-    /// ``endWrite()``.
-    ///
-    /// - Returns: The key that holds the copy: `first`, or `second` if `first` already has a
-    ///   different value.
-    package func copyValue(
-        forKey key: String, to first: String, else second: String
-    ) throws(SettingsFileError) -> String {
-        guard max(first.utf8.count, second.utf8.count) <= RecordFormat.keyLimit else {
-            throw SettingsFileError(.refused, reason: "a key is at most \(RecordFormat.keyLimit) bytes")
-        }
-        return try withLog { state throws(FileFailure) in
-            guard let bytes = try state.log?.bytes(forKey: key) else { return first }
-            let taken = try state.log?.bytes(forKey: first)
-            if taken == bytes { return first }
-            let copy = taken == nil ? first : second
-            var record = RecordWriter()
-            record.append(copy, raw: bytes)
-            try append(&record, to: &state)
-            // The caller did not commit this key, so report it as an external change.
-            state.changes.add([copy])
-            return copy
-        }
-    }
 }

@@ -14,10 +14,11 @@ package final class SpyBackend: SystemBackend {
         package var changes: [(generation: UInt64, key: String)] = []
         package var generation: UInt64 = 1
         package var onChange: (@Sendable ([String]?) -> Void)?
-        /// Called before a call returns its result to the suite, or before a commit takes effect.
+        /// Called before a call returns its result to the suite, before a commit takes effect, and
+        /// after that.
         package var interruption: (@Sendable (Call) -> Void)?
     }
-    package enum Call { case value, commit, changes }
+    package enum Call { case value, commit, committed, changes }
     package let state: Guarded<State>
     package let layers: [DefaultsSuite.Layer]
     private let hasGenerations: Bool
@@ -77,6 +78,7 @@ package final class SpyBackend: SystemBackend {
             for edit in edits { state.contents[edit.key] = edit.value }
             state.commits.append(Dictionary(uniqueKeysWithValues: edits.map { ($0.key, $0.value) }))
         }
+        interrupted(.committed)
     }
 
     package var generation: UInt64? { hasGenerations ? state.withLock { $0.generation } : nil }

@@ -19,7 +19,7 @@ public final class SharedBackend: BackendDecorator {
 
     /// The values that both processes share.
     public var base: any DefaultsBackend { memory }
-    private let memory = MemoryBackend()
+    private let memory: MemoryBackend
     private let outside: DefaultsSuite
     private let state = Locked(State())
     /// Stands for the lock that two processes would share.
@@ -27,8 +27,8 @@ public final class SharedBackend: BackendDecorator {
 
     /// Creates a backend that starts with the given contents.
     public init(_ contents: SuiteContents = [:]) {
+        memory = MemoryBackend(contents)
         outside = DefaultsSuite(backend: memory)
-        memory.commit(contents.map { (key: $0.key, value: $0.value) })
     }
 
     /// Changes values as another process would, in one commit with an external origin.

@@ -337,5 +337,5 @@ private final class NamedBackend: DefaultsBackend {
     }
     func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
     func keys() -> [String] { memory.keys() }
-    func commit(_ edits: [(key: String, value: PropertyList?)]) { memory.commit(edits) }
+    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
 }

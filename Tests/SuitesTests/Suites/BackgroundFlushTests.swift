@@ -21,7 +21,7 @@ struct BackgroundFlushTests {
 
         func value(forKey key: String) throws(DefaultsError) -> PropertyList? { memory.value(forKey: key) }
         func keys() throws(DefaultsError) -> [String] { memory.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { memory.commit(edits) }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
 
         func synchronize() throws(DefaultsError) {
             let flush = flushes.withLock { flushes in

@@ -115,7 +115,7 @@ struct SharedSuiteTests {
         let report = Guarded<(@Sendable (DefaultsError) -> Void)?>(nil)
         func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
         func keys() -> [String] { memory.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) { memory.commit(edits) }
+        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
         func attach(report: @escaping @Sendable (DefaultsError) -> Void) { self.report.withLock { $0 = report } }
     }
 

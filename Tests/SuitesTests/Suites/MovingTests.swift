@@ -142,6 +142,22 @@ struct MovingTests {
         #expect(from.contents.isEmpty)
     }
 
+    /// A flush may take seconds.
+    @Test func aWriteDuringTheFlushOfAMoveIsKept() throws {
+        let (from, to) = (SpyBackend(three), SpyBackend())
+        let (old, new) = (DefaultsSuite(backend: from), DefaultsSuite(backend: to))
+        to.state.withLock { state in
+            state.onSynchronize = {
+                old[DefaultKey("a", default: 0)] = 9
+                old[DefaultKey("d", default: 0)] = 4
+                new.remove(["b"])
+            }
+        }
+        #expect(try old.move(.all, to: new) == .init(moved: ["c"], kept: ["a", "b"]))
+        #expect(from.contents == ["a": 9, "b": [2, "two"], "d": 4])
+        #expect(to.contents == ["a": 1, "c": ["x": 3]])
+    }
+
     @Test func aFailedFlushLeavesTheSourceAsItWas() throws {
         let (from, to) = (SpyBackend(three), SpyBackend())
         // The commit itself still succeeds.

@@ -46,6 +46,20 @@ struct RenamingTests {
         }
     }
 
+    @Test func copiesKeepTheirKeysWhenAPrefixIsRenamedTwice() throws {
+        let suite = DefaultsSuite.inMemory(["a/q": 0.5, "b/q": 0.6, "a/x": 1])
+        let failures = Failures(of: suite)
+        for _ in 0..<2 { try suite.update { $0.rename(prefix: "a/", to: "b/") } }
+        #expect(try suite.contents() == ["b/q": 0.6, "b/x": 1, "a/q.unreadable": 0.5])
+        try suite.update { $0["a/q"] = 0.4 }
+        for _ in 0..<2 { try suite.update { $0.rename(prefix: "a/", to: "b/") } }
+        #expect(
+            try suite.contents() == [
+                "b/q": 0.6, "b/x": 1, "a/q.unreadable": 0.5, "a/q.unreadable-2": 0.4,
+            ])
+        #expect(failures.kinds == [.conflict, .conflict])
+    }
+
     /// As after a step over `UserDefaults` that was interrupted and runs again.
     @Test func anEqualValueNeedsNoCopy() throws {
         let suite = DefaultsSuite.inMemory(["q": 0.5, "quality": 0.5])

@@ -116,6 +116,63 @@ struct ScopeTests {
         #expect(failures.all.first?.reason.hasSuffix("“user/number.unreadable”") == true)
     }
 
+    private func keyOfError(_ body: () throws -> Void) -> String? {
+        do { try body() } catch let error as DefaultsError {
+            return error.key
+        } catch let failure as DefaultsMigrator.Failure {
+            return (failure.error as? DefaultsError)?.key
+        } catch {}
+        return nil
+    }
+
+    @Test func errorsOfReadsNameTheKeyWithThePrefix() throws {
+        let suite = DefaultsSuite.inMemory(["user/quality": "text", "user/TypedDefaults-migrations": 1])
+        let scope = suite.scoped("user/")
+        suite.onFailure = { _ in }
+        #expect(keyOfError { _ = try scope.read(.quality) } == "user/quality")
+        #expect(keyOfError { _ = try scope.read(.quality, .quality) } == "user/quality")
+        #expect(keyOfError { _ = try scope.contents().read(.quality) } == "user/quality")
+        try scope.update { contents in
+            #expect(keyOfError { _ = try contents.read(.quality) } == "user/quality")
+            contents.removeAll()
+            contents["quality"] = "text"
+            #expect(keyOfError { _ = try contents.read(.quality) } == "user/quality")
+        }
+        suite[DefaultKey("user/TypedDefaults-migrations", default: 0)] = 1
+        var migrator = DefaultsMigrator()
+        migrator.register("infinite") { $0[DefaultKey("a", default: 1.0, form: .jsonData)] = .infinity }
+        #expect(keyOfError { try scope.migrate(migrator) } == "user/TypedDefaults-migrations")
+        scope.removeAll()
+        #expect(keyOfError { try scope.migrate(migrator) } == "user/a")
+        #expect(
+            keyOfError {
+                try scope.update {
+                    $0 = ["a": .string("")]
+                    try migrator.migrate(&$0)
+                }
+            } == "a")
+    }
+
+    @Test func errorsOfUpdatesAndMovesNameTheKeyWithThePrefix() throws {
+        let scope = DefaultsSuite.inMemory().scoped("user/")
+        let bad = DefaultKey("bad", default: 1.0, form: .jsonData)
+        #expect(keyOfError { try scope.update { $0[bad] = .infinity } } == "user/bad")
+        #expect(
+            keyOfError {
+                try scope.update {
+                    $0 = ["x": 1]
+                    $0[bad] = .infinity
+                }
+            } == "user/bad")
+        let long = String(repeating: "k", count: 4_090)
+        try scope.update { $0[long] = 1 }
+        let refused = try scope.move(.all, to: DefaultsSuite.inMemory().scoped("a longer prefix/")).refused
+        #expect(refused.map(\.key) == ["user/\(long)"])
+        let place = KeyByKeyBackend([:], unreadableKeys: ["user/newer"])
+        let unreadable = try DefaultsSuite(backend: place).scoped("user/").move(.all, to: .inMemory()).refused
+        #expect(unreadable.map(\.key) == ["user/newer"])
+    }
+
     @Test func errorsNameTheKeyWithThePrefix() throws {
         let scope = DefaultsSuite.inMemory().scoped("user/")
         var deep: PropertyList = 1

@@ -62,6 +62,31 @@ struct SetAsideTests {
         }
     }
 
+    @Test(arguments: Backend.allCases) func aKeyHasALimit(backend: Backend) throws {
+        try backend.withSuite { suite throws in
+            let (longest, longer) = (String(repeating: "é", count: 2_048), String(repeating: "é", count: 2_048) + "k")
+            try suite.update { $0[longest] = 1 }
+            let errors = Guarded<[DefaultsError]>([])
+            for edit in [
+                { $0[longer] = 1 },
+                {
+                    $0["a"] = 1
+                    $0[longer] = 1
+                },
+            ] as [(inout SuiteContents) -> Void] {
+                do { try suite.update(edit) } catch let error as DefaultsError { errors.withLock { $0.append(error) } }
+            }
+            do { try UserDefault(DefaultKey(longer, default: 0), in: suite).store.save(1) } catch let error
+                as DefaultsError
+            {
+                errors.withLock { $0.append(error) }
+            }
+            let expected = DefaultsError(.refused, key: longer, reason: "a key is at most 4096 bytes")
+            #expect(errors.withLock { $0 } == [expected, expected, expected])
+            #expect(try suite.keys() == [longest])
+        }
+    }
+
     @Test func eachValueThatAnUpdateSetsAsideIsReported() throws {
         let suite = DefaultsSuite.inMemory(["a": "text", "b": "text", "c": 3])
         let failures = Failures(of: suite)

@@ -243,6 +243,80 @@ struct SuiteContentsTests {
         }
     }
 
+    @Test(arguments: Backend.allCases) func updatesReportAValueThatCannotBeReadOnce(backend: Backend) throws {
+        try backend.withSuite { suite in
+            try suite.update { ($0["number"], $0["Lens"]) = ("text", ["zoom": 2.0, "mode": "hologram"]) }
+            let failures = Failures(of: suite)
+            for _ in 0..<3 { try suite.update { _ = ($0[number], $0[Lens.self]) } }
+            #expect(failures.all.map(\.key) == ["number", "Lens"])
+            #expect(failures.all.map(\.path) == [[], ["mode"]])
+            // The same as those of a reader.
+            _ = (suite[number], PersistentStore<Lens>(in: suite).get())
+            try suite.update { _ = (try? $0.read(number), $0[Lens.self]) }
+            #expect(failures.all.count == 2)
+            // Another value is reported again.
+            try suite.update { $0["number"] = "other" }
+            for _ in 0..<2 { try suite.update { _ = $0[number] } }
+            #expect(failures.all.map(\.key) == ["number", "Lens", "number"])
+        }
+    }
+
+    private struct Lens: DefaultConfig {
+        static let key = "Lens"
+        enum Mode: String, Codable { case wide, long }
+        var zoom = 1.0
+        var mode = Mode.wide
+    }
+
+    @Test func ofTwoEditsOfOneValueTheFirstIsCopied() throws {
+        let stored: PropertyList = ["zoom": 2.0, "mode": "hologram"]
+        let suite = DefaultsSuite.inMemory(["Lens": stored, "number": "text"])
+        let failures = Failures(of: suite)
+        try suite.update { contents in
+            contents[Lens.self].mode = .long
+            contents[DefaultKey("Lens", default: "")] = "never stored"
+            contents[Lens.self].zoom = 3
+            contents[number] = 1
+            contents[DefaultKey("number", default: "")] = "never stored"
+            contents[number] = 2
+        }
+        #expect(
+            try suite.contents() == [
+                "Lens": ["zoom": 3.0, "mode": "wide"], "Lens.unreadable": stored, "number": 2,
+                "number.unreadable": "text",
+            ])
+        #expect(failures.all.filter { $0.kind == .unreadable }.map(\.key) == ["Lens", "number"])
+    }
+
+    /// A renamed value was stored, under its old name.
+    @Test func aRenamedValueIsCopiedAsWell() throws {
+        let suite = DefaultsSuite.inMemory(["number": "first", "other": "second"])
+        suite.onFailure = { _ in }
+        try suite.update { contents in
+            contents[number] = 1
+            contents.remove(number)
+            contents.rename("other", to: "number")
+            contents[number] = 2
+        }
+        #expect(
+            try suite.contents() == [
+                "number": 2, "number.unreadable": "first", "number.unreadable-2": "second",
+            ])
+    }
+
+    @Test func aValueThatIsWrittenAfterRemovingAllCopiesTheStoredOne() throws {
+        let suite = DefaultsSuite.inMemory(["number": "text", "other": 1, "third": "text"])
+        let failures = Failures(of: suite)
+        try suite.update { contents in
+            contents[DefaultKey("third", default: 0)] = 3
+            contents.removeAll()
+            #expect(contents.isEmpty && contents[number] == 7)
+            contents[number] = 1
+        }
+        #expect(try suite.contents() == ["number": 1, "number.unreadable": "text"])
+        #expect(failures.all.map(\.key) == ["number"])
+    }
+
     @Test func contentsAreEqualByTheirBytesAndPrintNoValue() {
         let composed: SuiteContents = ["\u{E9}": 1]
         let decomposed: SuiteContents = ["e\u{301}": 1]

@@ -101,7 +101,13 @@ package protocol SystemBackend: DefaultsBackend {
     func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue?
 
     /// Does the same as ``DefaultsBackend/commit(_:)``, with values in either form.
-    func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError)
+    func commit(_ edits: [Edit]) throws(DefaultsError)
+
+    /// Does the same as ``DefaultsBackend/beginWrite()``, and returns the generation.
+    ///
+    /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
+    ///   backend.
+    func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64?
 
     /// This backend if it is on a settings file. A cast to the protocol would search all
     /// conformances of the program once.
@@ -163,8 +169,12 @@ extension SystemBackend {
     package func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue? {
         try value(forKey: key).map(StoredValue.tree)
     }
-    package func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError) {
-        try commit(edits.map { ($0.key, $0.value?.tree) })
+    package func commit(_ edits: [Edit]) throws(DefaultsError) {
+        try commit(edits.map { (key: $0.key, value: $0.value?.tree) })
+    }
+    package func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
+        try beginWrite()
+        return generation
     }
     package var settingsFile: (any SettingsFileBackend)? { nil }
     package func flushInBackground() throws(DefaultsError) { try synchronize() }
@@ -201,23 +211,12 @@ final class ForeignBackend: SystemBackend {
 
 /// A backend on a settings file.
 package protocol SettingsFileBackend: SystemBackend {
-    /// Calls ``DefaultsBackend/beginWrite()`` and returns the generation. Until
-    /// ``DefaultsBackend/endWrite()``, only this process changes it.
-    ///
-    /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
-    ///   file.
-    func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64?
-
     /// Whether the name refers to the file that readers use, and not to a file with which another
     /// program has replaced it.
     var isInPlace: Bool { get }
 
-    /// Copies the stored bytes of `key` unchanged. Call this between
-    /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
-    ///
-    /// - Returns: The key that holds the copy: `first`, or `second` if another value is stored
-    ///   under `first`.
-    func copyRawValue(forKey key: String, to first: String, else second: String) throws(DefaultsError) -> String
+    /// Returns the stored bytes, even if they are not a value that this version can read.
+    func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]?
 }
 
 extension SettingsFileBackend {

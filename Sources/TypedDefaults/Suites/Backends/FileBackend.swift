@@ -40,10 +40,7 @@ package final class FileBackend: SystemBackend {
     }
 
     private func tree(of bytes: ArraySlice<UInt8>, forKey key: String) throws(DefaultsError) -> PropertyList {
-        guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else {
-            throw DefaultsError(
-                .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
-        }
+        guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else { throw .unreadableBytes(key) }
         return value
     }
 
@@ -62,35 +59,29 @@ package final class FileBackend: SystemBackend {
     package func endWrite() { file.endWrite() }
 
     package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        try commit(stored: edits.map { ($0.key, $0.value.map(StoredValue.tree)) })
+        try commit(edits.map { Edit($0.key, tree: $0.value) })
     }
 
-    package func commit(stored edits: [(key: String, value: StoredValue?)]) throws(DefaultsError) {
+    package func commit(_ edits: [Edit]) throws(DefaultsError) {
         guard !edits.isEmpty else { return }
         var record = RecordWriter()
-        for (key, value) in edits {
-            guard key.utf8.count <= SettingsFile.keyLimit else {
-                throw DefaultsError(
-                    .refused, key: key, reason: "a key is at most \(SettingsFile.keyLimit) bytes")
-            }
-            guard let value else {
-                record.append(removalOf: key)
-                continue
-            }
-            let length: Int
-            switch value {
-            case .bytes(let bytes):
-                record.append(key, raw: bytes[...])
+        for edit in edits {
+            try edit.checkKey()
+            var length = 0
+            switch edit.action {
+            case .remove: record.append(removalOf: edit.key)
+            case .store(.bytes(let bytes)), .copy(let bytes):
+                record.append(edit.key, raw: bytes[...])
                 length = bytes.count
-            case .tree(let tree):
-                guard let count = record.append(key, { $0.append(tree) }) else {
+            case .store(.tree(let tree)):
+                guard let count = record.append(edit.key, { $0.append(tree) }) else {
                     throw DefaultsError(
-                        .refused, key: key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+                        .refused, key: edit.key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
                 }
                 length = count
             }
             guard length <= SettingsFile.valueLimit else {
-                throw DefaultsError(.refused, key: key, reason: "a value is at most 16 MiB")
+                throw DefaultsError(.refused, key: edit.key, reason: "a value is at most 16 MiB")
             }
         }
         do throws(SettingsFileError) { try file.commit(&record) } catch { throw DefaultsError(error) }
@@ -129,14 +120,8 @@ extension FileBackend: SettingsFileBackend {
 
     package var isInPlace: Bool { file.isInPlace }
 
-    package func copyRawValue(
-        forKey key: String, to first: String, else second: String
-    ) throws(DefaultsError) -> String {
-        do throws(SettingsFileError) {
-            return try file.copyValue(forKey: key, to: first, else: second)
-        } catch {
-            throw DefaultsError(error).about(key: key)
-        }
+    package func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
+        try bytes(forKey: key).map { Array($0) }
     }
 }
 
@@ -150,6 +135,10 @@ extension DefaultsError {
             case .timedOut: .timedOut
             }
         self.init(kind, reason: error.reason)
+    }
+
+    static func unreadableBytes(_ key: String) -> DefaultsError {
+        DefaultsError(.unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
     }
 }
 

@@ -5,7 +5,7 @@ package final class MemoryBackend: SystemBackend {
     private let contents: Locked<[ByteString: StoredValue]>
 
     /// Creates a backend with the given values.
-    package init(_ contents: [String: PropertyList] = [:]) {
+    package init(_ contents: some Sequence<(key: String, value: PropertyList)> = [String: PropertyList]()) {
         self.contents = Locked(
             Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), .tree($0.value)) }))
     }
@@ -16,11 +16,12 @@ package final class MemoryBackend: SystemBackend {
 
     package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
 
-    package func commit(_ edits: [(key: String, value: PropertyList?)]) {
-        commit(stored: edits.map { ($0.key, $0.value.map(StoredValue.tree)) })
+    package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        try commit(edits.map { Edit($0.key, tree: $0.value) })
     }
 
-    package func commit(stored edits: [(key: String, value: StoredValue?)]) {
+    package func commit(_ edits: [Edit]) throws(DefaultsError) {
+        for edit in edits { try edit.checkKey() }
         // Released after unlocking: freeing `Data` may call a deallocator of the program. Usually
         // there is only one value, which needs no array.
         var released: (first: StoredValue?, others: [StoredValue]) = (nil, [])

@@ -78,7 +78,8 @@ extension FileInspection {
     var contents: SuiteContents {
         var trees: [ByteString: PropertyList] = [:]
         for (key, value) in values { trees[ByteString(key)] = value.withUnsafeBytes(ByteReader.wholeValue) }
-        let unknown = Set(keys.map(ByteString.init)).subtracting(trees.keys)
-        return SuiteContents(base: SuiteContents.Base(trees, unknownKeys: unknown))
+        var unknown: [ByteString: DefaultsError] = [:]
+        for key in keys where trees[ByteString(key)] == nil { unknown[ByteString(key)] = .unreadableBytes(key) }
+        return SuiteContents(base: SuiteContents.Base(trees, unknown: unknown))
     }
 }

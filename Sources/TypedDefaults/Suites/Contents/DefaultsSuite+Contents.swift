@@ -19,85 +19,73 @@ extension DefaultsSuite {
     ///   it short, because other writers wait. Reading the suite inside it is safe. Writing the
     ///   suite inside it is an error.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``DefaultsError``. Then none of the edits is written. A
-    ///   copy of a value that this version cannot read, `<key>.unreadable`, may have been made
-    ///   before.
+    /// - Throws: What `body` throws, or a ``DefaultsError``. Then nothing is written.
     @discardableResult
     public func update<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
-        try current.updateContents(body)
+        let suite = current
+        return try suite.core.write({ try suite.commitUpdate(body) }, orThrow: { $0 })
     }
 
-    private func updateContents<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
-        let (result, unreadable) = try core.write({ try commitUpdate(body) }, orThrow: { $0 })
-        for error in unreadable { core.report(error) }
-        return result
-    }
-
-    private func commitUpdate<Result>(
-        _ body: (inout SuiteContents) throws -> Result
-    ) throws -> (Result, unreadable: [DefaultsError]) {
+    private func commitUpdate<Result>(_ body: (inout SuiteContents) throws -> Result) throws -> Result {
         var base = SuiteContents.Base(reading: self)
-        let result: Result
-        var edits: [ByteString: PropertyList?]
-        var unreadable: [DefaultsError]
+        let (result, edits, copies): (Result, [Edit], [DefaultsError])
         do {
             // A copy of the contents that is kept shows what was stored before the commit.
             defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
-            (result, edits, unreadable) = try editsMade(to: base, by: body)
+            (result, edits, copies) = try editsMade(to: base, by: body)
         }
-        for copy in try keepUnknownValues(before: edits, base) {
-            unreadable.append(copy.error)
-            // What was just kept is not removed by the same update.
-            let key = ByteString(withoutPrefix(copy.key))
-            if let removal = edits[key], removal == nil { edits[key] = nil }
-        }
-        if !edits.isEmpty {
-            // For a place that stores key by key and may be interrupted: no value is removed before
-            // the one that replaces it is stored, and a migration is recorded when all is stored.
-            let record = ByteString(DefaultsMigrator.recordKey)
-            try core.commit(
-                edits.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
-                    .sorted { one, other in
-                        (one.order, one.edit.key.string) < (other.order, other.edit.key.string)
-                    }
-                    .map { (key: withPrefix($0.edit.key.string), value: $0.edit.value) })
-        }
-        return (result, unreadable)
+        if !edits.isEmpty { try core.commit(edits) }
+        base.reportFaults(in: core, except: copies.map { $0.key.map(withoutPrefix) })
+        for error in copies { core.report(error) }
+        return result
     }
 
     /// Runs the body of an update. The contents that it edits are gone when this returns, unless
     /// the body keeps a copy.
+    ///
+    /// - Returns: The result of the body, and the edits, with the errors of values that they copy.
     private func editsMade<Result>(
         to base: SuiteContents.Base, by body: (inout SuiteContents) throws -> Result
-    ) throws -> (Result, [ByteString: PropertyList?], unreadable: [DefaultsError]) {
+    ) throws -> (Result, [Edit], copies: [DefaultsError]) {
         var contents = SuiteContents(base: base)
         let result = try body(&contents)
-        let edits = try edits(from: base, to: contents)
-        // What was copied needs no second report.
-        let copied = contents.setAsideErrors
-        let read = base.unreadable.filter { read in !copied.contains { $0.key == read.key && $0.type == read.type } }
-        return (result, edits, (read + copied).map(withWholeKey))
-    }
-
-    /// Returns an error of contents, which name keys without the prefix of a scope.
-    private func withWholeKey(_ error: DefaultsError) -> DefaultsError {
-        var error = error
-        error.key = error.key.map(withPrefix)
-        return error
+        let new = try edits(from: base, to: contents)
+        var copies = contents.copies.map { copy in
+            var error = base.withWholeKey(copy.error)
+            SetAside.note(withPrefix(copy.key), in: &error)
+            return error
+        }
+        // For a place that stores key by key and may be interrupted: no value is removed before the
+        // one that replaces it is stored, and a migration is recorded when all is stored.
+        let record = ByteString(DefaultsMigrator.recordKey)
+        var edits = new.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
+            .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
+            .map { Edit(withPrefix($0.edit.key.string), tree: $0.edit.value) }
+        let unknown = base.unknown
+        for edit in edits where !unknown.isEmpty && edit.value != nil {
+            // A value that the backend itself cannot read.
+            guard var error = unknown[ByteString(withoutPrefix(edit.key))]?.about(key: edit.key) else { continue }
+            let copy = try core.setAsideUnknownValue(of: edit.key, &error)
+            // What is kept is not removed by the same update.
+            edits.removeAll { $0.key.hasSameBytes(as: copy.key) }
+            edits.append(copy)
+            copies.append(error)
+        }
+        return (result, edits, copies)
     }
 
     /// Returns the edits that make the stored values those of the contents.
     private func edits(
         from base: SuiteContents.Base, to contents: SuiteContents
     ) throws(DefaultsError) -> [ByteString: PropertyList?] {
-        if let failure = contents.failure { throw withWholeKey(failure) }
+        if let failure = contents.failure { throw base.withWholeKey(failure) }
         var new = contents.edits
         if contents.base !== base {
             // Other contents were assigned, so every key that they lack is removed. Another update
             // may be editing them.
             contents.base.complete()
             new = base.values.mapValues { _ in nil }
-            for key in base.unknownKeys.subtracting(contents.base.unknownKeys) { new[key] = .some(nil) }
+            for key in base.unknown.keys where contents.base.unknown[key] == nil { new[key] = .some(nil) }
             for (key, value) in contents.values { new[key] = .some(value) }
         }
         if let failure = contents.base.failure ?? base.failure { throw failure }
@@ -105,32 +93,19 @@ extension DefaultsSuite {
             throw DefaultsError(.refused, key: withPrefix(key.string), reason: PropertyList.tooDeep)
         }
         let edits = new.filter { key, value in
-            base.value(key.string, includesFallback: false) != value || base.unknownKeys.contains(key)
+            base.value(key.string, includesFallback: false) != value || base.unknown[key] != nil
         }
         if let failure = base.failure { throw failure }
         return edits
-    }
-
-    /// Copies values that the backend itself cannot read before the edits overwrite them.
-    private func keepUnknownValues(
-        before edits: [ByteString: PropertyList?], _ base: SuiteContents.Base
-    ) throws(DefaultsError) -> [(key: String, error: DefaultsError)] {
-        let unknown = base.unknownKeys
-        guard !unknown.isEmpty else { return [] }
-        var copies: [(key: String, error: DefaultsError)] = []
-        for (key, value) in edits where value != nil && unknown.contains(key) {
-            let name = withPrefix(key.string)
-            copies.append(try core.setAsideUnknownValue(of: name, as: name))
-        }
-        return copies
     }
 
     /// Returns all stored values as of one moment.
     ///
     /// - Throws: A ``DefaultsError`` if the suite cannot be read.
     public func contents() throws -> SuiteContents {
-        let (values, unknownKeys) = try current.snapshot()
-        return SuiteContents(base: SuiteContents.Base(values, unknownKeys: unknownKeys))
+        let suite = current
+        let (values, unknown) = try suite.snapshot()
+        return SuiteContents(base: SuiteContents.Base(values, unknown: unknown, prefix: suite.withPrefix("")))
     }
 
     /// Makes the stored values exactly those of the contents, as one commit.
@@ -143,17 +118,17 @@ extension DefaultsSuite {
 }
 
 extension DefaultsSuite {
-    typealias Values = (values: [ByteString: PropertyList], unknownKeys: Set<ByteString>)
+    typealias Values = (values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError])
 
-    /// Returns all stored values, and the keys of those that the backend cannot read; as of one
-    /// moment if no other process writes.
+    /// Returns all stored values, and why the backend cannot read others; as of one moment if no
+    /// other process writes.
     func values() throws(DefaultsError) -> Values {
-        var all: Values = ([:], [])
+        var all: Values = ([:], [:])
         for key in try keysInScope() {
             let name = ByteString(withoutPrefix(key))
             do throws(DefaultsError) { all.values[name] = try core.backend.value(forKey: key) } catch {
                 guard error.kind == .unreadable else { throw error }
-                all.unknownKeys.insert(name)
+                all.unknown[name] = error
             }
         }
         return all

@@ -22,8 +22,11 @@ public struct SuiteContents: Sendable {
     private(set) var edits: [ByteString: PropertyList?] = [:]
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
-    /// Why values that the edits overwrite were copied. The last error for a key and type counts.
-    private(set) var setAsideErrors: [DefaultsError] = []
+    /// The keys of the copies of values that the edits overwrite, and why these cannot be read.
+    private(set) var copies: [(key: String, error: DefaultsError)] = []
+    /// Keys whose values were copied and have been written as values of a type since then, which
+    /// were never stored.
+    private var copied: Set<ByteString> = []
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
     /// count as declared with that type, and a value that it has read needs no copy.
     var isMigrating = false
@@ -40,7 +43,10 @@ extension SuiteContents {
             if isMigrating, value != nil { base.noteRead(of: name, as: PropertyList.self) }
             return value
         }
-        set { edits[ByteString(name)] = .some(newValue) }
+        set {
+            edits[ByteString(name)] = .some(newValue)
+            copied.remove(ByteString(name))
+        }
     }
 
     /// The value of a config type. Returns the default if no value is stored, or none that can be
@@ -63,7 +69,10 @@ extension SuiteContents {
     }
 
     /// Removes all values.
-    public mutating func removeAll() { (base, edits) = (Base([:]), [:]) }
+    public mutating func removeAll() {
+        for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
+        (copies, copied) = ([], [])
+    }
 
     /// The keys whose values this version of the library cannot read, because a newer one wrote
     /// them.
@@ -71,7 +80,7 @@ extension SuiteContents {
     /// They appear neither in ``keys`` nor in iteration.
     /// ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
     public var unreadableKeys: [String] {
-        base.allUnknownKeys.filter { edits[$0] == nil }.map(\.string).sortedByBytes()
+        base.allUnknown.keys.filter { edits[$0] == nil }.map(\.string).sortedByBytes()
     }
 
     /// Whether there is no value.
@@ -88,36 +97,39 @@ extension SuiteContents {
     /// Returns the value of a key; `nil` if none is stored, or none that can be read.
     func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
         do throws(DefaultsError) { return try decoded(name, declaration) } catch {
-            base.note(error)
+            if base.failure == nil { base.note([error], isWhole: true, of: found(name), name, declaration) }
             return nil
         }
     }
 
     /// Returns the value of a key; `nil` if none is stored.
     func load<Value>(_ name: String, _ declaration: Declaration<Value>) throws(DefaultsError) -> Value? {
-        if let value = try decoded(name, declaration) { return value }
-        if let failure = base.failure { throw failure }
-        guard edits[ByteString(name)] == nil, base.isUnknown(name) else { return nil }
-        throw DefaultsError(
-            .unreadable, key: name, type: "\(Value.self)",
-            reason: "the stored bytes are not a value that this version can read")
+        do throws(DefaultsError) { return try decoded(name, declaration) } catch {
+            throw error.about(key: base.key(of: name))
+        }
+    }
+
+    private func found(_ name: String) -> PropertyList? {
+        if let edit = edits[ByteString(name)] { return edit }
+        return base.value(name, includesFallback: true)
     }
 
     private func decoded<Value>(
         _ name: String, _ declaration: Declaration<Value>
     ) throws(DefaultsError) -> Value? {
         if !isMigrating { base.declare(name, declaration) }
-        var stored = stored(name)
-        if stored == nil, edits[ByteString(name)] == nil { stored = base.value(name, includesFallback: true) }
-        guard let stored else { return nil }
-        do throws(DefaultsError) {
-            let box = try declaration.conversion.box(.tree(stored))
-            // A part at fault was not read.
-            if isMigrating, box.recovery == nil { base.noteRead(of: name, as: Value.self) }
-            return box.value
-        } catch {
-            throw error.about(key: name)
+        guard let stored = found(name) else {
+            if let failure = base.failure { throw failure }
+            if edits[ByteString(name)] == nil, let error = base.unknown[ByteString(name)] { throw error }
+            return nil
         }
+        let box = try declaration.conversion.box(.tree(stored))
+        if let errors = box.recovery?.errors, !errors.isEmpty {
+            base.note(errors, isWhole: false, of: stored, name, declaration)
+        }
+        // A part at fault was not read.
+        if isMigrating, box.recovery == nil { base.noteRead(of: name, as: Value.self) }
+        return box.value
     }
 
     mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
@@ -134,8 +146,13 @@ extension SuiteContents {
                 } else {
                     keep(old, of: name, unlessReadableAs: declaration)
                 }
+            } else if !isMigrating, edits[ByteString(name)] == .some(nil),
+                let old = base.value(name, includesFallback: false)
+            {
+                // It was removed before, and a write does not overwrite what it cannot read.
+                keep(old, of: name, unlessReadableAs: declaration)
             }
-            self[name] = new
+            edits[ByteString(name)] = .some(new)
         } catch {
             fail(error.about(key: name))
         }
@@ -147,7 +164,7 @@ extension SuiteContents {
         if base.wasUnreadable(name), let old = stored(name) {
             keep(old, of: name, unlessReadableAs: declaration)
         }
-        self[name] = nil
+        edits[ByteString(name)] = .some(nil)
     }
 
     /// Copies a value that cannot be read before it is overwritten.
@@ -163,15 +180,13 @@ extension SuiteContents {
         }
     }
 
-    /// Copies a value that is about to be overwritten.
+    /// Copies a value that is about to be overwritten, unless the stored one was copied before.
     mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
-        var error = error.about(key: name)
+        guard copied.insert(ByteString(name)).inserted else { return }
         let (first, latest) = base.copyKeys(of: name)
         let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
-        self[copy] = old
-        SetAside.note(base.key(of: copy), in: &error)
-        setAsideErrors.removeAll { $0.key == error.key && $0.type == error.type }
-        setAsideErrors.append(error)
+        edits[ByteString(copy)] = .some(old)
+        copies.append((copy, error.about(key: name)))
     }
 
     /// All values after the edits.
@@ -219,20 +234,31 @@ extension SuiteContents {
             var source: Source
             /// Why the suite could not be read.
             var failure: DefaultsError?
-            /// Values that could not be decoded.
-            var unreadable: [DefaultsError] = []
+            /// Values that could not be decoded, in whole or in part.
+            var faults: [Fault] = []
             /// Keys whose values a step of a migration has read, and as what.
             var read: [ByteString: Set<ObjectIdentifier>] = [:]
-            /// Keys whose values the backend itself cannot read.
-            var unknownKeys: Set<ByteString> = []
+            /// Why the backend itself cannot read values.
+            var unknown: [ByteString: DefaultsError] = [:]
         }
         private let state: Locked<State>
+        /// The prefix of the scope from which the values are; `""` if there is none.
+        private let prefix: String
 
-        init(_ values: [ByteString: PropertyList]) { state = Locked(State(source: .values(values))) }
+        /// Creates a base of complete values.
+        ///
+        /// - Parameter unknown: Why the backend itself cannot read other values.
+        init(_ values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError] = [:], prefix: String = "") {
+            state = Locked(State(source: .values(values), unknown: unknown))
+            self.prefix = prefix
+        }
 
         /// Creates a base that reads from a suite until ``complete()`` is called. The caller holds
         /// the writer lock of the suite.
-        init(reading suite: DefaultsSuite) { state = Locked(State(source: .suite(suite))) }
+        init(reading suite: DefaultsSuite) {
+            state = Locked(State(source: .suite(suite)))
+            prefix = suite.withPrefix("")
+        }
 
         /// Returns the value of a key.
         ///
@@ -248,7 +274,7 @@ extension SuiteContents {
                     return try backend.value(forKey: key)
                 } catch {
                     if error.kind == .unreadable {
-                        state.withLock { _ = $0.unknownKeys.insert(ByteString(name)) }
+                        state.withLock { $0.unknown[ByteString(name)] = error }
                     } else {
                         fail(error.about(key: key))
                     }
@@ -262,8 +288,8 @@ extension SuiteContents {
             case .values(let values): return values
             case .suite(let suite):
                 do throws(DefaultsError) {
-                    let (values, unknownKeys) = try suite.values()
-                    state.withLock { $0.unknownKeys.formUnion(unknownKeys) }
+                    let (values, unknown) = try suite.values()
+                    state.withLock { $0.unknown.merge(unknown) { $1 } }
                     return values
                 } catch {
                     fail(error)
@@ -272,21 +298,15 @@ extension SuiteContents {
             }
         }
 
-        /// Creates a base of complete values.
-        convenience init(_ values: [ByteString: PropertyList], unknownKeys: Set<ByteString>) {
-            self.init(values)
-            state.withLock { $0.unknownKeys = unknownKeys }
-        }
-
         /// Returns whether a value is stored that the backend itself cannot read.
         func isUnknown(_ name: String) -> Bool {
             _ = value(name, includesFallback: false)
-            return unknownKeys.contains(ByteString(name))
+            return unknown[ByteString(name)] != nil
         }
 
-        var allUnknownKeys: Set<ByteString> {
+        var allUnknown: [ByteString: DefaultsError] {
             _ = values
-            return unknownKeys
+            return unknown
         }
 
         /// Returns the keys for the first copy of a value that cannot be read, and for the latest.
@@ -299,9 +319,12 @@ extension SuiteContents {
         }
 
         /// Returns the key in the suite: with the prefix of a scope.
-        func key(of name: String) -> String {
-            guard case .suite(let suite) = state.withLock({ $0.source }) else { return name }
-            return suite.withPrefix(name)
+        func key(of name: String) -> String { prefix + name }
+
+        func withWholeKey(_ error: DefaultsError) -> DefaultsError {
+            var error = error
+            error.key = error.key.map(key)
+            return error
         }
 
         /// Declares a key to the suite that is read or written as the type of the declaration.
@@ -328,23 +351,57 @@ extension SuiteContents {
         /// What a step has read counts for that step alone.
         func beginStep() { state.withLock { $0.read = [:] } }
 
-        /// Notes that a value could not be decoded.
-        func note(_ error: DefaultsError) {
+        /// A value that could not be decoded.
+        private struct Fault {
+            let name: ByteString
+            let isWhole: Bool
+            let errors: [DefaultsError]
+            /// `nil` if the backend itself cannot read it.
+            let stored: StoredValue?
+            /// `nil` in contents of their own.
+            let slot: Slot?
+        }
+
+        /// Notes why a value, or parts of it, could not be decoded.
+        func note<Value>(
+            _ errors: [DefaultsError], isWhole: Bool, of stored: PropertyList?, _ name: String,
+            _ declaration: Declaration<Value>
+        ) {
+            var slot: Slot?
+            if case .suite(let suite) = state.withLock({ $0.source }) {
+                slot = suite.core.slot(suite.withPrefix(name), declaration.conversion)
+            }
+            let fault = Fault(
+                name: ByteString(name), isWhole: isWhole, errors: errors, stored: stored.map(StoredValue.tree),
+                slot: slot)
             state.withLock { state in
-                state.unreadable.removeAll { $0.key == error.key && $0.type == error.type }
-                state.unreadable.append(error)
+                state.faults.removeAll { $0.name == fault.name && $0.isWhole == isWhole && $0.slot === fault.slot }
+                state.faults.append(fault)
             }
         }
 
         /// Returns whether the value of a key could not be decoded when it was read.
         func wasUnreadable(_ name: String) -> Bool {
-            state.withLock { $0.unreadable.contains { $0.key?.hasSameBytes(as: name) == true } }
+            state.withLock { $0.faults.contains { $0.isWhole && $0.name == ByteString(name) } }
+        }
+
+        /// Reports values that could not be decoded, each once to all readers of the suite.
+        ///
+        /// - Parameter copied: Keys whose values were copied, which is reported on its own.
+        func reportFaults(in core: SuiteCore, except copied: [String?]) {
+            for fault in state.withLock({ $0.faults }) where !copied.contains(fault.name.string) {
+                guard let slot = fault.slot else { continue }
+                if let stored = fault.stored {
+                    core.reportFaults(fault.errors, of: stored, in: slot)
+                } else {
+                    core.reportOnce(fault.errors[0].about(key: slot.key), of: slot)
+                }
+            }
         }
 
         private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }
 
         var failure: DefaultsError? { state.withLock { $0.failure } }
-        var unreadable: [DefaultsError] { state.withLock { $0.unreadable } }
-        var unknownKeys: Set<ByteString> { state.withLock { $0.unknownKeys } }
+        var unknown: [ByteString: DefaultsError] { state.withLock { $0.unknown } }
     }
 }

@@ -22,58 +22,38 @@ enum SetAside {
         return (copyKey(".unreadable"), copyKey(".unreadable-2"))
     }
 
+    /// Returns whether a key is that of a copy.
+    static func isCopy(_ key: String) -> Bool { key.hasSuffix(".unreadable") || key.hasSuffix(".unreadable-2") }
+
     /// Adds the key of the copy to the error of a value.
     static func note(_ copy: String, in error: inout DefaultsError) { error.reason += "; it is kept under “\(copy)”" }
 }
 
 extension SuiteCore {
-    /// Returns the edit that keeps a value of which the slot's type does not read all, inside a
-    /// write.
+    /// Returns the edit that keeps a value which is about to be overwritten, inside a write.
     ///
     /// - Parameter error: Why it cannot be read; afterward it names the copy.
-    func setAside(_ value: StoredValue, of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
+    func setAside(_ value: Edit.Action, of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
         let (first, latest) = SetAside.copyKeys(of: key, keyLimit: backend.keyLimit)
-        let copy = try isFree(first, for: value) ? first : latest
-        SetAside.note(copy, in: &error)
-        return (copy, value)
+        let copy = Edit(try isFree(first, for: value) ? first : latest, value)
+        SetAside.note(copy.key, in: &error)
+        return copy
+    }
+
+    /// Returns the edit that keeps a value which the backend itself cannot read.
+    func setAsideUnknownValue(of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
+        // Another backend cannot copy it, so it stays.
+        guard let bytes = try settingsFile?.storedBytes(forKey: key) else { throw error }
+        return try setAside(.copy(bytes), of: key, &error)
     }
 
     /// Returns whether nothing, or an equal value, is stored under the key.
-    private func isFree(_ key: String, for value: StoredValue) throws(DefaultsError) -> Bool {
-        do throws(DefaultsError) { return try backend.storedValue(forKey: key).map { $0 == value } ?? true } catch {
-            // A copy of a value that the backend itself cannot read.
-            guard error.kind == .unreadable else { throw error }
-            return false
+    private func isFree(_ key: String, for value: Edit.Action) throws(DefaultsError) -> Bool {
+        switch (try known(key), value) {
+        case (.nothing, _): true
+        case (.value(let stored), .store(let value)): stored == value
+        case (.unreadable, .copy(let bytes)): try settingsFile?.storedBytes(forKey: key) == bytes
+        default: false
         }
-    }
-
-    /// Commits a new value in place of one that the backend itself cannot read, after copying that
-    /// one as it is.
-    func replaceUnknown(
-        _ slot: Slot, with new: StoredValue?, keepsUnreadable: Bool, _ failure: DefaultsError
-    ) throws(DefaultsError) {
-        guard failure.kind == .unreadable, let key = failure.key else { throw failure }
-        let copy = keepsUnreadable ? try setAsideUnknownValue(of: key, as: slot.key, failure) : nil
-        try commit([(slot.key, new)], by: slot)
-        if let copy { report(copy.error) }
-    }
-
-    /// Copies a value that the backend itself cannot read, as a commit of its own that comes first:
-    /// whatever happens then, nothing is lost.
-    ///
-    /// - Returns: The key of the copy and the error to report.
-    func setAsideUnknownValue(
-        of key: String, as name: String, _ failure: DefaultsError? = nil
-    ) throws(DefaultsError) -> (key: String, error: DefaultsError) {
-        var failure =
-            failure
-            ?? DefaultsError(
-                .unreadable, key: key, reason: "the stored bytes are not a value that this version can read")
-        guard let settingsFile else { throw failure }
-        let (first, latest) = SetAside.copyKeys(of: name, keyLimit: backend.keyLimit)
-        let copy = try settingsFile.copyRawValue(forKey: key, to: first, else: latest)
-        writeGeneration = try catchUp()
-        SetAside.note(copy, in: &failure)
-        return (copy, failure)
     }
 }

@@ -85,7 +85,7 @@ public struct DefaultsMigrator: Sendable {
             migrated.base.beginStep()
             do {
                 try step.body(&migrated)
-                if let failure = migrated.failure { throw failure }
+                if let failure = migrated.failure { throw migrated.base.withWholeKey(failure) }
             } catch {
                 throw Failure(migration: step.name, error: error)
             }
@@ -117,22 +117,17 @@ public struct DefaultsMigrator: Sendable {
 
     /// Returns whether the suite has made all steps, which is one read.
     func hasRun(in suite: DefaultsSuite) throws(DefaultsError) -> Bool {
-        let stored = try suite.core.backend.value(forKey: suite.withPrefix(Self.recordKey))
-        return due(after: try Self.names(in: stored)).isEmpty
+        let key = suite.withPrefix(Self.recordKey)
+        return due(after: try Self.names(in: suite.core.backend.value(forKey: key), under: key)).isEmpty
     }
 
-    fileprivate static func names(in record: PropertyList?) throws(DefaultsError) -> [String] {
+    fileprivate static func names(in record: PropertyList?, under key: String) throws(DefaultsError) -> [String] {
         guard let record else { return [] }
-        guard case .array(let elements) = record else { throw unreadableRecord }
-        return try elements.map { element throws(DefaultsError) in
-            guard case .string(let name) = element else { throw unreadableRecord }
-            return name
+        if case .array(let elements) = record {
+            let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
+            if names.count == elements.count { return names }
         }
-    }
-
-    private static var unreadableRecord: DefaultsError {
-        DefaultsError(
-            .unreadable, key: recordKey, reason: "the record of the migrations is not an array of strings")
+        throw DefaultsError(.unreadable, key: key, reason: "the record of the migrations is not an array of strings")
     }
 }
 
@@ -163,7 +158,7 @@ extension SuiteContents {
     fileprivate func recordedMigrations() throws(DefaultsError) -> [String] {
         let record = self[DefaultsMigrator.recordKey]
         if let failure = base.failure { throw failure }
-        return try DefaultsMigrator.names(in: record)
+        return try DefaultsMigrator.names(in: record, under: base.key(of: DefaultsMigrator.recordKey))
     }
 }
 

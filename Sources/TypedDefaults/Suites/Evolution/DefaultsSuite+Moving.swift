@@ -19,9 +19,10 @@ extension DefaultsSuite {
     /// and any other one keeps the value here. Values are moved as they are stored, under the names
     /// that they have.
     ///
-    /// Writers of both suites wait meanwhile. Over `UserDefaults`, which writes key by key, a move
-    /// that was interrupted in the middle is also finished by the next call. Moving a suite to
-    /// itself does nothing.
+    /// Writers of both suites wait, but not during the flush: a value that is changed meanwhile in
+    /// one of the suites counts as kept. Over `UserDefaults`, which writes key by key, a move that
+    /// was interrupted in the middle is also finished by the next call. Moving a suite to itself
+    /// does nothing.
     ///
     /// - Returns: Which keys were moved, and which were not.
     /// - Throws: A ``DefaultsError`` if one of the suites cannot be read or written. Then nothing
@@ -75,7 +76,8 @@ extension DefaultsSuite {
         /// The keys that were moved or copied, sorted. A move includes those whose values the
         /// destination already had, which it removed here.
         public let moved: [String]
-        /// The keys for which the destination already had a value, sorted. Both suites keep theirs.
+        /// The keys for which the destination already had a value, and those of values that were
+        /// changed during the move, sorted. Both suites keep theirs.
         public let kept: [String]
         /// Why values stayed that this version cannot read, that the destination cannot store or
         /// that an administrator provides. The errors name the full key, prefix included, in the
@@ -119,42 +121,36 @@ private struct Transfer {
     func run() throws(DefaultsError) -> DefaultsSuite.MoveReport {
         // Without write access, so that a call at each launch costs little and creates no file.
         guard source != destination, try !storedNames().isEmpty else { return Plan().report }
-        let cores = cores
-        // Even after a failure there may be external changes.
-        defer { for core in cores { core.deliver() } }
-        let plan = try withWriteAccess(to: cores)
-        for core in cores { try core.flushIfImmediate() }
+        var plan = try write { () throws(DefaultsError) in
+            var plan = isMove ? try makePlan() : try source.asOfOneMoment { () throws(DefaultsError) in try makePlan() }
+            guard try !isOnePlace(plan) else { return Plan() }
+            try store(&plan)
+            return plan
+        }
+        guard isMove, !isWithinOneSuite, !plan.moved.isEmpty else { return plan.report }
+        // Nothing is removed that a power failure could take from the destination.
+        try destination.core.synchronize()
+        try write { () throws(DefaultsError) in
+            // An opposite move may have removed what is in the destination.
+            for (name, value, _) in plan.moved {
+                let (own, other) = (try source.stored(name), try destination.stored(name))
+                guard own != .success(value) || other != .success(value) else { continue }
+                plan.kept.append(name)
+                plan.moved.removeAll { $0.name.hasSameBytes(as: name) }
+            }
+            if !plan.moved.isEmpty { try source.core.commit(removals(plan)) }
+        }
         return plan.report
     }
 
-    /// The suites to write, in an order that is the same in all processes, so that two opposite
-    /// moves do not wait for each other.
-    private var cores: [SuiteCore] {
-        guard isMove, !isWithinOneSuite else { return [destination.core] }
-        return [source.core, destination.core].sorted {
+    /// Runs `body` as the only writer of the suites, in an order that is the same in all processes,
+    /// so that two opposite moves do not wait for each other.
+    private func write<Result>(_ body: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
+        guard isMove, !isWithinOneSuite else { return try destination.core.write(body) }
+        let cores = [source.core, destination.core].sorted {
             ($0.backend.location ?? "", ObjectIdentifier($0)) < ($1.backend.location ?? "", ObjectIdentifier($1))
         }
-    }
-
-    private func withWriteAccess(to cores: [SuiteCore]) throws(DefaultsError) -> Plan {
-        var held: [SuiteCore] = []
-        defer { for core in held { core.endWrite() } }
-        for core in cores {
-            try core.beginWrite()
-            held.append(core)
-        }
-        var plan = isMove ? try makePlan() : try source.asOfOneMoment { () throws(DefaultsError) in try makePlan() }
-        guard try !isOnePlace(plan) else { return Plan() }
-        try store(&plan)
-        guard isMove, !isWithinOneSuite, !plan.moved.isEmpty else { return plan }
-        // A flush may have to compact the file, which takes write access of its own. The source
-        // stays as it is meanwhile. Nothing is removed that a power failure could take from the
-        // destination.
-        held.removeAll { $0 === destination.core }
-        destination.core.endWrite()
-        try destination.core.backend.synchronize()
-        try source.core.commit(removals(plan))
-        return plan
+        return try cores[0].write { () throws(DefaultsError) in try cores[1].write(body) }
     }
 
     private func makePlan() throws(DefaultsError) -> Plan {
@@ -195,7 +191,7 @@ private struct Transfer {
     private func store(_ plan: inout Plan) throws(DefaultsError) {
         while true {
             var edits = plan.moved.filter { !$0.isThere }.map {
-                (key: destination.withPrefix($0.name), value: Optional($0.value))
+                Edit(destination.withPrefix($0.name), tree: $0.value)
             }
             if isMove, isWithinOneSuite { edits += removals(plan) }
             guard !edits.isEmpty else { return }
@@ -212,10 +208,10 @@ private struct Transfer {
     }
 
     /// The edits that remove from the source what was moved.
-    private func removals(_ plan: Plan) -> [(key: String, value: PropertyList?)] {
+    private func removals(_ plan: Plan) -> [Edit] {
         // In one suite, a key may be that of a moved value in the destination as well.
         let moved = isWithinOneSuite ? Set(plan.moved.map { ByteString(destination.withPrefix($0.name)) }) : []
-        return plan.moved.map { (key: source.withPrefix($0.name), value: nil) }
+        return plan.moved.map { Edit(source.withPrefix($0.name), .remove) }
             .filter { !moved.contains(ByteString($0.key)) }
     }
 
@@ -225,9 +221,9 @@ private struct Transfer {
         guard isMove, !isWithinOneSuite, source.core.settingsFile == nil, plan.moved.contains(where: \.isThere)
         else { return false }
         let key = destination.withPrefix(Self.mark)
-        try destination.core.commit([(key, true)])
+        try destination.core.commit([Edit(key, tree: true)])
         let isOnePlace = try source.stored(Self.mark) != nil
-        try destination.core.commit([(key, nil)])
+        try destination.core.commit([Edit(key, .remove)])
         return isOnePlace
     }
 

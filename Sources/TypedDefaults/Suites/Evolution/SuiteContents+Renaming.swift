@@ -20,7 +20,8 @@ extension SuiteContents {
     /// }
     /// ```
     ///
-    /// The record of a ``DefaultsMigrator`` keeps its key.
+    /// The record of a ``DefaultsMigrator`` keeps its key. So do copies of values that could not be
+    /// read or renamed: keys that end in `.unreadable` or `.unreadable-2`.
     ///
     /// - Parameters:
     ///   - prefix: The bytes that a key begins with.
@@ -28,6 +29,7 @@ extension SuiteContents {
     public mutating func rename(prefix: String, to newPrefix: String) {
         let names = (keys + unreadableKeys).filter { name in
             name.utf8.starts(with: prefix.utf8) && !name.hasSameBytes(as: DefaultsMigrator.recordKey)
+                && !SetAside.isCopy(name)
         }
         rename(
             names.map { name in

@@ -77,7 +77,7 @@ extension DefaultsSuite {
     public func keys() throws -> [String] {
         let suite = current
         return try suite.keysInScope().map(suite.withoutPrefix)
-            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sorted()
+            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sortedByBytes()
     }
 
     /// Removes the values of keys, in one commit.
@@ -109,7 +109,7 @@ extension SuiteCore {
     fileprivate func removing(_ keys: (SuiteCore) throws(DefaultsError) -> [String]) {
         do throws(DefaultsError) {
             try write { () throws(DefaultsError) in
-                let edits = try keys(self).map { (key: $0, value: PropertyList?.none) }
+                let edits = try keys(self).map { Edit($0, .remove) }
                 if !edits.isEmpty { try commit(edits) }
             }
         } catch {

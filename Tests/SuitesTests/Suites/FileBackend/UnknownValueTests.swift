@@ -60,6 +60,47 @@ struct UnknownValueTests: SettingsFileTests {
         }
     }
 
+    @Test(arguments: [true, false]) func theCopyOfAnUnknownValueIsPartOfTheCommit(updates: Bool) throws {
+        try withFile { file in
+            let suite = open(file)
+            try suite.update { ($0["number"], $0["number.unreadable"]) = (1, "taken") }
+            try write([200, 1], forKey: "number", to: file)
+            let changes = Guarded<[[String]]>([])
+            let failures = Failures(of: suite)
+            let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
+            let copies = Guarded<[PropertyList?]>([])
+            let copyToken = UserDefault(DefaultKey<PropertyList?>("number.unreadable-2"), in: suite).observe { change in
+                copies.withLock { $0.append(change.newValue ?? nil) }
+            }
+            defer { for token in [token, copyToken] { token.cancel() } }
+            if updates { try suite.update { $0[number] = 2 } } else { suite[number] = 2 }
+            #expect(changes.withLock { $0 } == [["number", "number.unreadable-2"]])
+            #expect(copies.withLock { $0 } == [nil])
+            #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 1])
+            #expect(failures.all.map(\.key) == ["number"])
+            #expect(failures.all.first?.reason.hasSuffix("“number.unreadable-2”") == true)
+            // A refused write copies nothing.
+            try write([200, 2], forKey: "number", to: file)
+            let long = String(repeating: "k", count: 5_000)
+            #expect(fails(with: .refused) { try suite.update { ($0["number"], $0[long]) = (3, 4) } })
+            #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 1])
+        }
+    }
+
+    @Test func anUnknownValueIsReportedOnceByReadersAndUpdates() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite[number] = 1
+            try write([200], forKey: "number", to: file)
+            let failures = Failures(of: suite)
+            for _ in 0..<2 { try suite.update { #expect($0[number] == 0) } }
+            #expect(failures.all.map(\.key) == ["number"])
+            #expect(suite[number] == 0)
+            try suite.update { _ = $0[number] }
+            #expect(failures.all.map(\.key) == ["number"])
+        }
+    }
+
     @Test func aRemovalRemovesAnUnknownValue() throws {
         try withFile { file in
             let suite = open(file)

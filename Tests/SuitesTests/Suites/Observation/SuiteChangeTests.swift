@@ -6,6 +6,19 @@ import Testing
 @testable import TypedDefaults
 
 struct SuiteChangeTests {
+    /// As the keys of contents are. `<` compares composed characters.
+    @Test func keysAreSortedByTheirBytes() throws {
+        let suite = DefaultsSuite.inMemory()
+        let changes = Guarded<[[String]]>([])
+        let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
+        defer { token.cancel() }
+        try suite.update { ($0["f"], $0["e\u{301}"]) = (1, 2) }
+        let sorted = try suite.contents().keys
+        #expect(sorted.map { Array($0.utf8) } == [Array("e\u{301}".utf8), Array("f".utf8)])
+        #expect(try suite.keys().map { Array($0.utf8) } == sorted.map { Array($0.utf8) })
+        #expect(changes.withLock { $0 }.map { $0.map { Array($0.utf8) } } == [sorted.map { Array($0.utf8) }])
+    }
+
     @Test(arguments: [
         (ChangeOrigin.local, ChangeOrigin.local, ChangeOrigin.local), (.local, .external, .external),
         (.external, .local, .external), (.external, .external, .external),

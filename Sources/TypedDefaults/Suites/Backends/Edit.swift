@@ -1,0 +1,32 @@
+package import SettingsFile
+
+/// What a commit does to one key.
+package struct Edit {
+    package enum Action {
+        case store(StoredValue)
+        /// Stores a copy of bytes that the settings file has and this version cannot read. Only
+        /// edits of a settings file do.
+        case copy([UInt8])
+        case remove
+    }
+    package let key: String
+    package let action: Action
+    /// The entry of the key in the suite that commits the edit; `nil` if the suite has none.
+    var entry: SuiteCore.Entry?
+
+    init(_ key: String, _ action: Action) { (self.key, self.action) = (key, action) }
+
+    /// - Parameter value: The value to store; `nil` to remove the key.
+    init(_ key: String, _ value: StoredValue?) { self.init(key, value.map(Action.store) ?? .remove) }
+
+    package init(_ key: String, tree: PropertyList?) { self.init(key, tree.map(StoredValue.tree)) }
+
+    /// The value to store; `nil` if there is none.
+    package var value: StoredValue? { if case .store(let value) = action { value } else { nil } }
+
+    /// Throws if the key is too long.
+    func checkKey() throws(DefaultsError) {
+        guard key.utf8.count > SettingsFile.keyLimit else { return }
+        throw DefaultsError(.refused, key: key, reason: "a key is at most \(SettingsFile.keyLimit) bytes")
+    }
+}
