@@ -1,4 +1,4 @@
-package import SettingsFile
+import SettingsFile
 
 /// What a commit does to one key.
 package struct Edit {
