@@ -254,8 +254,8 @@ struct SuiteContentsTests {
             _ = (suite[number], PersistentStore<Lens>(in: suite).get())
             try suite.update { _ = (try? $0.read(number), $0[Lens.self]) }
             #expect(failures.all.count == 2)
-            // Another value is reported again.
-            try suite.update { $0["number"] = "other" }
+            // Another fault is reported again.
+            try suite.update { $0["number"] = ["other"] }
             for _ in 0..<2 { try suite.update { _ = $0[number] } }
             #expect(failures.all.map(\.key) == ["number", "Lens", "number"])
         }

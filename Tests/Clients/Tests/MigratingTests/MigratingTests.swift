@@ -107,7 +107,7 @@ struct MigratingTests {
         let before = try suite.contents()
         let error = #expect(throws: DefaultsMigrator.Failure.self) { try Reader(user: "ada", in: suite) }
         #expect(error?.migration == "2.0: one config for the page")
-        #expect((error?.error as? DefaultsError)?.key == "marginRight")
+        #expect((error?.error as? DefaultsError)?.key == "ada/marginRight")
         #expect(try suite.contents() == before)
     }
 
