@@ -296,17 +296,22 @@ extension FileLog {
     }
 
     /// Writes zeros over everything after the last valid record.
+    private func eraseTrailingBytes() throws(FileFailure) {
+        // No record is shorter than this.
+        let count = max(RecordFormat.length(ofPayload: 1), try trailingBytes().count)
+        try erase(count)
+        size = max(size, end + count)
+    }
+
+    /// Writes zeros over bytes after the last valid record.
     ///
     /// The first bytes are erased last. Until then, every process sees that the file needs a
-    /// repair, even if this process is killed.
-    private func eraseTrailingBytes() throws(FileFailure) {
-        // No record is shorter than this. If the last call writes only some of these bytes, the
-        // next record covers the others.
-        let head = RecordFormat.length(ofPayload: 1)
-        let count = max(head, try trailingBytes().count)
+    /// repair, even if this process is killed. If the last call writes only some of these bytes,
+    /// the next record covers the others.
+    private func erase(_ count: Int) throws(FileFailure) {
+        let head = min(count, RecordFormat.length(ofPayload: 1))
         try file.write([UInt8](repeating: 0, count: count - head), at: end + head)
         try file.write([UInt8](repeating: 0, count: head), at: end)
-        size = max(size, end + count)
     }
 
     /// Returns the bytes after the last valid record, without the zeros at the end of the file.
@@ -354,7 +359,7 @@ extension FileLog {
             if rest == 0 { return crc }
             // A partial record would block all further ones. If it cannot be erased either, the
             // next writer repairs the file.
-            if written > 0 { try? file.write([UInt8](repeating: 0, count: written), at: end) }
+            try? erase(written)
             throw error
         }
         return crc

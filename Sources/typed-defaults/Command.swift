@@ -95,7 +95,7 @@ extension Command {
         try suite.checkExistence()
         let missing = try suite.using { handle in
             let missing = try handle.update { contents in
-                let missing = keys.filter { contents[$0] == nil }
+                let missing = keys.filter { contents[$0] == nil && !contents.unreadableKeys.contains($0) }
                 if missing.isEmpty { for key in keys { contents[key] = nil } }
                 return missing
             }

@@ -78,7 +78,9 @@ package enum DeferredWork {
 
     /// Runs work when it is due, until none is pending.
     @Sendable private static func runWhenDue() {
-        while true {
+        let process = Forks.count
+        // The thread of a child that was forked in a handler ends.
+        while Forks.count == process {
             let (rest, changed) = waiting.withLock { waiting in
                 let due = waiting.work.values.map(\.due).min(by: <)
                 waiting.hasThread = due != nil
@@ -112,7 +114,13 @@ package enum DeferredWork {
         timeout: Duration = .seconds(3_600), _ take: (inout [ObjectIdentifier: Work]) -> [Work]
     ) {
         let deadline = MonotonicTime.now + timeout
-        func runTaken() { for work in waiting.withLock({ take(&$0.work) }) where .now < deadline { work.run() } }
+        // What is left in a child that was forked by the work is its parent's.
+        let process = Forks.count
+        func runTaken() {
+            for work in waiting.withLock({ take(&$0.work) }) where .now < deadline && Forks.count == process {
+                work.run()
+            }
+        }
         let runLock = waiting.withLock { $0.runLock }
         do throws(RecursionCheckingLock.AcquireError) {
             try runLock.acquire(timeout: timeout)

@@ -34,8 +34,9 @@ final class FileWatch: Sendable {
             failure = nil
         } catch {
             // Not a timer of Dispatch: on Linux, it ends a process that has no descriptor left.
-            let isStarted = startThread { [isOver] in
-                while !isOver.withLock({ $0 }) {
+            // The thread of a child that was forked in a handler ends.
+            let isStarted = startThread { [isOver, process = Forks.count] in
+                while Forks.count == process, !isOver.withLock({ $0 }) {
                     onChange(true)
                     SystemClock.sleep(microseconds: 100_000)
                 }

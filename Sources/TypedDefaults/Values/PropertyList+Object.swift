@@ -77,6 +77,19 @@ extension PropertyList {
         guard fits else { throw .refused(path: path, tooDeep) }
     }
 
+    /// Returns the part at a path of dictionary keys and array indices, or the last one on the way:
+    /// the path of an error does not name all keys.
+    func part(at path: ArraySlice<String>) -> PropertyList {
+        guard let name = path.first else { return self }
+        let part: PropertyList? =
+            switch self {
+            case .array(let value): Int(name).flatMap { value.indices.contains($0) ? value[$0] : nil }
+            case .dictionary(let value): value[name]
+            default: nil
+            }
+        return part?.part(at: path.dropFirst()) ?? self
+    }
+
     func isNested(deeperThan levels: Int) -> Bool {
         switch self {
         case .array(let value): levels == 0 || value.contains { $0.isNested(deeperThan: levels - 1) }

@@ -158,6 +158,8 @@
                 }
                 #expect(try tool("get", "camera", "a").code == 0)
                 #expect(try Data(contentsOf: tool.file("camera")) == bytes)
+                #expect(try tool("remove", "camera", "d").code == 0)
+                #expect(try tool("export", "camera").code == 0)
             }
         }
 

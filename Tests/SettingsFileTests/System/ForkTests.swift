@@ -420,6 +420,36 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
+            /// The value that the child would store is the one that the parent has stored since.
+            @Test func anUpdateStartedInTheParentFailsInTheChildEvenIfItsValueIsStored() async throws {
+                let file = try makeFile()
+                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                    let store = UserDefault(
+                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
+                    ).store
+                    try store.save(0)
+                    var ends: [Int32] = [0, 0]
+                    #expect(pipe(&ends) == 0)
+                    var child: pid_t = 1
+                    do {
+                        try store.updateStored { number in
+                            child = forkProcess()
+                            number = 1
+                            guard child == 0 else { return }
+                            Self.exitOnAlarm(after: 20)
+                            var byte: UInt8 = 0
+                            _ = read(ends[0], &byte, 1)
+                        }
+                    } catch {
+                        _exit(child == 0 ? 0 : 1)
+                    }
+                    if child == 0 { _exit(2) }
+                    _ = write(ends[1], "x", 1)
+                    #expect(Self.waitForExit(of: child) == 0)
+                }
+                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+            }
+
             /// A child shares the file lock with its parent, which may be writing.
             @Test func theEndOfAnUpdateInAChildKeepsTheLockOfTheParent() async throws {
                 let file = try makeFile()

@@ -203,7 +203,7 @@ struct DefaultsMigratorTests {
         #expect(try suite.contents()["b"] == 2)
     }
 
-    @Test(arguments: [true, false]) func aStepThatEditsAConfigKeepsACopyOfWhatItCouldNotRead(isJSON: Bool) throws {
+    @Test(arguments: [true, false]) func aStepThatEditsAConfigKeepsWhatItCouldNotRead(isJSON: Bool) throws {
         struct Camera: DefaultConfig {
             static let key = "Camera"
             enum Mode: String, Codable { case photo, video }
@@ -211,14 +211,16 @@ struct DefaultsMigratorTests {
             var mode = Mode.photo
         }
         let json = Data(#"{"isOn": true, "mode": "hologram"}"#.utf8)
-        let stored: PropertyList = isJSON ? .data(json) : ["isOn": true, "mode": "hologram"]
+        let stored: PropertyList = isJSON ? .data(json) : ["isOn": true, "mode": "hologram", "newer": 1]
         let suite = DefaultsSuite.inMemory(["Camera": stored])
         let failures = Failures(of: suite)
         var migrator = DefaultsMigrator()
         migrator.register("off") { $0[Camera.self].isOn = false }
         try suite.migrate(migrator)
-        #expect(try suite.contents()["Camera"] == ["isOn": false, "mode": "photo"])
-        #expect(try suite.contents()["Camera.unreadable"] == stored)
+        // In JSON data it cannot stay.
+        let new: PropertyList = isJSON ? ["isOn": false] : ["isOn": false, "mode": "hologram", "newer": 1]
+        #expect(try suite.contents()["Camera"] == new)
+        #expect(try suite.contents()["Camera.unreadable"] == (isJSON ? stored : nil))
         #expect(failures.all.map(\.path) == [["mode"]])
     }
 

@@ -261,6 +261,21 @@ struct SuiteContentsTests {
         }
     }
 
+    @Test func aPartIsReportedOnceWhileTheRestChanges() throws {
+        let suite = DefaultsSuite.inMemory(["Lens": ["zoom": 2.0, "mode": "hologram"]])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Lens>(in: suite)
+        for zoom in 3...5 { try suite.update { $0[Lens.self].zoom = Double(zoom) } }
+        #expect(try store.load()?.zoom == 5)
+        for zoom in 6...8 { try store.update { $0.zoom = Double(zoom) } }
+        #expect(failures.all.map(\.path) == [["mode"]])
+        // Another part with the same fault.
+        try suite.update { $0["Lens"] = ["zoom": 2.0, "mode": "x-ray"] }
+        try store.save(Lens(zoom: 3))
+        _ = store.get()
+        #expect(failures.all.map(\.path) == [["mode"], ["mode"]])
+    }
+
     private struct Lens: DefaultConfig {
         static let key = "Lens"
         enum Mode: String, Codable { case wide, long }

@@ -40,7 +40,7 @@ extension SuiteContents {
     public subscript(name: String) -> PropertyList? {
         get {
             let value = stored(name)
-            if isMigrating, value != nil { base.noteRead(of: name, as: PropertyList.self) }
+            if isMigrating, value != nil { base.noteRead(of: name, as: PropertyList.self, isWhole: true) }
             return value
         }
         set {
@@ -127,8 +127,7 @@ extension SuiteContents {
         if let errors = box.recovery?.errors, !errors.isEmpty {
             base.note(errors, isWhole: false, of: stored, name, declaration)
         }
-        // A part at fault was not read.
-        if isMigrating, box.recovery == nil { base.noteRead(of: name, as: Value.self) }
+        if isMigrating { base.noteRead(of: name, as: Value.self, isWhole: box.recovery == nil) }
         return box.value
     }
 
@@ -171,6 +170,7 @@ extension SuiteContents {
     private mutating func keep<Value>(
         _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
     ) {
+        // A part at fault was not read.
         if isMigrating, base.wasRead(name) { return }
         do throws(DefaultsError) {
             let box = try declaration.conversion.box(.tree(old))
@@ -237,7 +237,7 @@ extension SuiteContents {
             /// Values that could not be decoded, in whole or in part.
             var faults: [Fault] = []
             /// Keys whose values a step of a migration has read, and as what.
-            var read: [ByteString: Set<ObjectIdentifier>] = [:]
+            var read: [ByteString: (types: Set<ObjectIdentifier>, isWhole: Bool)] = [:]
             /// Why the backend itself cannot read values.
             var unknown: [ByteString: DefaultsError] = [:]
         }
@@ -339,14 +339,17 @@ extension SuiteContents {
             state.withLock { $0.source = .values(values) }
         }
 
-        func noteRead(of name: String, as type: Any.Type) {
+        func noteRead(of name: String, as type: Any.Type, isWhole: Bool) {
             let type = ObjectIdentifier(unwrapped(type))
-            state.withLock { _ = $0.read[ByteString(name), default: []].insert(type) }
+            state.withLock { state in
+                let known = state.read[ByteString(name)] ?? ([], false)
+                state.read[ByteString(name)] = (known.types.union([type]), known.isWhole || isWhole)
+            }
         }
-        func wasRead(_ name: String) -> Bool { state.withLock { $0.read[ByteString(name)] != nil } }
+        func wasRead(_ name: String) -> Bool { state.withLock { $0.read[ByteString(name)]?.isWhole == true } }
         func wasRead(_ name: String, onlyAs type: Any.Type) -> Bool {
             let type = ObjectIdentifier(unwrapped(type))
-            return state.withLock { $0.read[ByteString(name)] == [type] }
+            return state.withLock { $0.read[ByteString(name)]?.types == [type] }
         }
         /// What a step has read counts for that step alone.
         func beginStep() { state.withLock { $0.read = [:] } }
