@@ -18,8 +18,9 @@ extension DefaultsSuite {
         /// as `'(1, 2)'`, or in XML, such as `'<integer>-7</integer>'`. Any other value, and one
         /// that is no property list, is a string; so is XML with a comment, except for the comments
         /// that `[String].defaults` of `TypedDefaultsTesting` writes. A setting of another type
-        /// reads a string as a number or a Boolean (YES, true, 1, NO, false, 0, in any case). A real
-        /// without a fraction is read as an integer, which a setting of type `Double` reads too.
+        /// reads a string as a number or a Boolean (YES, true, 1, NO, false, 0, in any case). A
+        /// real without a fraction is read as an integer, which a setting of type `Double` reads
+        /// too.
         ///
         /// - Parameter arguments: The arguments, by default those of this process.
         public static func arguments(_ arguments: [String] = CommandLine.arguments) -> Layer {
