@@ -74,6 +74,9 @@ struct UnknownValueTests: SettingsFileTests {
             }
             defer { for token in [token, copyToken] { token.cancel() } }
             if updates { try suite.update { $0[number] = 2 } } else { suite[number] = 2 }
+            // The thread of the watch may deliver them.
+            changes.wait { !$0.isEmpty }
+            copies.wait { !$0.isEmpty }
             #expect(changes.withLock { $0 } == [["number", "number.unreadable-2"]])
             #expect(copies.withLock { $0 } == [nil])
             #expect(try bytes(forKey: "number.unreadable-2", in: file) == [200, 1])
