@@ -20,9 +20,11 @@ struct FileInspectionTests {
     /// Creates a file of four records, k1 to k4, and returns its bytes and the offsets of the
     /// records.
     private func makeRecords(_ file: URL) throws -> (bytes: Data, starts: [Int]) {
-        let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+        // Not through a suite: its flush in the background may read the file that a test changes.
+        let backend = FileBackend(path: file.path)
         for number in 1...4 {
-            suite[DefaultKey("k\(number)", default: "")] = String(repeating: "v", count: 20 + number)
+            let value = PropertyList.string(String(repeating: "v", count: 20 + number))
+            try backend.writing { #expect(throws: Never.self) { try backend.commit([("k\(number)", value)]) } }
         }
         let bytes = try #require(FileManager.default.contents(atPath: file.path))
         var starts = [RecordFormat.headerLength]
