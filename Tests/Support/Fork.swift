@@ -3,7 +3,16 @@
 
     /// Calls `fork`, which Swift does not import: a child of a process with threads may call few
     /// functions.
-    package func forkProcess() -> Int32 { systemFork() }
+    ///
+    /// A lock of the Swift runtime that another thread holds at that moment stays locked in the
+    /// child. A thread takes some when it uses a type for the first time, so threads that have just
+    /// begun get a moment. A child that hangs all the same ends by a signal after a minute.
+    package func forkProcess() -> Int32 {
+        usleep(20_000)
+        let child = systemFork()
+        if child == 0 { alarm(60) }
+        return child
+    }
 
     private let systemFork: @convention(c) () -> pid_t = {
         #if os(Linux)

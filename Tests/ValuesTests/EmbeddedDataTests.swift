@@ -186,7 +186,7 @@ extension EmbeddedDataTests {
     #endif
 
     // 2^24 arrays in 200 bytes.
-    @Test(.timeLimit(.minutes(1))) func sharedContainersAreNotWalkedOneByOne() {
+    @Test(.timeLimit(.minutes(5))) func sharedContainersAreNotWalkedOneByOne() {
         #expect(Self.isUnreadable(Self.binary(levels: 24, cyclic: false, references: 2)))
     }
 

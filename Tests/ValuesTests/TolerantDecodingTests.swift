@@ -481,7 +481,7 @@ struct FaultNeighborTests {
 }
 
 extension TolerantDecodingTests {
-    @Test(.timeLimit(.minutes(1))) func manyFaultsInADictionaryAreOneReport() throws {
+    @Test(.timeLimit(.minutes(5))) func manyFaultsInADictionaryAreOneReport() throws {
         let count = 4_000
         let stored = Dictionary(uniqueKeysWithValues: (0..<count).map { ("\($0)", ["zoom": "far"] as PropertyList) })
         let suite = DefaultsSuite.inMemory(["lenses": .dictionary(stored)])

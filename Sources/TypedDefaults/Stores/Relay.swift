@@ -33,7 +33,8 @@ final class Relay<Default: Sendable>: Sendable {
         }
     }
 
-    /// Runs a write to the store in its turn, and notifies the observers if it changes the value.
+    /// Runs a write to the store after the writes before it, and notifies the observers if it
+    /// changes the value.
     ///
     /// A write inside a write notifies at once. After waiting in vain, a write is made out of turn,
     /// because the store's own `set` cannot fail here.

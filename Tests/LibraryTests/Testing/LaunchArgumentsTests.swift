@@ -219,9 +219,10 @@ struct LaunchArgumentsTests {
             #expect(arguments.allSatisfy { !$0.utf8.contains(0) })
             #expect(read(arguments, key) == value, "round \(round): \(arguments)")
         }
-        for scalar in (0...0x10FFFF).compactMap(UnicodeScalar.init)
-        where scalar.value < 0x3000 || scalar.value % 97 == 0 {
-            let value = PropertyList.string("&\(scalar);\(scalar)")
+        let scalars = (0...0x10FFFF).compactMap(UnicodeScalar.init).filter { $0.value < 0x3000 || $0.value % 97 == 0 }
+        for start in stride(from: 0, to: scalars.count, by: 500) {
+            let texts = scalars[start...].prefix(500).map { PropertyList.string("&\($0);\($0)") }
+            let value = PropertyList.array(texts)
             #expect(read(.defaults { $0["k"] = value }, "k") == value)
         }
     }

@@ -340,7 +340,7 @@ struct PersistentStoreTests {
         #expect(failures.kinds == [.unreadable])
     }
 
-    @Test(.timeLimit(.minutes(1))) func observersReceiveTheLaunchArgument() async {
+    @Test(.timeLimit(.minutes(5))) func observersReceiveTheLaunchArgument() async {
         let backend = SpyBackend(["number": 10], arguments: ["number": "42", "missing": "3"])
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)

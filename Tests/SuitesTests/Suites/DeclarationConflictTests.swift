@@ -73,7 +73,7 @@ struct DeclarationConflictTests {
 
     /// The deinit of a replaced object may read the suite, so no lock that a read needs may be
     /// held.
-    @Test(.timeLimit(.minutes(1))) func aReplacedHandlerMayReadTheSuiteInItsDeinit() {
+    @Test(.timeLimit(.minutes(5))) func aReplacedHandlerMayReadTheSuiteInItsDeinit() {
         final class Dying: Codable, Sendable {
             let suite: DefaultsSuite?
             init(_ suite: DefaultsSuite) { self.suite = suite }

@@ -110,7 +110,7 @@ struct LayersTests {
 
     // Observers
 
-    @Test(.timeLimit(.minutes(1)), arguments: Backend.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: Backend.allCases)
     func observersReceiveTheOutcomeOnce(backend: Backend) throws {
         try backend.withSuite { suite in
             let setting = UserDefault(number, in: suite)
@@ -184,7 +184,7 @@ struct LayersTests {
         #expect(setting.value == 5)
     }
 
-    @Test(.timeLimit(.minutes(1))) func anObserverThatSetsLayersEndlesslyIsStopped() {
+    @Test(.timeLimit(.minutes(5))) func anObserverThatSetsLayersEndlesslyIsStopped() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let calls = Guarded(0)
@@ -213,7 +213,7 @@ struct LayersTests {
         token.cancel()
     }
 
-    @Test(.timeLimit(.minutes(1))) func threadsThatSetLayersLeaveAllSettingsWithTheLastOnes() throws {
+    @Test(.timeLimit(.minutes(5))) func threadsThatSetLayersLeaveAllSettingsWithTheLastOnes() throws {
         for _ in 0..<50 {
             let suite = DefaultsSuite.inMemory()
             onThreads(4) { thread in

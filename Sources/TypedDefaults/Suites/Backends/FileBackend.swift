@@ -76,7 +76,7 @@ package final class FileBackend: SystemBackend {
             case .store(.tree(let tree)):
                 guard let count = record.append(edit.key, { $0.append(tree) }) else {
                     throw DefaultsError(
-                        .refused, key: edit.key, reason: "nested deeper than \(PropertyList.depthLimit) levels")
+                        .refused, key: edit.key, reason: PropertyList.tooDeep)
                 }
                 length = count
             }

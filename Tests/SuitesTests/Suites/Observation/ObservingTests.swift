@@ -323,7 +323,7 @@ struct ObservingTests {
 
     /// For example, an observer that refreshes a token: each round is a separate change, so there
     /// is no limit.
-    @Test(.timeLimit(.minutes(1))) func anObserverMayRefreshItsSettingFromATaskIndefinitely() async {
+    @Test(.timeLimit(.minutes(5))) func anObserverMayRefreshItsSettingFromATaskIndefinitely() async {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         let store = UserDefault(number, in: suite).store
@@ -345,7 +345,7 @@ struct ObservingTests {
         onMain.cancel()
     }
 
-    @Test(.timeLimit(.minutes(1))) func cancelNeverWaitsAndPreventsFurtherCalls() {
+    @Test(.timeLimit(.minutes(5))) func cancelNeverWaitsAndPreventsFurtherCalls() {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(number, in: suite).store
         let (began, mayEnd, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
@@ -370,7 +370,7 @@ struct ObservingTests {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func handlersOnTwoThreadsMayCancelEachOther() {
+    @Test(.timeLimit(.minutes(5))) func handlersOnTwoThreadsMayCancelEachOther() {
         let suites = [DefaultsSuite.inMemory(), .inMemory()]
         let tokens = Guarded<[ObservationToken]>([])
         let inside = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
