@@ -8,8 +8,6 @@ package enum DeferredWork {
     /// The pending work of one process. A child drops what its parent has scheduled, because the
     /// parent runs it.
     private struct Waiting {
-        /// As counted by ``Forks/count``.
-        let process = Forks.count
         var work: [ObjectIdentifier: Work] = [:]
         /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.
         var hasThread = false
@@ -25,6 +23,12 @@ package enum DeferredWork {
     }
 
     private static let waiting = Locked(Waiting())
+    /// The process that scheduled the pending work, as counted by ``Forks/count``.
+    // Safe: written only while `waiting` is locked, and only by the first such call in a child. The
+    // exit of a child that has scheduled nothing must not wait for a lock, which a thread of the
+    // parent may hold.
+    @exclusivity(unchecked)
+    private nonisolated(unsafe) static var process = 0
     private static let runsAtExit: Void = Forks.runAtExit { DeferredWork.runAll() }
 
     /// Runs `work` after the delay, unless other work for the object is due before.
@@ -35,7 +39,7 @@ package enum DeferredWork {
         let new = Work(due: .now + delay, run: work)
         let (isFirst, dropped) = waiting.withLock { waiting in
             var dropped: [ObjectIdentifier: Work] = [:]
-            if waiting.process != Forks.count { (dropped, waiting) = (waiting.work, Waiting()) }
+            if process != Forks.count { (dropped, waiting, process) = (waiting.work, Waiting(), Forks.count) }
             if let known = waiting.work[object], !(new.due < known.due) { return (false, dropped) }
             if let known = waiting.work.updateValue(new, forKey: object) { dropped[object] = known }
             return (true, dropped)
@@ -100,9 +104,7 @@ package enum DeferredWork {
     }
 
     private static func runAll() {
-        // The exit of a child that has scheduled nothing must not wait for the lock, which a thread
-        // of the parent may hold.
-        guard waiting.state.pointee.process == Forks.count else { return }
+        guard process == Forks.count else { return }
         runTaken(timeout: .seconds(10)) { work in
             defer { work = [:] }
             return Array(work.values)
