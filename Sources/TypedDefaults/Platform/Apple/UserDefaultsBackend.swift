@@ -206,11 +206,7 @@ import SettingsFile
 
         package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
             // Release the old closure after unlocking, because it may hold objects of the program.
-            let old = self.report.withLock { current in
-                defer { current = report }
-                return current
-            }
-            withExtendedLifetime(old) {}
+            withExtendedLifetime(self.report.withLock { exchange(&$0, with: report) }) {}
         }
 
         package var layers: [DefaultsSuite.Layer] { [.arguments(arguments), .stored] }

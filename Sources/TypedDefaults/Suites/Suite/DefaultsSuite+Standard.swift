@@ -57,11 +57,8 @@ extension DefaultsSuite {
         }
         // Release the old suite after unlocking: the deinit of an object that its handlers hold may
         // use the standard suite.
-        let old = standIn.withLock { standIn in
-            defer { standIn = StandInSuite.OfProcess(suite: suite, onUse: onUse) }
-            return standIn
-        }
-        withExtendedLifetime(old) {}
+        let new = StandInSuite.OfProcess(suite: suite, onUse: onUse)
+        withExtendedLifetime(standIn.withLock { exchange(&$0, with: new) }) {}
     }
 
     /// Returns a function that runs `body` on any thread, with the stand-in for ``standard`` of the
