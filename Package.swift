@@ -55,7 +55,8 @@ let package = Package(
         .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
-        .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        .executableTarget(
+            name: "typed-defaults", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"], path: "Tests/Support",
             swiftSettings: settings),

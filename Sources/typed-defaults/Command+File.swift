@@ -1,4 +1,5 @@
 import Foundation
+import SettingsFile
 import TypedDefaults
 
 // The commands for the file in which a suite is stored.
@@ -46,9 +47,9 @@ extension Command {
         }
         for copy in copies {
             text += "\(copy) is a damaged copy that was set aside\n"
-            add(copy == path ? file.salvageable : try OpenSuite.inspect(copy).salvageable)
+            add(copy == path ? file.salvageableValues : try OpenSuite.inspect(copy).salvageableValues)
         }
-        if !isCopy { add(file.salvageable) }
+        if !isCopy { add(file.salvageableValues) }
         if asJSON {
             var contents: SuiteContents = [:]
             for (key, value) in saved.values { contents[key] = value }

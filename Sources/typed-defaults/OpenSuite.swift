@@ -1,4 +1,5 @@
 import Foundation
+import SettingsFile
 import TypedDefaults
 
 /// The suite that a command uses.
@@ -59,7 +60,7 @@ struct OpenSuite {
         return (file.contents, failure(of: file) { _ in true })
     }
 
-    private func failure(of file: SettingsFileInspection, ifUnreadable isRelevant: (String) -> Bool) -> Failure? {
+    private func failure(of file: FileInspection, ifUnreadable isRelevant: (String) -> Bool) -> Failure? {
         guard let path, !file.isComplete || file.contents.unreadableKeys.contains(where: isRelevant) else { return nil }
         let problems = file.problems.joined(separator: "; ")
         return .unavailable("the file \(path) \(problems); see typed-defaults check \(name)")
@@ -79,12 +80,13 @@ struct OpenSuite {
 // The file in which a suite is stored.
 extension OpenSuite {
     /// Reads a file without opening the suite, which would repair the file.
-    static func inspect(_ path: String) throws(Failure) -> SettingsFileInspection {
-        do {
-            return try SettingsFileInspection(file: URL(filePath: path, directoryHint: .notDirectory))
+    static func inspect(_ path: String) throws(Failure) -> FileInspection {
+        do throws(DefaultsError) {
+            if let file = try FileInspection(path) { return file }
         } catch {
             throw .unavailable("\(error)")
         }
+        throw .unavailable("the file \(path) does not exist")
     }
 
     /// Returns the damaged copies that the library has set aside, the oldest first.

@@ -42,7 +42,8 @@ let package = Package(
         .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"] + apple,
             swiftSettings: settings),
-        .executableTarget(name: "typed-defaults", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        .executableTarget(
+            name: "typed-defaults", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         // Two programs share one folder, as in Xcode.
         .executableTarget(
             name: "SampleApp", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["Widget"],

@@ -186,8 +186,8 @@ struct CompactionTests: SettingsFileTests {
         try withFile { file in
             let (suite, reader) = (open(file), open(file))
             let text = DefaultKey("text", default: "")
-            func inspect() throws -> SettingsFileInspection {
-                let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+            func inspect() throws -> FileInspection {
+                let inspection = try FileInspection(file: URL(filePath: file.path))
                 #expect(inspection.problems == [])
                 #expect(inspection.size >= inspection.end + 8)
                 return inspection
@@ -266,7 +266,7 @@ struct CompactionTests: SettingsFileTests {
                 #expect(fails(with: .unavailable) { try backend.synchronize() })
                 do { try backend.commit([("other", 2)]) } catch { Issue.record(error) }
             }
-            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch == 1)
+            #expect(try FileInspection(file: URL(filePath: file.path)).epoch == 1)
             #expect(open(file)[DefaultKey("other", default: 0)] == 2)
         }
     }
@@ -280,7 +280,7 @@ struct CompactionTests: SettingsFileTests {
             try suite.synchronize()
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
             let base = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))).base
-            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
+            let end = try FileInspection(file: URL(filePath: file.path)).end
             #expect(base == UInt64(end) && base > 12_000)
         }
     }
@@ -439,9 +439,9 @@ struct CompactionTests: SettingsFileTests {
                     String(repeating: "x", count: 30_000))
             }
             for number in 0..<8 { try save("\(number)") }
-            let epoch = try SettingsFileInspection(file: URL(filePath: file.path)).epoch
+            let epoch = try FileInspection(file: URL(filePath: file.path)).epoch
             for _ in 0..<3 { #expect(fails(with: .refused) { try save("more") }) }
-            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch == epoch)
+            #expect(try FileInspection(file: URL(filePath: file.path)).epoch == epoch)
             suite.remove(["0", "1"])
             try save("more")
         }

@@ -25,7 +25,7 @@ struct FailureReportTests: SettingsFileTests {
         try withFile { file in
             let other = FileBackend(path: file.path)
             for key in ["a", "b"] { try commit(other, key, 1) }
-            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
+            let end = try FileInspection(file: URL(filePath: file.path)).end
             try change(file, at: end, to: [1, 2, 3])
             let reports = Guarded<[String]>([])
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
@@ -87,8 +87,8 @@ struct FailureReportTests: SettingsFileTests {
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: limit)
             return UserDefault(DefaultKey("data", default: Data()), in: DefaultsSuite(backend: backend)).store
         }
-        func inspection(_ file: URL) throws -> SettingsFileInspection {
-            try SettingsFileInspection(file: URL(filePath: file.path))
+        func inspection(_ file: URL) throws -> FileInspection {
+            try FileInspection(file: URL(filePath: file.path))
         }
         // Without the word of zeros after the last record.
         let full = limit - 8

@@ -26,7 +26,7 @@ struct FileCreationTests: SettingsFileTests {
                 for count in 20_000..<20_006 { suite[filler] = String(repeating: "x", count: count) }
                 suite[number] = 1
                 try suite.synchronize()
-                #expect(try SettingsFileInspection(file: URL(filePath: file)).epoch == 1)
+                #expect(try FileInspection(file: URL(filePath: file)).epoch == 1)
                 #expect(DefaultsSuite(backend: FileBackend(path: file))[number] == 1)
                 #expect(failures.all.isEmpty)
                 for (name, mode) in [("one", 0o700), ("one/two", 0o700), ("one/two/test.defaults", 0o600)] {

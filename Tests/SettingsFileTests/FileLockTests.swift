@@ -62,9 +62,9 @@ struct FileLockTests: SettingsFileTests {
             #expect(try isUnlocked(file))
             try FileManager.default.removeItem(at: temporary)
             for _ in 0..<4 { try grow() }
-            let epoch = try SettingsFileInspection(file: URL(filePath: file.path)).epoch
+            let epoch = try FileInspection(file: URL(filePath: file.path)).epoch
             try backend.synchronize()
-            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).epoch != epoch)
+            #expect(try FileInspection(file: URL(filePath: file.path)).epoch != epoch)
             #expect(try isUnlocked(file))
             // A write that fails because records have disappeared.
             try commit(backend, "number", 2)
@@ -96,7 +96,7 @@ struct FileLockTests: SettingsFileTests {
             let writer = try opened(file)
             #expect(try writer.tryLock())
             // Half a record.
-            let end = try SettingsFileInspection(file: URL(filePath: file.path)).end
+            let end = try FileInspection(file: URL(filePath: file.path)).end
             try writer.write([9, 0, 0, 0, 1], at: end)
             func inspection() throws -> FileInspection {
                 try #require(FileInspection(path: file.path, timeout: .milliseconds(50)) { _ in true })

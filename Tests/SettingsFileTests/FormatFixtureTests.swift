@@ -115,7 +115,7 @@ struct FormatFixtureTests: SettingsFileTests {
 
     @Test func everyValueOfFormat1ReadsBack() throws {
         try withCopy(of: .whole) { file in
-            let inspection = try SettingsFileInspection(file: file)
+            let inspection = try FileInspection(file: file)
             #expect(inspection.problems == [])
             #expect((inspection.version, inspection.epoch) == (1, 2))
             let suite = open(file)
@@ -137,7 +137,7 @@ struct FormatFixtureTests: SettingsFileTests {
             for count in 20_000..<20_006 { suite[DefaultKey("filler", default: "")] = Self.filler(count) }
             suite.remove(["filler", "bool/true"])
             try suite.synchronize()
-            let inspection = try SettingsFileInspection(file: file)
+            let inspection = try FileInspection(file: file)
             #expect((inspection.version, inspection.epoch) == (1, 3))
             try expectWhole(open(file), changed: changed, removed: ["bool/true"])
             #expect(try names(beside: file) == [file.lastPathComponent])
@@ -147,7 +147,7 @@ struct FormatFixtureTests: SettingsFileTests {
     @Test(arguments: [false, true])
     func aSealOfFormat1IsRemovedByTheNextWrite(isImmediate: Bool) throws {
         try withCopy(of: .sealed) { file in
-            #expect(try SettingsFileInspection(file: file).problems.contains { $0.contains("sealed") })
+            #expect(try FileInspection(file: file).problems.contains { $0.contains("sealed") })
             let suite = open(file, isImmediate ? .immediate : .process)
             let failures = Failures(of: suite)
             #expect(suite[number] == 1)
@@ -155,7 +155,7 @@ struct FormatFixtureTests: SettingsFileTests {
             try suite.synchronize()
             #expect(failures.all.isEmpty)
             #expect(open(file)[number] == 2)
-            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(try FileInspection(file: file).problems == [])
             #expect(try names(beside: file) == [file.lastPathComponent])
         }
     }
@@ -169,7 +169,7 @@ struct FormatFixtureTests: SettingsFileTests {
             #expect(failures.kinds == [.unreadable])
             suite[number] = 2
             #expect(open(file)[number] == 2)
-            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(try FileInspection(file: file).problems == [])
             #expect(try names(beside: file) == [file.lastPathComponent])
         }
     }
@@ -191,7 +191,7 @@ struct FormatFixtureTests: SettingsFileTests {
 
     /// Returns the keys of the whole records after the damage.
     private func recovered(from file: URL) throws -> [String] {
-        let salvageable = try SettingsFileInspection(file: file).salvageable
+        let salvageable = try FileInspection(file: file).salvageableValues
         for (key, value) in salvageable { #expect(value == .string(key)) }
         return salvageable.map(\.key)
     }
@@ -253,7 +253,7 @@ extension FormatFixtureTests {
     private func writeTorn(_ file: URL) throws {
         let suite = open(file)
         suite[number] = 1
-        let end = try SettingsFileInspection(file: file).end
+        let end = try FileInspection(file: file).end
         suite[DefaultKey("torn", default: "")] = Self.filler(2_000)
         var bytes = try Data(contentsOf: file)
         let start = (end / 512 + 2) * 512
@@ -266,7 +266,7 @@ extension FormatFixtureTests {
         var ends: [Int] = []
         for key in Self.records {
             suite[DefaultKey(key, default: "")] = key
-            ends.append(try SettingsFileInspection(file: file).end)
+            ends.append(try FileInspection(file: file).end)
         }
         var bytes = try Data(contentsOf: file)
         bytes[ends[1] + 12] ^= 0xFF

@@ -69,7 +69,7 @@ struct FullFileTests: SettingsFileTests {
     #if os(Linux)
         /// Returns the offset at which the next record begins.
         private static func end(of path: String) throws -> Int {
-            try SettingsFileInspection(file: URL(filePath: path)).end
+            try FileInspection(file: URL(filePath: path)).end
         }
 
         /// A limit of the process cuts the write after the last byte that is not zero. Another

@@ -47,7 +47,7 @@ struct LinkedFileTests: SettingsFileTests {
             }
             try suite.synchronize()
             #expect(isLink(link))
-            #expect(try SettingsFileInspection(file: target).epoch ?? 0 > 0)
+            #expect(try FileInspection(file: target).epoch ?? 0 > 0)
             open(target)[number] = 2
             #expect(suite[number] == 2)
             let names = try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path)
@@ -83,7 +83,7 @@ struct LinkedFileTests: SettingsFileTests {
         try withLink { link, target in
             open(link)[number] = 1
             let handle = try FileHandle(forUpdating: target)
-            try handle.seek(toOffset: UInt64(SettingsFileInspection(file: target).end))
+            try handle.seek(toOffset: UInt64(FileInspection(file: target).end))
             try handle.write(contentsOf: Data("damage.".utf8 + [1]))
             try handle.close()
             let suite = open(link)

@@ -44,7 +44,7 @@
         }
 
         private static func end(_ path: String) throws -> Int {
-            try SettingsFileInspection(file: URL(filePath: path)).end
+            try FileInspection(file: URL(filePath: path)).end
         }
 
         private static func write(_ bytes: [UInt8], at offset: Int, of path: String) throws {
@@ -125,7 +125,7 @@
                 for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
                 #expect(failures.kinds == [.unreadable])
                 #expect(Self.open(path).store.get() == 3)
-                let inspection = try SettingsFileInspection(file: URL(filePath: path))
+                let inspection = try FileInspection(file: URL(filePath: path))
                 #expect(inspection.problems == [])
                 #expect(inspection.keys == ["filler", "number"])
                 #expect(inspection.epoch == 0)
@@ -143,7 +143,7 @@
                 let (store, failures) = Self.open(path)
                 for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
                 #expect(failures.kinds == [.unreadable])
-                let problems = try SettingsFileInspection(file: URL(filePath: path)).problems
+                let problems = try FileInspection(file: URL(filePath: path)).problems
                 #expect(problems == [])
             }
             try remove(file)
@@ -318,7 +318,7 @@
                 #expect(store.get() == 1)
                 #expect(FileManager.default.contents(atPath: path) == bytes)
             }
-            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).salvageable.count >= records.count - 1)
+            #expect(try FileInspection(file: URL(filePath: file.path)).salvageableValues.count >= records.count - 1)
             try remove(file)
         }
 

@@ -51,7 +51,7 @@ struct ReaderTests: SettingsFileTests {
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             try Data("not a settings file".utf8).write(to: obstacle)
             let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(SettingsFileInspection(file: file).end))
+            try handle.seek(toOffset: UInt64(FileInspection(file: file).end))
             try handle.write(contentsOf: Data("damage.".utf8 + [1]))
             try handle.close()
             for _ in 0..<50 { #expect(suite[number] == 1) }

@@ -44,7 +44,7 @@ struct RecordFormatTests: SettingsFileTests {
             }
             #expect(suite[number] == 7)
             #expect(open(file)[number] == 7)
-            let epoch = try #require(SettingsFileInspection(file: URL(filePath: file.path)).epoch)
+            let epoch = try #require(FileInspection(file: URL(filePath: file.path)).epoch)
             #expect(epoch < 100)
         }
     }
@@ -53,7 +53,7 @@ struct RecordFormatTests: SettingsFileTests {
         try withFile { file in
             try makeFile(epoch: .max, at: file, [payload("number", 7)], rest: [UInt8](repeating: 0xA5, count: 100))
             #expect(open(file)[number] == 7)
-            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+            let inspection = try FileInspection(file: URL(filePath: file.path))
             #expect(inspection.problems == [])
             #expect(inspection.epoch == 0)
         }
@@ -74,14 +74,14 @@ struct RecordFormatTests: SettingsFileTests {
             // Repeat the length at an offset where a search after the damage finds it.
             rest += stated + [5, 6, 7, 8] + [UInt8](repeating: 0xA5, count: 24)
             try makeFile(at: file, [payload("number", 7)], rest: rest)
-            let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+            let inspection = try FileInspection(file: URL(filePath: file.path))
             #expect(inspection.keys == ["number"])
             #expect(inspection.problems.count == 1)
             let suite = open(file)
             #expect(suite[number] == 7)
             try UserDefault(number, in: suite).store.save(8)
             #expect(open(file)[number] == 8)
-            #expect(try SettingsFileInspection(file: URL(filePath: file.path)).problems == [])
+            #expect(try FileInspection(file: URL(filePath: file.path)).problems == [])
         }
     }
 

@@ -53,7 +53,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
                 let path = folder + "/\u{301}.defaults"
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
                 try UserDefault(number, in: suite).store.save(1)
-                #expect(try SettingsFileInspection(file: URL(filePath: path)).keys == ["number"])
+                #expect(try FileInspection(file: URL(filePath: path)).keys == ["number"])
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
             }
         }
@@ -123,7 +123,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
             try UserDefault(number, in: DefaultsSuite(file: long)).store.save(1)
             let handle = try FileHandle(forUpdating: long)
             let damage = Data(repeating: 0xA5, count: 40)
-            let end = try SettingsFileInspection(file: URL(filePath: long.path)).end
+            let end = try FileInspection(file: URL(filePath: long.path)).end
             try handle.seek(toOffset: UInt64(end))
             try handle.write(contentsOf: damage)
             try handle.close()

@@ -3,6 +3,7 @@
     import Foundation
     import Testing
 
+    import SettingsFile
     @testable import TypedDefaults
 
     /// Tests the program from the command line.
@@ -69,7 +70,7 @@
                 #expect(try tool("list", "camera").lines == ["a = 1", "b = 2", "c = 3"])
                 #expect(try tool("remove", "camera", "a", "b").code == 0)
                 #expect(try tool("list", "camera").lines == ["c = 3"])
-                #expect(try SettingsFileInspection(file: URL(filePath: tool.file("camera").path)).records == 2)
+                #expect(try FileInspection(file: URL(filePath: tool.file("camera").path)).records == 2)
             }
         }
 
@@ -113,7 +114,7 @@
                 #expect(try tool("import", "copy", "-", input: exported.output).code == 0)
                 try expect(tool.file("copy"), holds: contents)
                 #expect(
-                    try SettingsFileInspection(file: URL(filePath: tool.file("copy").path)).records == 1,
+                    try FileInspection(file: URL(filePath: tool.file("copy").path)).records == 1,
                     "it is one change")
                 let file = tool.folder.appending(path: "backup")
                 #expect(try tool("export", "copy", file.path, form).code == 0)

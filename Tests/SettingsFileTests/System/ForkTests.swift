@@ -544,7 +544,7 @@
                         try suite.synchronize()
                     }
                 }
-                let inspection = try SettingsFileInspection(file: URL(filePath: file.path))
+                let inspection = try FileInspection(file: URL(filePath: file.path))
                 #expect(inspection.problems == [])
                 #expect(inspection.keys == ["number-1", "number-2", "number-3"])
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())

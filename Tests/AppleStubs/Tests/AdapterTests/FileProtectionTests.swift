@@ -30,7 +30,7 @@ struct FileProtectionTests {
             #expect(try classes(in: folder) == ["settings": firstUnlock])
 
             let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(SettingsFileInspection(file: file).end))
+            try handle.seek(toOffset: UInt64(#require(FileInspection(file.path)).end))
             try handle.write(contentsOf: Data("damage".utf8))
             try handle.close()
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))

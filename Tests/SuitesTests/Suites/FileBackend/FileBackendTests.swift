@@ -396,7 +396,7 @@ struct FileBackendTests: SettingsFileTests {
             #expect(failures.kinds == [.unreadable])
             let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
             #expect(names == [file.lastPathComponent])
-            #expect(try SettingsFileInspection(file: file).problems == [])
+            #expect(try FileInspection(file: file).problems == [])
             #expect(open(file)[number] == 2)
         }
     }
