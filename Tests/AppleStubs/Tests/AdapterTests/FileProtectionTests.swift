@@ -30,7 +30,8 @@ struct FileProtectionTests {
             #expect(try classes(in: folder) == ["settings": firstUnlock])
 
             let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(#require(FileInspection(file.path)).end))
+            let end = try #require(try FileInspection(file.path)).end
+            try handle.seek(toOffset: UInt64(end))
             try handle.write(contentsOf: Data("damage".utf8))
             try handle.close()
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
