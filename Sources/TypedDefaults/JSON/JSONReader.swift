@@ -1,9 +1,9 @@
 import SettingsFile
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 extension PropertyList {
@@ -12,7 +12,7 @@ extension PropertyList {
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unreadable`` for text that is not
     ///   JSON, and ``DefaultsError/Kind/refused`` for a value that property lists do not have.
-    package init(json: Data) throws(DefaultsError) {
+    public init(json: Data) throws(DefaultsError) {
         var reader = JSONReader(json)
         let value = try reader.value()
         try reader.end()

@@ -8,7 +8,7 @@ extension PropertyList {
     /// Returns the value as JSON text that reads back the same, bit for bit.
     ///
     /// - Parameter isPretty: Whether each entry has a line of its own.
-    package func json(isPretty: Bool) -> String {
+    public func json(isPretty: Bool = false) -> String {
         var writer = JSONWriter(isPretty: isPretty)
         writer.append(self)
         return String(decoding: writer.bytes, as: UTF8.self)
