@@ -38,7 +38,7 @@
         /// Returns a store whose timeout is longer than a busy disk takes.
         private func storeWithLongTimeout(_ file: URL) -> AnyStore<Int> {
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(60))
-            return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend, timeout: .seconds(60)))).store
+            return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend))).store
         }
 
         @Test func aWriterThatWaitsUsesTheFileOfAnotherProcess() throws {

@@ -29,7 +29,9 @@ struct FailureReportTests: SettingsFileTests {
             try change(file, at: end, to: [1, 2, 3])
             let reports = Guarded<[String]>([])
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
-            backend.attach { error in reports.withLock { $0.append(error.reason) } }
+            backend.attach { event in
+                if case .failed(let error) = event { reports.withLock { $0.append(error.reason) } }
+            }
             try backend.writing {
                 // Opening the file has set the first damage aside. Now a record disappears, which a
                 // compaction finds.

@@ -96,12 +96,10 @@ struct FileWatchTests {
     }
 
     /// Counts the reads of a file.
-    private final class CountingBackend: DefaultsBackend {
-        private let base: FileBackend
+    private final class CountingBackend: BackendDecorator {
+        let base: any DefaultsBackend
         private let count = Guarded(0)
         var reads: Int { count.withLock { $0 } }
-        var location: String? { base.location }
-        var generation: UInt64? { base.generation }
 
         init(_ base: FileBackend) { self.base = base }
 
@@ -109,15 +107,6 @@ struct FileWatchTests {
             count.withLock { $0 += 1 }
             return try base.value(forKey: key)
         }
-
-        func keys() throws(DefaultsError) -> [String] { try base.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try base.commit(edits) }
-        func beginWrite() throws(DefaultsError) { try base.beginWrite() }
-        func endWrite() { base.endWrite() }
-        func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
-            try base.changes(since: generation)
-        }
-        func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { base.watch(onChange) }
     }
 
     #if os(macOS) || os(Linux)

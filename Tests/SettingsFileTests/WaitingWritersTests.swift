@@ -9,7 +9,7 @@ import Testing
 struct WaitingWritersTests: SettingsFileTests {
     private func open(_ file: URL, timeout: Duration) -> AnyStore<Int> {
         let backend = FileBackend(path: file.path, timeout: timeout)
-        return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend, timeout: timeout))).store
+        return UserDefault(number, in: DefaultsSuite(core: SuiteCore(backend))).store
     }
 
     /// Expects a timeout, and returns how long it took.

@@ -2,37 +2,33 @@ package import TypedDefaults
 
 /// A backend in memory that records its calls, can be made to fail, and can be changed without the
 /// suite.
-package final class SpyBackend: SystemBackend {
+package final class SpyBackend: DefaultsBackend {
     package struct State {
         package var contents: [String: PropertyList] = [:]
         package var commits: [[String: PropertyList?]] = []
         package var reads = 0
         package var synchronizations = 0
-        package var synchronizationDelay: Duration?
         package var onSynchronize: (@Sendable () -> Void)?
         package var failure: DefaultsError?
         package var changes: [(generation: UInt64, key: String)] = []
         package var generation: UInt64 = 1
-        package var onChange: (@Sendable ([String]?) -> Void)?
+        package var handler: (@Sendable (BackendEvent) -> Void)?
+        package var isWatched = false
         /// Called before a call returns its result to the suite, before a commit takes effect, and
         /// after that.
         package var interruption: (@Sendable (Call) -> Void)?
     }
     package enum Call { case value, commit, committed, changes }
     package let state: Guarded<State>
-    package let layers: [DefaultsSuite.Layer]
+    package let traits: BackendTraits
     private let hasGenerations: Bool
-    package var synchronizationDelay: Duration? { state.withLock { $0.synchronizationDelay } }
 
     package init(
-        _ contents: [String: PropertyList] = [:], arguments: [String: PropertyList] = [:],
-        hasGenerations: Bool = true,
-        synchronizationDelay: Duration? = nil
+        _ contents: [String: PropertyList] = [:], hasGenerations: Bool = true, synchronizationDelay: Duration? = nil
     ) {
         state = Guarded(State(contents: contents))
-        layers = [.arguments(arguments), .stored]
+        traits = BackendTraits(synchronizationDelay: synchronizationDelay)
         self.hasGenerations = hasGenerations
-        state.withLock { $0.synchronizationDelay = synchronizationDelay }
     }
 
     package var commits: [[String: PropertyList?]] { state.withLock { $0.commits } }
@@ -53,7 +49,7 @@ package final class SpyBackend: SystemBackend {
             state.generation += 1
             state.changes.append((state.generation, key))
         }
-        state.withLock { $0.onChange }?([key])
+        state.withLock { $0.handler }?(.changed(keys: [key]))
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
@@ -71,7 +67,8 @@ package final class SpyBackend: SystemBackend {
         return state.withLock { Array($0.contents.keys) }
     }
 
-    package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+    package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        let (generation, edits) = (generation, commit.edits)
         if let failure = state.withLock({ $0.failure }) { throw failure }
         interrupted(.commit)
         state.withLock { state in
@@ -79,6 +76,7 @@ package final class SpyBackend: SystemBackend {
             state.commits.append(Dictionary(uniqueKeysWithValues: edits.map { ($0.key, $0.value) }))
         }
         interrupted(.committed)
+        return .committed(generation: generation)
     }
 
     package var generation: UInt64? { hasGenerations ? state.withLock { $0.generation } : nil }
@@ -100,7 +98,11 @@ package final class SpyBackend: SystemBackend {
         if let failure { throw failure }
     }
 
-    package var isWatched: Bool { state.withLock { $0.onChange != nil } }
+    package var isWatched: Bool { state.withLock { $0.isWatched } }
 
-    package func watch(_ onChange: (@Sendable ([String]?) -> Void)?) { state.withLock { $0.onChange = onChange } }
+    package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        state.withLock { $0.handler = handler }
+    }
+
+    package func follow(_ key: String?, isOn: Bool) { if key == nil { state.withLock { $0.isWatched = isOn } } }
 }

@@ -4,6 +4,11 @@
     @testable package import TypedDefaults
 
     extension DefaultsBackend {
+        /// Commits edits that depend on nothing else.
+        package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+            _ = try commit(BackendCommit(edits))
+        }
+
         /// Runs `body` between `beginWrite()` and `endWrite()`.
         package func writing<Result>(_ body: () throws -> Result) throws -> Result {
             try beginWrite()
@@ -20,7 +25,13 @@
         ) {
             self.init(
                 SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit), location: path,
-                durability: durability, flushDelay: flushDelay)
+                durability: durability, flushDelay: flushDelay, writeTimeout: timeout)
+        }
+
+        /// Calls the closure soon after another process may have changed something, until this is
+        /// called with `nil`.
+        package func watch(_ onChange: (@Sendable ([String]?) -> Void)?) {
+            file.watch(onChange)
         }
     }
 #endif

@@ -82,7 +82,8 @@ private struct SplitMix: RandomNumberGenerator {
         let value = try value ?? PropertyList(encoding: CameraConfig())
         for start in stride(from: 0, to: keys.count, by: 1_000) {
             try file.beginWrite()
-            try file.commit(keys[start..<min(start + 1_000, keys.count)].map { (key: $0, value: value) })
+            let edits = keys[start..<min(start + 1_000, keys.count)].map { (key: $0, value: value as PropertyList?) }
+            _ = try file.commit(BackendCommit(edits))
             file.endWrite()
         }
         try file.synchronize()

@@ -15,7 +15,7 @@ extension DefaultsSuite {
     /// try suite.update(.launchCount) { $0 += 1 }
     /// ```
     ///
-    /// See ``UserDefault/update(_:)``.
+    /// The body may run again on a backend whose reads may lag. See ``UserDefault/update(_:)``.
     @discardableResult
     public func update<Value, Result>(
         _ key: DefaultKey<Value>, _ body: (inout Value) throws -> Result

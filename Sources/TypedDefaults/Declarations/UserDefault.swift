@@ -90,8 +90,8 @@ extension UserDefault {
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
     /// reported, as when you assign a value.
     ///
-    /// - Parameter body: Edits the value, which is the default if none is stored. It runs once, and
-    ///   nothing is written if it throws.
+    /// - Parameter body: Edits the value, which is the default if none is stored. It may run again
+    ///   on a backend whose reads may lag, and nothing is written if it throws.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult

@@ -16,9 +16,11 @@
 ///    for the key.
 /// 2. ``load()`` distinguishes missing, unreadable and unavailable values. An unreadable value is
 ///    copied before it is overwritten.
-/// 3. The body of an update runs once, while other writers of the suite wait: with a settings file
-///    those of all processes, with `UserDefaults` those of this process. Reading inside it is safe.
-///    Writing to the same suite inside it is an error.
+/// 3. What the body of an update makes is stored exactly once, while other writers of the suite
+///    wait: with a settings file those of all processes, with `UserDefaults` those of this process.
+///    Where the writers of other machines cannot wait, the body runs again if one of them was
+///    faster; see ``BackendTraits/readsMayLag``. Reading inside it is safe. Writing to the same
+///    suite inside it is an error.
 /// 4. Conversions run without any lock that a read needs, so they can read settings.
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
@@ -63,8 +65,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// writers in the same process wait.
     ///
     /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil`
-    ///   removes it. It runs once, and nothing is written if it throws. Keep it short, because
-    ///   other writers wait.
+    ///   removes it. It may run again on a backend whose reads may lag, and nothing is written if
+    ///   it throws. Keep it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``. If the stored value is unreadable,
     ///   `body` does not run.
@@ -167,8 +169,8 @@ extension DefaultStoreType {
     ///
     /// - Parameters:
     ///   - defaultValue: The value that `body` receives if none is stored.
-    ///   - body: Edits the value. It runs once, and nothing is written if it throws. Keep it short,
-    ///     because other writers wait.
+    ///   - body: Edits the value. It may run again on a backend whose reads may lag, and nothing is
+    ///     written if it throws. Keep it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
@@ -229,8 +231,8 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
     /// reported, as with ``set(_:)``.
     ///
-    /// - Parameter body: Edits the value. It runs once, and nothing is written if it throws. Keep
-    ///   it short, because other writers wait.
+    /// - Parameter body: Edits the value. It may run again on a backend whose reads may lag, and
+    ///   nothing is written if it throws. Keep it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult

@@ -28,7 +28,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// written. See ``UserDefault/isManaged``.
         public static let managed = Kind("managed")
         /// Another writer held the suite for more than two seconds, or still holds it in the second
-        /// after such a timeout. Nothing was written.
+        /// after such a timeout. Or other machines changed again and again what the write depends
+        /// on. Nothing was written. See ``BackendTraits/writeTimeout``.
         public static let timedOut = Kind("timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind("nested write")
@@ -38,6 +39,9 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// The value was written, but the system will soon accept no more values. Only failure
         /// handlers receive this error.
         public static let nearlyFull = Kind("nearly full")
+        /// The value may be stored or not, such as when a connection was lost during a write. Read
+        /// it again.
+        public static let unknownOutcome = Kind("unknown outcome")
         /// The name of a suite is not valid on every platform.
         public static let invalidName = Kind("invalid name")
     }

@@ -10,14 +10,15 @@ public enum BackendCall: Sendable, Equatable {
     case beginWrite
     /// `endWrite()`, which cannot fail.
     case endWrite
-    /// `commit(_:)`, with the new values by key. A `nil` value removes the key.
+    /// `commit(_:)`, with the new values by key. A `nil` value removes the key. Empty if the suite
+    /// only asks whether what it has read is unchanged.
     case commit([String: PropertyList?])
     /// `changes(since:)`.
     case changes(generation: UInt64)
     /// `synchronize()`, a flush.
     case synchronize
-    /// `watch(_:)`, which starts or stops and cannot fail.
-    case watch(isOn: Bool)
+    /// `follow(_:isOn:)`, which starts or stops reports of changes and cannot fail.
+    case follow(key: String?, isOn: Bool)
 }
 
 extension BackendCall {
@@ -37,8 +38,8 @@ extension BackendCall {
         case changes
         /// `synchronize()`, a flush.
         case synchronize
-        /// `watch(_:)`.
-        case watch
+        /// `follow(_:isOn:)`.
+        case follow
     }
 
     /// The name of the call.
@@ -51,7 +52,7 @@ extension BackendCall {
         case .commit: .commit
         case .changes: .changes
         case .synchronize: .synchronize
-        case .watch: .watch
+        case .follow: .follow
         }
     }
 }

@@ -10,7 +10,7 @@ public import TypedDefaults
 /// ```
 ///
 /// A call that fails does not reach the base, so it changes nothing.
-public final class FailingBackend: BackendDecorator {
+public final class FailingBackend: BackendInterceptor {
     /// The backend that is decorated.
     public let base: any DefaultsBackend
     private let failure: @Sendable (BackendCall) -> DefaultsError?

@@ -9,7 +9,7 @@ public import TypedDefaults
 /// suite[.volume] = 7
 /// #expect(backend.calls == [.beginWrite, .value(key: "volume"), .commit(["volume": 7]), .endWrite])
 /// ```
-public final class RecordingBackend: BackendDecorator {
+public final class RecordingBackend: BackendInterceptor {
     /// The backend that is decorated.
     public let base: any DefaultsBackend
     private let recorded = Locked<[BackendCall]>([])
@@ -21,7 +21,8 @@ public final class RecordingBackend: BackendDecorator {
     ///   generation.
     public init(base: (any DefaultsBackend)? = nil) { self.base = base ?? UncachedMemoryBackend() }
 
-    /// The calls so far, oldest first. `generation` and `location` are not recorded.
+    /// The calls so far, oldest first. `generation`, `isManaged(_:)`, `isStored(_:)` and `traits`
+    /// are not recorded.
     public var calls: [BackendCall] { recorded.withLock { $0 } }
 
     /// Forgets the calls so far.

@@ -13,7 +13,7 @@ public import TypedDefaults
 public final class SharedBackend: BackendDecorator {
     private struct State {
         var changes: [(generation: UInt64, keys: [String])] = []
-        var onChange: (@Sendable ([String]?) -> Void)?
+        var handler: (@Sendable (BackendEvent) -> Void)?
         var generation: UInt64 { changes.last?.generation ?? 1 }
     }
 
@@ -41,13 +41,13 @@ public final class SharedBackend: BackendDecorator {
     /// - Throws: What `body` throws, or a `DefaultsError` if a value cannot be stored, or if the
     ///   suite is being written for more than two seconds.
     public func updateFromOutside(_ body: (inout SuiteContents) throws -> Void) throws {
-        let (keys, onChange) = try changes(by: body)
-        if !keys.isEmpty { onChange?(keys) }
+        let (keys, handler) = try changes(by: body)
+        if !keys.isEmpty { handler?(.changed(keys: keys)) }
     }
 
     private func changes(
         by body: (inout SuiteContents) throws -> Void
-    ) throws -> (keys: [String], onChange: (@Sendable ([String]?) -> Void)?) {
+    ) throws -> (keys: [String], handler: (@Sendable (BackendEvent) -> Void)?) {
         try beginWrite()
         defer { endWrite() }
         let before = try outside.contents()
@@ -56,12 +56,9 @@ public final class SharedBackend: BackendDecorator {
         let keys = Set(before.keys + after.keys).filter { before[$0] != after[$0] }
         return state.withLock { state in
             if !keys.isEmpty { state.changes.append((state.generation + 1, Array(keys))) }
-            return (Array(keys), state.onChange)
+            return (Array(keys), state.handler)
         }
     }
-
-    /// Does nothing.
-    public func willMake(_ call: BackendCall) {}
 
     /// Waits until the other process does not write.
     public func beginWrite() throws(DefaultsError) {
@@ -83,12 +80,9 @@ public final class SharedBackend: BackendDecorator {
         }
     }
 
-    /// Reports changes from outside.
-    public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
-        let old = state.withLock { state in
-            defer { state.onChange = onChange }
-            return state.onChange
-        }
+    /// Takes the closure that receives changes from outside.
+    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        let old = state.withLock { exchange(&$0.handler, with: handler) }
         withExtendedLifetime(old) {}
     }
 }

@@ -2,7 +2,7 @@ import Dispatch
 public import TypedDefaults
 
 /// A backend that answers after a delay.
-public final class SlowBackend: BackendDecorator {
+public final class SlowBackend: BackendInterceptor {
     /// The backend that is decorated.
     public let base: any DefaultsBackend
     private let delay: DispatchTimeInterval

@@ -11,10 +11,10 @@ public import TypedDefaults
 /// backend.isAvailable = true
 /// #expect(!model.isWaiting)
 /// ```
-public final class UnavailableBackend: BackendDecorator {
+public final class UnavailableBackend: BackendInterceptor {
     private struct State {
         var isAvailable = false
-        var onChange: (@Sendable ([String]?) -> Void)?
+        var handler: (@Sendable (BackendEvent) -> Void)?
     }
 
     /// The backend that is decorated.
@@ -33,11 +33,11 @@ public final class UnavailableBackend: BackendDecorator {
     public var isAvailable: Bool {
         get { state.withLock { $0.isAvailable } }
         set {
-            let onChange = state.withLock { state in
+            let handler = state.withLock { state in
                 defer { state.isAvailable = newValue }
-                return state.isAvailable == newValue ? nil : state.onChange
+                return state.isAvailable == newValue ? nil : state.handler
             }
-            onChange?(nil)
+            handler?(.changed(keys: nil))
         }
     }
 
@@ -49,13 +49,10 @@ public final class UnavailableBackend: BackendDecorator {
     /// Returns `nil`, so that each read of a setting is a call.
     public var generation: UInt64? { nil }
 
-    /// Watches the base and ``isAvailable``.
-    public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
-        let old = state.withLock { state in
-            defer { state.onChange = onChange }
-            return state.onChange
-        }
+    /// Takes the closure that receives changes of the base and of ``isAvailable``.
+    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        let old = state.withLock { exchange(&$0.handler, with: handler) }
         withExtendedLifetime(old) {}
-        base.watch(onChange)
+        base.attach(handler)
     }
 }

@@ -97,9 +97,9 @@ extension BackendLaw {
         }
     }
 
-    /// Law 4: `watch` reports commits of another backend on the place, so observers hear them.
+    /// Law 4: `follow` reports commits of another backend on the place, so observers hear them.
     public static let theWatchReportsChangesOfOthers = BackendLaw(
-        4, "theWatchReportsChangesOfOthers", "watch reports another backend's commits, so observers hear them"
+        4, "theWatchReportsChangesOfOthers", "follow reports another backend's commits, so observers hear them"
     ) { trial in
         let other = try trial.reopen()
         let setting = UserDefault(DefaultKey("a", default: 0), in: trial.suite())

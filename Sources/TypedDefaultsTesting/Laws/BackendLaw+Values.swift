@@ -111,7 +111,8 @@ extension BackendLaw {
         ] {
             do { try trial.write([("key", value)]) } catch { try check("an error", "\(error)") }
             let backend = trial.backend
-            for description in ["\(backend)", String(reflecting: backend), backend.location ?? "", "\(trial.suite())"] {
+            let location = backend.traits.location ?? ""
+            for description in ["\(backend)", String(reflecting: backend), location, "\(trial.suite())"] {
                 try check("a description", description)
             }
         }

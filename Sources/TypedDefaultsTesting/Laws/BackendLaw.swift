@@ -20,7 +20,7 @@ public import TypedDefaults
 /// - ``persistent``: a backend whose place can be opened again, by this process or another one.
 ///   Pass a closure that opens it:
 ///   `law.verify { MyBackend(url) } reopening: { MyBackend($0.url) }`.
-/// - ``watching``: a persistent backend that implements `watch`.
+/// - ``watching``: a persistent backend that implements `follow(_:isOn:)`.
 public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
     /// The number of the group that the law belongs to, such as 3 for commits.
     public let number: Int

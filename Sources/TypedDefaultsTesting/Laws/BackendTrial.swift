@@ -26,9 +26,12 @@ struct BackendTrial: Sendable {
 
     func write(_ edits: Edits, to backend: (any DefaultsBackend)? = nil) throws {
         let backend = backend ?? self.backend
-        try backend.beginWrite()
-        defer { backend.endWrite() }
-        try backend.commit(edits)
+        var outcome = BackendCommit.Outcome.changedMeanwhile
+        while outcome == .changedMeanwhile {
+            try backend.beginWrite()
+            defer { backend.endWrite() }
+            outcome = try backend.commit(BackendCommit(edits))
+        }
     }
 
     /// Returns whether the edits were accepted.

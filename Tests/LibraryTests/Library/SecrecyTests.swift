@@ -328,14 +328,11 @@ extension SecrecyTests {
 }
 
 /// A backend in memory that says where it is.
-private final class NamedBackend: DefaultsBackend {
-    let location: String?
-    private let memory: MemoryBackend
+private final class NamedBackend: BackendDecorator {
+    let base: any DefaultsBackend
+    let traits: BackendTraits
     init(name: String, _ contents: [String: PropertyList]) {
-        location = name
-        memory = MemoryBackend(contents)
+        (base, traits) = (MemoryBackend(contents), BackendTraits(location: name))
     }
-    func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
-    func keys() -> [String] { memory.keys() }
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
+    var generation: UInt64? { nil }
 }

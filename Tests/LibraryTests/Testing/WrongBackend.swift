@@ -11,7 +11,7 @@ final class WrongBackend: DefaultsBackend {
         struct State {
             var contents: [[UInt8]: PropertyList] = [:]
             var commits: [(author: ObjectIdentifier, keys: [String])] = []
-            var watches: [(author: ObjectIdentifier, call: @Sendable ([String]?) -> Void)] = []
+            var watches: [(author: ObjectIdentifier, call: @Sendable (BackendEvent) -> Void)] = []
             var reads = 0
             var isShared = false
             var forgets = false
@@ -22,6 +22,7 @@ final class WrongBackend: DefaultsBackend {
 
     private let law: BackendLaw?
     private let place: Place
+    private let handler = Guarded<@Sendable (BackendEvent) -> Void>({ _ in })
 
     /// - Parameter law: The law that the backend breaks; `nil` for none.
     convenience init(breaking law: BackendLaw?) { self.init(law, Place()) }
@@ -69,16 +70,17 @@ final class WrongBackend: DefaultsBackend {
         let watches = place.state.withLock { state in
             let isChanged =
                 law == .observersHearEachChangeOnce && !state.watches.isEmpty && state.contents[bytes("number")] == 2
-            guard isChanged else { return [] as [@Sendable ([String]?) -> Void] }
+            guard isChanged else { return [] as [@Sendable (BackendEvent) -> Void] }
             state.contents[bytes("number")] = 20
             state.commits.append((ObjectIdentifier(place), ["number"]))
             return state.watches.map(\.call)
         }
         if law != .writersOfTwoBackendsTakeTurns { place.writer.signal() }
-        for watch in watches { watch(["number"]) }
+        for watch in watches { watch(.changed(keys: ["number"])) }
     }
 
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        let (generation, edits) = (generation, commit.edits)
         if law == .aFailedCommitChangesNothing, let refused = edits.firstIndex(where: { $0.key.contains("\u{0}") }) {
             apply(Array(edits[..<refused]))
             throw DefaultsError(.refused, reason: "a test")
@@ -99,8 +101,9 @@ final class WrongBackend: DefaultsBackend {
         let keys = edits.map(\.key)
         let watches = place.state.withLock { $0.watches }
         for watch in watches where watch.author != ObjectIdentifier(self) && law != .theWatchReportsChangesOfOthers {
-            watch.call(keys)
+            watch.call(.changed(keys: keys))
         }
+        return .committed(generation: generation)
     }
 
     private func apply(_ edits: [(key: String, value: PropertyList?)]) {
@@ -142,10 +145,14 @@ final class WrongBackend: DefaultsBackend {
         if law == .commitsSurviveReopening { place.state.withLock { $0.forgets = true } }
     }
 
-    func watch(_ onChange: (@Sendable ([String]?) -> Void)?) {
+    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
+
+    func follow(_ key: String?, isOn: Bool) {
+        guard key == nil else { return }
+        let handler = handler.withLock { $0 }
         place.state.withLock { state in
             state.watches.removeAll { $0.author == ObjectIdentifier(self) }
-            if let onChange { state.watches.append((ObjectIdentifier(self), onChange)) }
+            if isOn { state.watches.append((ObjectIdentifier(self), handler)) }
         }
     }
 }

@@ -360,13 +360,12 @@
                     suite[key] = 1
                     while first.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
                     // This work is pending when the process forks.
-                    let backend = SpyBackend(synchronizationDelay: .seconds(3_600))
+                    let backend = SpyBackend(synchronizationDelay: .seconds(2))
                     let other = DefaultsSuite(backend: backend)
                     other[key] = 1
                     let child = forkProcess()
                     if child == 0 {
                         Self.exitOnAlarm(after: 20)
-                        backend.state.withLock { $0.synchronizationDelay = .milliseconds(1) }
                         other[key] = 2
                         while backend.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
                         _exit(0)

@@ -320,10 +320,11 @@ struct PersistentStoreTests {
     // Launch arguments
 
     @Test func aLaunchArgumentTakesPrecedenceAndIsNeverWrittenBack() throws {
-        let backend = SpyBackend(
-            ["number": 5, "flag": false],
-            arguments: ["number": "7", "flag": "YES", "ratio": "0.5", "bad": "seven", "list": ["1", "2"]])
-        let suite = DefaultsSuite(backend: backend)
+        let backend = SpyBackend(["number": 5, "flag": false])
+        let arguments: [String: PropertyList] = [
+            "number": "7", "flag": "YES", "ratio": "0.5", "bad": "seven", "list": ["1", "2"],
+        ]
+        let suite = DefaultsSuite(backend: backend, layers: [.arguments(arguments), .stored])
         let failures = Failures(of: suite)
         let number = DefaultKey("number", default: 0)
         #expect(suite[number] == 7)
@@ -341,8 +342,8 @@ struct PersistentStoreTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func observersReceiveTheLaunchArgument() async {
-        let backend = SpyBackend(["number": 10], arguments: ["number": "42", "missing": "3"])
-        let suite = DefaultsSuite(backend: backend)
+        let backend = SpyBackend(["number": 10])
+        let suite = DefaultsSuite(backend: backend, layers: [.arguments(["number": "42", "missing": "3"]), .stored])
         let failures = Failures(of: suite)
         let number = UserDefault("number", default: 1, in: suite)
         let missing = UserDefault("missing", default: 1, in: suite)
@@ -376,7 +377,7 @@ struct PersistentStoreTests {
 
     @Test(arguments: [("YES", true), ("no", false), ("true", true), ("False", false), ("1", true), ("0", false)])
     func launchArgumentsAreReadAsUserDefaultsReadsStrings(argument: String, expected: Bool) {
-        let suite = DefaultsSuite(backend: SpyBackend(arguments: ["flag": .string(argument)]))
+        let suite = DefaultsSuite(backend: SpyBackend(), layers: [.arguments(["flag": .string(argument)]), .stored])
         #expect(suite[DefaultKey("flag", default: !expected)] == expected)
     }
 

@@ -8,20 +8,18 @@ import Testing
 /// Tests what follows a flush in the background that fails.
 struct BackgroundFlushTests {
     /// A backend in memory whose first flushes fail.
-    private final class FailingFlushes: SystemBackend {
+    private final class FailingFlushes: BackendDecorator {
         let flushes = Guarded(0)
-        let synchronizationDelay: Duration?
+        let traits: BackendTraits
+        var generation: UInt64? { nil }
         private let failures: Int
         private let onSuccess: @Sendable () -> Void
-        private let memory = MemoryBackend()
+        let base: any DefaultsBackend = MemoryBackend()
 
         init(_ failures: Int, delay: Duration, onSuccess: @escaping @Sendable () -> Void = {}) {
-            (self.failures, synchronizationDelay, self.onSuccess) = (failures, delay, onSuccess)
+            (self.failures, self.onSuccess) = (failures, onSuccess)
+            traits = BackendTraits(synchronizationDelay: delay)
         }
-
-        func value(forKey key: String) throws(DefaultsError) -> PropertyList? { memory.value(forKey: key) }
-        func keys() throws(DefaultsError) -> [String] { memory.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
 
         func synchronize() throws(DefaultsError) {
             let flush = flushes.withLock { flushes in

@@ -76,8 +76,8 @@ struct DeadlockTests {
     #endif
 
     /// A backend that uses a suite of its own, which it creates on first use.
-    private final class LayeredBackend: SystemBackend {
-        enum Hook { case attach, location }
+    private final class LayeredBackend: DefaultsBackend {
+        enum Hook { case attach, traits }
         let hook: Hook
         let inner = Guarded<DefaultsSuite?>(nil)
         init(_ hook: Hook) { self.hook = hook }
@@ -90,16 +90,18 @@ struct DeadlockTests {
         }
         func value(forKey key: String) -> PropertyList? { open()[DefaultKey<PropertyList?>(key)] }
         func keys() throws(DefaultsError) -> [String] { [] }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) {}
-        func attach(report: @escaping @Sendable (DefaultsError) -> Void) { if hook == .attach { _ = open() } }
-        var location: String? { hook == .location ? open().location ?? "layered" : nil }
+        func commit(_ commit: BackendCommit) -> BackendCommit.Outcome { .committed() }
+        func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { if hook == .attach { _ = open() } }
+        var traits: BackendTraits {
+            BackendTraits(location: hook == .traits ? open().location ?? "layered" : nil)
+        }
     }
 
     #if os(macOS) || os(Linux)
         @Test func aBackendMayCreateASuiteWhenItIsAttached() async {
             await #expect(processExitsWith: .success) {
                 alarm(60)
-                for hook in [LayeredBackend.Hook.attach, .location] {
+                for hook in [LayeredBackend.Hook.attach, .traits] {
                     let suite = DefaultsSuite(backend: LayeredBackend(hook))
                     #expect(suite[DefaultKey("number", default: 0)] == 7)
                 }
@@ -110,13 +112,12 @@ struct DeadlockTests {
 
 /// Tests suites that are created on several threads at the same time.
 struct SharedSuiteTests {
-    private final class ReportingBackend: SystemBackend {
-        let memory = MemoryBackend()
-        let report = Guarded<(@Sendable (DefaultsError) -> Void)?>(nil)
-        func value(forKey key: String) -> PropertyList? { memory.value(forKey: key) }
-        func keys() -> [String] { memory.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try memory.commit(edits) }
-        func attach(report: @escaping @Sendable (DefaultsError) -> Void) { self.report.withLock { $0 = report } }
+    private final class ReportingBackend: BackendDecorator {
+        let base: any DefaultsBackend = MemoryBackend()
+        private let handler = Guarded<(@Sendable (BackendEvent) -> Void)?>(nil)
+        var generation: UInt64? { nil }
+        func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
+        func report(_ error: DefaultsError) { handler.withLock { $0 }?(.failed(error)) }
     }
 
     @Test func concurrentlyCreatedSuitesOfOneBackendAreEqual() {
@@ -139,7 +140,7 @@ struct SharedSuiteTests {
             let suite = suites.withLock { $0[0] }
             #expect(suite[DefaultKey("count", default: 0)] == 40)
             let failures = Failures(of: suite)
-            backend.report.withLock { $0 }?(DefaultsError(.refused, reason: "the backend itself"))
+            backend.report(DefaultsError(.refused, reason: "the backend itself"))
             #expect(failures.kinds == [.refused])
         }
     }

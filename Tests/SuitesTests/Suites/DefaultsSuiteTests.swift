@@ -246,7 +246,7 @@ struct DefaultsSuiteTests {
     // Law 6
 
     @Test func aWriterThatWaitsTooLongTimesOut() throws {
-        let core = SuiteCore(MemoryBackend(), timeout: .milliseconds(50))
+        let core = SuiteCore(ImpatientBackend())
         let suite = DefaultsSuite(core: core)
         let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         let entered = DispatchSemaphore(value: 0)
@@ -336,7 +336,7 @@ struct DefaultsSuiteTests {
         #expect(backend.synchronized.wait(timeout: .now() + 10) == .success)
         suite[DefaultKey("n", default: -1)] = 11
         #expect(backend.synchronized.wait(timeout: .now() + 10) == .success)
-        #expect(backend.contents.value(forKey: "n") == 11)
+        #expect(try backend.value(forKey: "n") == 11)
     }
 
     @Test func aFailureInTheBackgroundReachesTheHandler() throws {
@@ -347,17 +347,17 @@ struct DefaultsSuiteTests {
         #expect(received.wait(timeout: .now() + 10) == .success)
     }
 
-    private final class SignallingBackend: SystemBackend {
-        let contents = MemoryBackend()
+    private final class ImpatientBackend: BackendDecorator {
+        let base: any DefaultsBackend = MemoryBackend()
+        let traits = BackendTraits(writeTimeout: .milliseconds(50))
+    }
+
+    private final class SignallingBackend: BackendDecorator {
+        let base: any DefaultsBackend = MemoryBackend()
+        let traits = BackendTraits(synchronizationDelay: .milliseconds(100))
         let synchronized = DispatchSemaphore(value: 0)
         private let fails: Bool
         init(failing: Bool = false) { fails = failing }
-        func value(forKey key: String) -> PropertyList? { contents.value(forKey: key) }
-        func keys() -> [String] { contents.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try contents.commit(edits) }
-        var generation: UInt64? { 0 }
-        func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }
-        var synchronizationDelay: Duration? { .milliseconds(100) }
         func synchronize() throws(DefaultsError) {
             if fails { throw DefaultsError(.unavailable, reason: "a test") }
             synchronized.signal()

@@ -43,8 +43,8 @@ struct UnusedSettingsTests {
     }
 
     @Test func settingsInUseAreKept() throws {
-        let backend = SpyBackend(["unreadable": "no number"], arguments: ["bad": "seven"])
-        let suite = DefaultsSuite(backend: backend)
+        let backend = SpyBackend(["unreadable": "no number"])
+        let suite = DefaultsSuite(backend: backend, layers: [.arguments(["bad": "seven"]), .stored])
         let failures = Failures(of: suite)
         let key = DefaultKey("held", default: 0)
         let held = UserDefault(key, in: suite).store

@@ -22,8 +22,8 @@ final class KeyByKeyBackend: DefaultsBackend {
         return state.withLock { $0.contents[key] }
     }
     func keys() -> [String] { state.withLock { Array($0.contents.keys) } + unreadableKeys }
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        for edit in edits {
+    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        for edit in commit.edits {
             let isStopped = state.withLock { state in
                 if state.remaining == 0 { return true }
                 state.remaining = state.remaining.map { $0 - 1 }
@@ -32,5 +32,6 @@ final class KeyByKeyBackend: DefaultsBackend {
             }
             if isStopped { throw DefaultsError(.unavailable, reason: "the process ended") }
         }
+        return .committed()
     }
 }

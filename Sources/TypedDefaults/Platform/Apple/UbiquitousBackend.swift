@@ -42,15 +42,14 @@ import SettingsFile
     }
 
     /// Stores settings in iCloud's key-value store. See ``DefaultsSuite/ubiquitous``.
-    package final class UbiquitousBackend: SystemBackend {
+    package final class UbiquitousBackend: DefaultsBackend {
         // Safe: documented as usable from any thread. `state` protects pairs of calls that belong
         // together.
         private let shared: Unchecked<NSUbiquitousKeyValueStore>
         private var store: NSUbiquitousKeyValueStore { shared.value }
 
         private struct State {
-            var onChange: (@Sendable ([String]?) -> Void)?
-            var report: @Sendable (DefaultsError) -> Void = { _ in }
+            var handler: @Sendable (BackendEvent) -> Void = { _ in }
             var observation: NotificationObservation?
             /// The keys that were set before the first notification from iCloud for this account.
             var unsyncedKeys: Set<ByteString>? = []
@@ -67,14 +66,15 @@ import SettingsFile
         package func keys() -> [String] { state.withLock { _ in Array(store.dictionaryRepresentation.keys) } }
 
         /// Applies the edits. Nothing can prevent other devices from writing.
-        package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
             try state.withLock { state throws(DefaultsError) in
-                try check(edits)
-                for edit in edits {
+                try check(commit.edits)
+                for edit in commit.edits {
                     store.set(edit.value?.object, forKey: edit.key)
                     state.unsyncedKeys?.insert(ByteString(edit.key))
                 }
             }
+            return .committed()
         }
 
         /// Throws if an edit exceeds a limit. The system terminates the program for a key that is
@@ -84,7 +84,7 @@ import SettingsFile
             for edit in edits {
                 contents[edit.key] = edit.value?.object
                 guard edit.value != nil else { continue }
-                guard edit.key.utf8.count <= keyLimit else {
+                guard edit.key.utf8.count <= traits.keyLimit else {
                     throw DefaultsError(.refused, key: edit.key, reason: "a key in iCloud is at most 64 bytes")
                 }
                 try PropertyList.check(edit)
@@ -101,72 +101,63 @@ import SettingsFile
             }
         }
 
+        /// The system writes its memory to disk at a time of its choosing, so a program that is
+        /// terminated before then loses changes.
         // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
-        package let keyLimit = 64
+        package let traits = BackendTraits(
+            keyLimit: 64, synchronizationDelay: .milliseconds(300), reportsChanges: true)
         private static let countLimit = 1_024
         private static let sizeLimit = 1_000_000
 
         // External changes
 
-        package var followsKeys: Bool { true }
-
-        package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
-            state.withLock { $0.onChange = onChange }
-        }
-
-        package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+        package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
             let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
             let observation = NotificationObservation(name) { [weak self] notification in self?.handle(notification) }
             // Release the old values after unlocking, because a notification may be waiting for the
             // lock.
             let old = state.withLock { state in
-                defer { (state.report, state.observation) = (report, observation) }
-                return (state.report, state.observation)
+                defer { (state.handler, state.observation) = (handler, observation) }
+                return (state.handler, state.observation)
             }
             withExtendedLifetime(old) {}
             // The documentation requires registering for notifications before synchronizing.
-            do throws(DefaultsError) { try synchronize() } catch { report(error) }
+            do throws(DefaultsError) { try synchronize() } catch { handler(.failed(error)) }
         }
 
         private func handle(_ notification: Notification) {
             guard notification.object as AnyObject? === store else { return }
             let reason = notification.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int
             let keys = notification.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String]
-            let (onChange, report, unsyncedKeys) = state.withLock { state in
+            let (handler, unsyncedKeys) = state.withLock { state in
                 let unsyncedKeys = state.unsyncedKeys
                 // After the first notification for an account, the device knows the values in
                 // iCloud.
                 if reason != NSUbiquitousKeyValueStoreQuotaViolationChange {
                     state.unsyncedKeys = reason == NSUbiquitousKeyValueStoreAccountChange ? [] : nil
                 }
-                return (state.onChange, state.report, unsyncedKeys)
+                return (state.handler, unsyncedKeys)
+            }
+            func report(_ key: String?, _ reason: String) {
+                handler(.failed(DefaultsError(.refused, key: key, reason: reason)))
             }
             switch reason {
             case NSUbiquitousKeyValueStoreQuotaViolationChange:
                 report(
-                    DefaultsError(
-                        .refused, key: keys?.first,
-                        reason:
-                            "the settings of all devices exceed the limits of iCloud; the change may exist on this device only"
-                    ))
+                    keys?.first,
+                    "the settings of all devices exceed the limits of iCloud; the change may exist on this device only")
             case NSUbiquitousKeyValueStoreInitialSyncChange:
                 for key in keys ?? [] where unsyncedKeys?.contains(ByteString(key)) == true {
                     report(
-                        DefaultsError(
-                            .refused, key: key,
-                            reason:
-                                "iCloud already had a value for this key at the first synchronization; the local value was discarded"
-                        ))
+                        key,
+                        "iCloud already had a value for this key at the first synchronization; the local value was discarded"
+                    )
                 }
             default: break
             }
             // With another account, any key may be gone, whatever the list says.
-            onChange?(reason == NSUbiquitousKeyValueStoreAccountChange ? nil : keys)
+            handler(.changed(keys: reason == NSUbiquitousKeyValueStoreAccountChange ? nil : keys))
         }
-
-        /// The system writes its memory to disk at a time of its choosing, so a program that is
-        /// terminated before then loses changes.
-        package var synchronizationDelay: Duration? { .milliseconds(300) }
 
         package func synchronize() throws(DefaultsError) {
             guard !store.synchronize() else { return }

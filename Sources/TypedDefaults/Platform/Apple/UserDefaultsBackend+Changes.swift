@@ -11,13 +11,8 @@ import SettingsFile
     // processes. For keys that it cannot observe, one observer of the notification that this
     // process has changed any `UserDefaults` compares their values with the previous ones.
     extension UserDefaultsBackend {
-        package var followsKeys: Bool { true }
-
-        package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
-            state.withLock { $0.onChange = onChange }
-        }
-
-        package func follow(_ key: String, _ isFollowed: Bool) {
+        package func follow(_ key: String?, isOn isFollowed: Bool) {
+            guard let key else { return }
             let name = ByteString(key)
             let isObservable = KeyObservation.isPossible(key)
             // Release the observation after unlocking, because observers of `UserDefaults` may be
@@ -36,7 +31,9 @@ import SettingsFile
             withExtendedLifetime(ended) {}
             guard isFirst else { return }
             if isObservable {
-                let observation = KeyObservation(defaults, key: key) { [weak self] in self?.report([key]) }
+                let observation = KeyObservation(defaults, key: key) { [weak self] in
+                    self?.report(.changed(keys: [key]))
+                }
                 // Release the observation after unlocking, in case the key is no longer followed.
                 withExtendedLifetime(observation) { state.withLock { $0.followed[name]?.observation = observation } }
             } else {
@@ -78,14 +75,14 @@ import SettingsFile
                     return seen == nil || seen == value ? nil : key.string
                 }
             }
-            if !changed.isEmpty { report(changed) }
+            if !changed.isEmpty { report(.changed(keys: changed)) }
         }
 
         private func known(_ key: String) -> Known {
-            do throws(DefaultsError) { return Known(try storedValue(forKey: key)) } catch { return .unreadable }
+            do throws(DefaultsError) { return Known(try value(forKey: key).map(StoredValue.tree)) } catch {
+                return .unreadable
+            }
         }
-
-        private func report(_ keys: [String]) { state.withLock { $0.onChange }?(keys) }
     }
 
     extension UserDefaultsBackend {
@@ -102,7 +99,6 @@ import SettingsFile
             var notification: (any Sendable)?
             /// The number of passes over the keys that cannot be observed.
             var pass: UInt = 0
-            var onChange: (@Sendable ([String]?) -> Void)?
 
             var hasUnobservable: Bool { followed.values.contains { !$0.isObservable } }
         }

@@ -47,7 +47,7 @@ import SettingsFile
     ///   ``DefaultsError/Kind/nestedWrite``.
     /// - **Two objects for one domain** are two suites, unless both pass the same name to
     ///   ``DefaultsSuite/init(userDefaults:suiteName:)``.
-    package final class UserDefaultsBackend: SystemBackend {
+    package final class UserDefaultsBackend: DefaultsBackend {
         // Safe: documented as thread-safe.
         private let shared: Unchecked<UserDefaults>
         var defaults: UserDefaults { shared.value }
@@ -62,7 +62,12 @@ import SettingsFile
         private let access: UserDefaultsAccess
         /// A failure to report on first use.
         private let notice: Locked<DefaultsError?>
-        private let report = Locked<@Sendable (DefaultsError) -> Void>({ _ in })
+        private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
+        /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
+        /// programs to save before they exit.
+        package let traits = BackendTraits(
+            synchronizationDelay: Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil,
+            hasFallbackValues: true, reportsChanges: true)
 
         /// Creates a backend for a `UserDefaults` object.
         ///
@@ -81,12 +86,17 @@ import SettingsFile
             self.domain = domain
             self.access = access
             notice = Locked(access.notice)
-            var arguments: [String: PropertyList] = [:]
-            for (key, object) in userDefaults.volatileDomain(forName: UserDefaults.argumentDomain) {
-                // No typed key can read an argument that is not a property list.
-                arguments[key] = try? PropertyList(object)
-            }
-            self.arguments = arguments
+            arguments = Self.arguments(of: userDefaults)
+        }
+
+        private static func arguments(of userDefaults: UserDefaults) -> [String: PropertyList] {
+            // No typed key can read an argument that is not a property list.
+            userDefaults.volatileDomain(forName: UserDefaults.argumentDomain).compactMapValues { try? PropertyList($0) }
+        }
+
+        /// The layers of a suite on a `UserDefaults` object.
+        package static func layers(of userDefaults: UserDefaults) -> [DefaultsSuite.Layer] {
+            [.arguments(arguments(of: userDefaults)), .stored]
         }
 
         /// The domain of `UserDefaults.standard`. For a program without a bundle, such as a
@@ -109,7 +119,7 @@ import SettingsFile
 
         private func checkAccess() throws(DefaultsError) {
             try access.firstUnlock?.check(defaults)
-            if let notice = notice.withLock({ $0.take() }) { report.withLock { $0 }(notice) }
+            if let notice = notice.withLock({ $0.take() }) { report(.failed(notice)) }
         }
 
         /// Returns the value that a launch argument hides. Only the persistent domain shows it,
@@ -130,8 +140,6 @@ import SettingsFile
             defaults.persistentDomain(forName: UserDefaults.globalDomain)?[key]
                 ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]
         }
-
-        package var hasFallbackValues: Bool { true }
 
         /// Returns whether the domain itself has a value. If the name of the suite is unknown,
         /// returns whether the value differs from the fallback value.
@@ -166,7 +174,8 @@ import SettingsFile
         }
 
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
-        package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+        package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+            let edits = commit.edits
             try checkAccess()
             for edit in edits {
                 guard !isManaged(edit.key) else {
@@ -186,12 +195,9 @@ import SettingsFile
                 if let value { defaults.set(value.object, forKey: key) } else { defaults.removeObject(forKey: key) }
             }
             access.firstUnlock?.createMarkers(in: defaults)
-            if let warning { report.withLock { $0 }(warning) }
+            if let warning { report(.failed(warning)) }
+            return .committed()
         }
-
-        /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
-        /// programs to save before they exit.
-        package var synchronizationDelay: Duration? { Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil }
 
         /// `NSUserDefaults.h` names another function for the program's own domain, and announces
         /// that `UserDefaults.synchronize()` will be deprecated.
@@ -204,12 +210,12 @@ import SettingsFile
             throw DefaultsError(.unavailable, reason: "not all changes to UserDefaults could be saved")
         }
 
-        package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
+        package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
             // Release the old closure after unlocking, because it may hold objects of the program.
-            withExtendedLifetime(self.report.withLock { exchange(&$0, with: report) }) {}
+            withExtendedLifetime(self.handler.withLock { exchange(&$0, with: handler) }) {}
         }
 
-        package var layers: [DefaultsSuite.Layer] { [.arguments(arguments), .stored] }
+        func report(_ event: BackendEvent) { handler.withLock { $0 }(event) }
     }
 
     extension UserDefaultsBackend: CustomReflectable {
@@ -239,7 +245,9 @@ import SettingsFile
             let id = domain.map(CoreID.init(domain:)) ?? CoreID(userDefaults)
             let isStandard = domain == UserDefaultsBackend.standardDomain
             self.init(
-                core: SuiteCore.shared(id: id, isStandard: isStandard) {
+                core: SuiteCore.shared(
+                    id: id, isStandard: isStandard, layers: UserDefaultsBackend.layers(of: userDefaults)
+                ) {
                     UserDefaultsBackend(userDefaults, suiteName: domain)
                 })
         }

@@ -1,5 +1,3 @@
-package import SettingsFile
-
 /// A place where settings are stored. Conform to this protocol to store settings elsewhere, such as
 /// in a database.
 ///
@@ -15,21 +13,38 @@ package import SettingsFile
 /// 2. Keys are compared by their UTF-8 bytes.
 /// 3. Every reader sees all edits of one commit or none of them, also after a crash. The library's
 ///    own backends for `UserDefaults` and iCloud keep this rule only for readers of one process.
-/// 4. A commit that throws has changed nothing.
+/// 4. A commit that throws has changed nothing, unless the error is of kind
+///    ``DefaultsError/Kind/unknownOutcome``.
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
 ///    `nil`, and is never overwritten.
+/// 6. If other writers need not wait between ``beginWrite()`` and ``endWrite()``, the backend says
+///    so in ``BackendTraits/readsMayLag``, and ``commit(_:)`` stores nothing once another writer
+///    has changed what the commit depends on.
 ///
 /// Any thread may call a backend at any time. ``commit(_:)`` is called only between
 /// ``beginWrite()`` and ``endWrite()``.
 ///
 /// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:)``. Without
-/// ``generation``, each read of a setting reads the backend.
+/// ``generation``, each read of a setting reads the backend. To change what another backend does,
+/// see ``BackendDecorator``.
+// All that a backend needs is here. What the library's own backends have in addition makes memory
+// and the settings file faster and does nothing else; see `StoredValueBackend`. `ByteString`, which
+// compares keys by their bytes, stays internal: a dictionary with keys of `Array(key.utf8)` does.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns the stored value, or `nil` if the key has none.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
 
     /// Returns all stored keys, in any order.
     func keys() throws(DefaultsError) -> [String]
+
+    /// Applies the edits as one commit, or none of them if another writer has changed what they
+    /// depend on since ``beginWrite()``.
+    ///
+    /// - Throws: ``DefaultsError/Kind/refused`` for a value that the place cannot store exactly,
+    ///   ``DefaultsError/Kind/managed`` for one that an administrator provides, or
+    ///   ``DefaultsError/Kind/unknownOutcome`` if it cannot be found out whether the edits were
+    ///   stored.
+    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome
 
     /// Waits until no other process is writing to the same place, and makes the changes of other
     /// processes visible.
@@ -43,15 +58,11 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Lets other processes write.
     func endWrite()
 
-    /// Applies the edits as one commit. A `nil` value removes the key, and no key occurs twice.
-    ///
-    /// - Throws: ``DefaultsError/Kind/refused`` for a value that the place cannot store exactly.
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError)
-
     /// A number that changes as soon as a value may have changed other than by ``commit(_:)``;
     /// `nil` if the backend cannot know that.
     ///
-    /// Each read of a setting calls this, so it must be cheap.
+    /// It also changes when reads begin or cease to throw. Each read of a setting calls this, so it
+    /// must be cheap.
     var generation: UInt64? { get }
 
     /// Returns the keys that may have changed after a generation, or `nil` for all keys, and the
@@ -60,22 +71,46 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// - Parameter generation: An earlier ``generation``; 0 for any time.
     func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
 
+    /// Takes the closure that receives what the backend finds on its own, such as changes by other
+    /// code. The backend calls it under no lock of its own.
+    ///
+    /// The first suite on a backend calls this before anything else but ``traits``, under no lock,
+    /// so a backend may create suites here. The call can repeat: after the last suite on the
+    /// backend was released and a new one is created, or when several threads create the first one
+    /// at the same time. Keep the last closure.
+    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void)
+
+    /// Starts or stops reporting changes by other code as ``BackendEvent/changed(keys:)``, soon
+    /// after they are made.
+    ///
+    /// The suite follows everything, by passing `nil`, from when the first observer is added until
+    /// the last one is removed, and each key that is observed, or tracked by the Observation
+    /// framework. A backend that can only watch everything ignores the keys, and one that can watch
+    /// keys ignores `nil`. After this returns, the suite itself reads the changes so far.
+    ///
+    /// While nothing is followed, a backend need not report a change, and the suite ignores it: it
+    /// finds changes by ``generation`` alone, or, without one, by reading.
+    ///
+    /// - Parameters:
+    ///   - key: The key, or `nil` for all keys.
+    ///   - isOn: Whether to start. For one key calls nest: each call with `true` needs one with
+    ///     `false`.
+    func follow(_ key: String?, isOn: Bool)
+
     /// Returns once all commits so far survive a power failure, as far as the place can guarantee
     /// that.
     func synchronize() throws(DefaultsError)
 
-    /// Starts calling a closure soon after something may have changed other than by ``commit(_:)``.
-    /// Passing `nil` stops it.
-    ///
-    /// The suite calls this when the first observer is added and when the last one is removed.
-    /// After this returns, the suite itself reads the changes so far.
-    ///
-    /// - Parameter onChange: Takes the keys that may have changed, or `nil` for all keys. It never
-    ///   waits for a writer.
-    func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?)
+    /// Returns whether an administrator provides the value, so that a commit of the key throws
+    /// ``DefaultsError/Kind/managed``.
+    func isManaged(_ key: String) -> Bool
 
-    /// Where the values are stored, for messages; `nil` for a place without a name.
-    var location: String? { get }
+    /// Returns whether a value is stored under the key, readable or not. Called only with
+    /// ``BackendTraits/hasFallbackValues``.
+    func isStored(_ key: String) throws(DefaultsError) -> Bool
+
+    /// What is always true of this backend.
+    var traits: BackendTraits { get }
 }
 
 extension DefaultsBackend {
@@ -88,137 +123,76 @@ extension DefaultsBackend {
     /// Returns that any key may have changed.
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { (nil, generation) }
     /// Does nothing.
-    public func synchronize() {}
+    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {}
     /// Does nothing.
-    public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {}
-    /// Returns `nil`.
-    public var location: String? { nil }
+    public func follow(_ key: String?, isOn: Bool) {}
+    /// Does nothing.
+    public func synchronize() {}
+    /// Returns false.
+    public func isManaged(_ key: String) -> Bool { false }
+    /// Returns whether the key has a value.
+    public func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
+    /// Returns the traits of a backend in this process, without a name.
+    public var traits: BackendTraits { BackendTraits() }
 }
 
-/// A backend of this library. Its additional requirements serve only the backends of this library.
-package protocol SystemBackend: DefaultsBackend {
-    /// Returns the stored value, in the form that takes least work.
-    func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue?
-
-    /// Does the same as ``DefaultsBackend/commit(_:)``, with values in either form.
-    func commit(_ edits: [Edit]) throws(DefaultsError)
-
-    /// Does the same as ``DefaultsBackend/beginWrite()``, and returns the generation.
-    ///
-    /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
-    ///   backend.
-    func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64?
-
-    /// This backend if it is on a settings file. A cast to the protocol would search all
-    /// conformances of the program once.
-    var settingsFile: (any SettingsFileBackend)? { get }
-
-    /// How long after a commit the suite calls ``flushInBackground()``.
-    ///
-    /// Zero means before a write returns, and `nil` means never.
-    var synchronizationDelay: Duration? { get }
-
-    /// Does the same as ``DefaultsBackend/synchronize()`` while no caller waits for it.
-    func flushInBackground() throws(DefaultsError)
-
-    /// The layers of a new suite on this backend.
-    var layers: [DefaultsSuite.Layer] { get }
-
-    /// Sets the closure that receives failures which the backend finds on its own, such as repaired
-    /// damage.
-    ///
-    /// The first suite on a backend calls this before anything else but
-    /// ``DefaultsBackend/location``, under no lock, so a backend may create suites here. The call
-    /// can repeat: after the last suite on the backend was released and a new one is created, or
-    /// when several threads create the first one at the same time. Keep the last closure.
-    func attach(report: @escaping @Sendable (DefaultsError) -> Void)
-
-    /// Whether ``DefaultsBackend/watch(_:)`` reports all changes by key, at least for the keys that
-    /// were passed to ``follow(_:_:)``.
-    ///
-    /// If not, and if there is no ``DefaultsBackend/generation``, each write of the suite reads all
-    /// observed values again.
-    var followsKeys: Bool { get }
-
-    /// Starts or stops reporting changes of a key. Calls nest: each call with `true` needs one with
-    /// `false`.
-    ///
-    /// Called for each key that is observed, or tracked by the Observation framework.
-    func follow(_ key: String, _ isFollowed: Bool)
-
-    /// Returns whether an administrator provides the value, so that ``DefaultsBackend/commit(_:)``
-    /// throws ``DefaultsError/Kind/managed``.
-    func isManaged(_ key: String) -> Bool
-
+/// What is always true of a backend.
+public struct BackendTraits: Sendable {
+    /// Where the values are stored, for messages; `nil` for a place without a name.
+    public var location: String?
     /// How many bytes a key may have.
-    var keyLimit: Int { get }
-
+    public var keyLimit: Int
+    /// Whether a read may return a value that another writer has replaced already, even between
+    /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
+    ///
+    /// Only then does the suite tell a commit what it has read, and ask for a commit without edits
+    /// where a write changes nothing. Only then may ``DefaultsBackend/commit(_:)`` return
+    /// ``BackendCommit/Outcome/changedMeanwhile``, so that the body of an update runs again.
+    public var readsMayLag: Bool
+    /// How long a writer waits for the other writers of its process, and how long it begins again
+    /// because others change what it depends on, before it throws
+    /// ``DefaultsError/Kind/timedOut``.
+    public var writeTimeout: Duration
+    /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
+    /// Zero means before a write returns, and `nil` means never.
+    public var synchronizationDelay: Duration?
     /// Whether a key without a stored value can still have a value, such as one that was registered
     /// with `UserDefaults`.
     ///
-    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and ``isStored(_:)``
-    /// distinguishes the two.
-    var hasFallbackValues: Bool { get }
+    /// Then ``DefaultsBackend/value(forKey:)`` returns that value, and
+    /// ``DefaultsBackend/isStored(_:)`` distinguishes the two.
+    public var hasFallbackValues: Bool
+    /// Whether ``BackendEvent/changed(keys:)`` reports each change of a followed key.
+    ///
+    /// If not, and if there is no ``DefaultsBackend/generation``, each write of the suite reads all
+    /// observed values again.
+    public var reportsChanges: Bool
 
-    /// Returns whether a value is stored under the key, readable or not. Called only if
-    /// ``hasFallbackValues`` is true.
-    func isStored(_ key: String) throws(DefaultsError) -> Bool
+    /// Creates the traits of a backend. What you leave out is right for one in this process.
+    public init(
+        location: String? = nil, keyLimit: Int = 4_096, readsMayLag: Bool = false,
+        writeTimeout: Duration = .seconds(2), synchronizationDelay: Duration? = nil,
+        hasFallbackValues: Bool = false, reportsChanges: Bool = false
+    ) {
+        (self.location, self.keyLimit, self.readsMayLag) = (location, keyLimit, readsMayLag)
+        (self.writeTimeout, self.synchronizationDelay) = (writeTimeout, synchronizationDelay)
+        (self.hasFallbackValues, self.reportsChanges) = (hasFallbackValues, reportsChanges)
+    }
 }
 
-extension SystemBackend {
-    package func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue? {
-        try value(forKey: key).map(StoredValue.tree)
-    }
-    package func commit(_ edits: [Edit]) throws(DefaultsError) {
-        try commit(edits.map { (key: $0.key, value: $0.value?.tree) })
-    }
-    package func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
-        try beginWrite()
-        return generation
-    }
-    package var settingsFile: (any SettingsFileBackend)? { nil }
-    package func flushInBackground() throws(DefaultsError) { try synchronize() }
-    package var synchronizationDelay: Duration? { nil }
-    package var layers: [DefaultsSuite.Layer] { [.stored] }
-    package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {}
-    package var followsKeys: Bool { false }
-    package func follow(_ key: String, _ isFollowed: Bool) {}
-    package func isManaged(_ key: String) -> Bool { false }
-    package var keyLimit: Int { SettingsFile.keyLimit }
-    package var hasFallbackValues: Bool { false }
-    package func isStored(_ key: String) throws(DefaultsError) -> Bool { try value(forKey: key) != nil }
-}
-
-/// A backend that the program implements.
-final class ForeignBackend: SystemBackend {
-    private let base: any DefaultsBackend
-
-    init(_ base: any DefaultsBackend) { self.base = base }
-
-    func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try base.value(forKey: key) }
-    func keys() throws(DefaultsError) -> [String] { try base.keys() }
-    func beginWrite() throws(DefaultsError) { try base.beginWrite() }
-    func endWrite() { base.endWrite() }
-    func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try base.commit(edits) }
-    var generation: UInt64? { base.generation }
-    func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
-        try base.changes(since: generation)
-    }
-    func synchronize() throws(DefaultsError) { try base.synchronize() }
-    func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) { base.watch(onChange) }
-    var location: String? { base.location }
-}
-
-/// A backend on a settings file.
-package protocol SettingsFileBackend: SystemBackend {
-    /// Whether the name refers to the file that readers use, and not to a file with which another
-    /// program has replaced it.
-    var isInPlace: Bool { get }
-
-    /// Returns the stored bytes, even if they are not a value that this version can read.
-    func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]?
-}
-
-extension SettingsFileBackend {
-    package var settingsFile: (any SettingsFileBackend)? { self }
+/// What a backend finds on its own.
+public enum BackendEvent: Sendable {
+    /// Values may have changed other than by ``DefaultsBackend/commit(_:)``. With their keys, or
+    /// `nil` for all keys.
+    case changed(keys: [String]?)
+    /// Something failed that no caller waits for. The suite's failure handler receives the error.
+    case failed(DefaultsError)
+    /// The place does not answer, so values may be outdated since that time. The suite's failure
+    /// handler receives ``DefaultsError/Kind/unavailable`` once, until the values are fresh again.
+    ///
+    /// If the values should rather count as unavailable, let ``DefaultsBackend/value(forKey:)``
+    /// throw meanwhile.
+    case stale(since: ContinuousClock.Instant)
+    /// The place answers again. The suite reads what is observed.
+    case fresh
 }

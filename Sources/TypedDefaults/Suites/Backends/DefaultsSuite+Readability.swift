@@ -20,7 +20,7 @@ extension DefaultsSuite {
     ///   values.
     public func checkReadability() throws {
         let suite = current
-        if let path = suite.core.backend.settingsFile?.location, let file = try FileInspection(path) {
+        if let path = suite.core.settingsFile?.traits.location, let file = try FileInspection(path) {
             guard file.isComplete, file.values.count == file.keys.count else {
                 let problems = file.problems.joined(separator: "; ")
                 throw DefaultsError(

@@ -1,10 +1,10 @@
-package import SettingsFile
+import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
-package final class FileBackend: SystemBackend {
-    package let location: String?
+package final class FileBackend: StoredValueBackend {
     let file: SettingsFile
-    package let synchronizationDelay: Duration?
+    package let traits: BackendTraits
+    private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
 
     /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
     ///   only.
@@ -19,10 +19,12 @@ package final class FileBackend: SystemBackend {
 
     init(
         _ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability,
-        flushDelay: Duration = .milliseconds(300)
+        flushDelay: Duration = .milliseconds(300), writeTimeout: Duration = .seconds(2)
     ) {
-        (self.file, self.location) = (file, location)
-        synchronizationDelay = durability == .immediate ? .zero : flushDelay
+        self.file = file
+        traits = BackendTraits(
+            location: location, keyLimit: SettingsFile.keyLimit, writeTimeout: writeTimeout,
+            synchronizationDelay: durability == .immediate ? .zero : flushDelay)
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
@@ -54,13 +56,17 @@ package final class FileBackend: SystemBackend {
         try translating { () throws(SettingsFileError) in try file.changes(since: generation) }
     }
 
-    package func beginWrite() throws(DefaultsError) { _ = try beginWriteReturningGeneration(until: nil) }
+    package func beginWrite() throws(DefaultsError) { _ = try beginWrite(until: nil) }
+
+    /// Does the same as ``beginWrite()``, and returns the generation.
+    ///
+    /// - Parameter deadline: When to stop waiting for other processes; `nil` for the timeout of the
+    ///   file.
+    func beginWrite(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
+        try translating { () throws(SettingsFileError) in try file.beginWrite(until: deadline) }
+    }
 
     package func endWrite() { file.endWrite() }
-
-    package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        try commit(edits.map { Edit($0.key, tree: $0.value) })
-    }
 
     package func commit(_ edits: [Edit]) throws(DefaultsError) {
         guard !edits.isEmpty else { return }
@@ -91,37 +97,40 @@ package final class FileBackend: SystemBackend {
         try translating { () throws(SettingsFileError) in try file.synchronize() }
     }
 
-    package func flushInBackground() throws(DefaultsError) {
+    /// Does the same as ``synchronize()`` while no caller waits for it.
+    func flushInBackground() throws(DefaultsError) {
         try translating { () throws(SettingsFileError) in try file.synchronize(isInBackground: true) }
     }
 
-    package func attach(report: @escaping @Sendable (DefaultsError) -> Void) {
-        file.attach { report(DefaultsError($0)) }
+    package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        // Release the old closure after unlocking, because it may hold objects of the program.
+        let old = self.handler.withLock { exchange(&$0, with: handler) }
+        withExtendedLifetime(old) {}
+        file.attach { handler(.failed(DefaultsError($0))) }
     }
 
-    package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+    package func follow(_ key: String?, isOn: Bool) {
+        guard key == nil else { return }
+        guard isOn else { return file.watch(nil) }
+        let handler = handler.withLock { $0 }
         // The generation tells which keys changed. If all of them counted as changed, each change
         // of another process would make the suite read everything that is observed.
-        guard let onChange else { return file.watch(nil) }
-        file.watch { _ in onChange([]) }
+        file.watch { _ in handler(.changed(keys: [])) }
+    }
+
+    /// Whether the name refers to the file that readers use, and not to a file with which another
+    /// program has replaced it.
+    var isInPlace: Bool { file.isInPlace }
+
+    /// Returns the stored bytes, even if they are not a value that this version can read.
+    func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
+        try bytes(forKey: key).map { Array($0) }
     }
 
     private func translating<Result>(
         _ body: () throws(SettingsFileError) -> Result
     ) throws(DefaultsError) -> Result {
         do throws(SettingsFileError) { return try body() } catch { throw DefaultsError(error) }
-    }
-}
-
-extension FileBackend: SettingsFileBackend {
-    package func beginWriteReturningGeneration(until deadline: MonotonicTime?) throws(DefaultsError) -> UInt64? {
-        try translating { () throws(SettingsFileError) in try file.beginWrite(until: deadline) }
-    }
-
-    package var isInPlace: Bool { file.isInPlace }
-
-    package func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
-        try bytes(forKey: key).map { Array($0) }
     }
 }
 

@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// Stores settings in memory, for tests, previews, and settings that should not be saved.
-package final class MemoryBackend: SystemBackend {
+package final class MemoryBackend: StoredValueBackend {
     private let contents: Locked<[ByteString: StoredValue]>
 
     /// Creates a backend with the given values.
@@ -15,10 +15,6 @@ package final class MemoryBackend: SystemBackend {
     package func storedValue(forKey key: String) -> StoredValue? { contents.withLock { $0[ByteString(key)] } }
 
     package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
-
-    package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        try commit(edits.map { Edit($0.key, tree: $0.value) })
-    }
 
     package func commit(_ edits: [Edit]) throws(DefaultsError) {
         for edit in edits { try edit.checkKey() }

@@ -15,9 +15,10 @@ extension DefaultsSuite {
     /// `UserDefaults`, which writes key by key, it holds for this process: other processes can see
     /// or store a part of the changes, and write in between.
     ///
-    /// - Parameter body: Edits the contents. It runs once; if it throws, nothing is written. Keep
-    ///   it short, because other writers wait. Reading the suite inside it is safe. Writing the
-    ///   suite inside it is an error.
+    /// - Parameter body: Edits the contents. If it throws, nothing is written. It may run again on
+    ///   a backend whose reads may lag; what the last run makes is stored once. Keep it short,
+    ///   because other writers wait. Reading the suite inside it is safe. Writing the suite inside
+    ///   it is an error.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``. Then nothing is written.
     @discardableResult
@@ -34,7 +35,8 @@ extension DefaultsSuite {
             defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
             (result, edits, copies) = try editsMade(to: base, by: body)
         }
-        if !edits.isEmpty { try core.commit(edits) }
+        let reads = core.traits.readsMayLag ? base.keysRead : []
+        if edits.isEmpty { try core.commitNothing(reading: reads) } else { try core.commit(edits, reading: reads) }
         base.reportFaults(in: core, except: copies.map { $0.key.map(withoutPrefix) })
         for error in copies { core.report(error) }
         return result

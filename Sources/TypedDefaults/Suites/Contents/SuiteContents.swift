@@ -240,6 +240,8 @@ extension SuiteContents {
             var read: [ByteString: (types: Set<ObjectIdentifier>, isWhole: Bool)] = [:]
             /// Why the backend itself cannot read values.
             var unknown: [ByteString: DefaultsError] = [:]
+            /// The whole keys that were read from a suite whose reads may lag; `nil` if all were.
+            var keysRead: [String]? = []
         }
         private let state: Locked<State>
         /// The prefix of the scope from which the values are; `""` if there is none.
@@ -269,8 +271,9 @@ extension SuiteContents {
             case .values(let values): return values[ByteString(name)]
             case .suite(let suite):
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
+                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
                 do throws(DefaultsError) {
-                    if !includesFallback, backend.hasFallbackValues, try !backend.isStored(key) { return nil }
+                    if !includesFallback, suite.core.traits.hasFallbackValues, try !backend.isStored(key) { return nil }
                     return try backend.value(forKey: key)
                 } catch {
                     if error.kind == .unreadable {
@@ -287,6 +290,7 @@ extension SuiteContents {
             switch state.withLock({ $0.source }) {
             case .values(let values): return values
             case .suite(let suite):
+                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead = nil } }
                 do throws(DefaultsError) {
                     let (values, unknown) = try suite.values()
                     state.withLock { $0.unknown.merge(unknown) { $1 } }
@@ -314,7 +318,7 @@ extension SuiteContents {
             guard case .suite(let suite) = state.withLock({ $0.source }) else {
                 return SetAside.copyKeys(of: name, keyLimit: SettingsFile.keyLimit)
             }
-            let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.backend.keyLimit)
+            let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.traits.keyLimit)
             return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
         }
 
@@ -405,6 +409,7 @@ extension SuiteContents {
         private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }
 
         var failure: DefaultsError? { state.withLock { $0.failure } }
+        var keysRead: [String]? { state.withLock { $0.keysRead } }
         var unknown: [ByteString: DefaultsError] { state.withLock { $0.unknown } }
     }
 }

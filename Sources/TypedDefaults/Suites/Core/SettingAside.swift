@@ -34,7 +34,7 @@ extension SuiteCore {
     ///
     /// - Parameter error: Why it cannot be read; afterward it names the copy.
     func setAside(_ value: Edit.Action, of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
-        let (first, latest) = SetAside.copyKeys(of: key, keyLimit: backend.keyLimit)
+        let (first, latest) = SetAside.copyKeys(of: key, keyLimit: traits.keyLimit)
         let copy = Edit(try isFree(first, for: value) ? first : latest, value)
         SetAside.note(copy.key, in: &error)
         return copy

@@ -19,7 +19,8 @@ import SettingsFile
 ///
 /// Call ``DefaultsSuite/migrate(_:)`` at launch, before the first use of the settings. The suite
 /// records the names of the steps that it has made under the key `TypedDefaults-migrations`, so
-/// each step runs once. Never rename, remove or reorder a step that was released; add a new one.
+/// the edits of each step are stored once. Never rename, remove or reorder a step that was
+/// released; add a new one.
 ///
 /// For a renamed key, a step calls ``SuiteContents/rename(_:to:)``.
 ///
@@ -52,9 +53,10 @@ public struct DefaultsMigrator: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, which must be unique and must never change.
-    ///   - body: Edits the settings. If it throws, no step that is due with it is stored. Over
-    ///     `UserDefaults` and iCloud a step can run again after a crash, so write it in such a way
-    ///     that a second run changes nothing more.
+    ///   - body: Edits the settings. If it throws, no step that is due with it is stored. It may
+    ///     run again on a backend whose reads may lag. Over `UserDefaults` and iCloud a step can
+    ///     run again after a crash, so write it in such a way that a second run changes nothing
+    ///     more.
     public mutating func register(
         _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
     ) {

@@ -124,6 +124,9 @@ private struct Transfer {
         var plan = try write { () throws(DefaultsError) in
             var plan = isMove ? try makePlan() : try source.asOfOneMoment { () throws(DefaultsError) in try makePlan() }
             guard try !isOnePlace(plan) else { return Plan() }
+            if isMove, !isWithinOneSuite {
+                try source.core.commitNothing(reading: plan.moved.map { source.withPrefix($0.name) })
+            }
             try store(&plan)
             return plan
         }
@@ -131,6 +134,7 @@ private struct Transfer {
         // Nothing is removed that a power failure could take from the destination.
         try destination.core.synchronize()
         try write { () throws(DefaultsError) in
+            try destination.core.commitNothing(reading: keysRead(plan))
             // An opposite move may have removed what is in the destination.
             for (name, value, _) in plan.moved {
                 let (own, other) = (try source.stored(name), try destination.stored(name))
@@ -148,7 +152,7 @@ private struct Transfer {
     private func write<Result>(_ body: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
         guard isMove, !isWithinOneSuite else { return try destination.core.write(body) }
         let cores = [source.core, destination.core].sorted {
-            ($0.backend.location ?? "", ObjectIdentifier($0)) < ($1.backend.location ?? "", ObjectIdentifier($1))
+            ($0.traits.location ?? "", ObjectIdentifier($0)) < ($1.traits.location ?? "", ObjectIdentifier($1))
         }
         return try cores[0].write { () throws(DefaultsError) in try cores[1].write(body) }
     }
@@ -194,8 +198,9 @@ private struct Transfer {
                 Edit(destination.withPrefix($0.name), tree: $0.value)
             }
             if isMove, isWithinOneSuite { edits += removals(plan) }
-            guard !edits.isEmpty else { return }
-            do throws(DefaultsError) { return try destination.core.commit(edits) } catch {
+            let reads = keysRead(plan)
+            guard !edits.isEmpty else { return try destination.core.commitNothing(reading: reads) }
+            do throws(DefaultsError) { return try destination.core.commit(edits, reading: reads) } catch {
                 guard [.refused, .managed].contains(error.kind), let key = error.key,
                     let refused = plan.moved.first(where: { destination.withPrefix($0.name).hasSameBytes(as: key) })
                 else { throw error }
@@ -205,6 +210,12 @@ private struct Transfer {
                 plan.moved.removeAll { $0.name.hasSameBytes(as: refused.name) }
             }
         }
+    }
+
+    /// The keys in the suite of the destination that the plan depends on.
+    private func keysRead(_ plan: Plan) -> [String] {
+        let names = plan.moved.map(\.name) + plan.kept
+        return names.map(destination.withPrefix) + (isWithinOneSuite ? names.map(source.withPrefix) : [])
     }
 
     /// The edits that remove from the source what was moved.
@@ -259,7 +270,7 @@ extension DefaultsSuite {
     func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
         let key = withPrefix(name)
         do throws(DefaultsError) {
-            if core.backend.hasFallbackValues, try !core.backend.isStored(key) { return nil }
+            if core.traits.hasFallbackValues, try !core.backend.isStored(key) { return nil }
             return try core.backend.value(forKey: key).map(Result.success)
         } catch {
             guard error.kind == .unreadable else { throw error }

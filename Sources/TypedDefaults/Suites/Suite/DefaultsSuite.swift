@@ -23,11 +23,12 @@ public struct DefaultsSuite: Sendable {
     let scope: Scope?
 
     /// Creates a suite on a backend. Suites on the same backend share everything.
-    public init(backend: some DefaultsBackend) {
-        self.init(
-            core: SuiteCore.shared(id: CoreID(backend)) {
-                backend as? any SystemBackend ?? ForeignBackend(backend)
-            })
+    ///
+    /// - Parameters:
+    ///   - backend: The backend.
+    ///   - layers: The first ``layers``, unless there is a suite on the backend already.
+    public init(backend: some DefaultsBackend, layers: [Layer] = [.stored]) {
+        self.init(core: SuiteCore.shared(id: CoreID(backend), layers: layers) { backend })
     }
 
     init(core: SuiteCore, scope: Scope? = nil) { (self.core, self.scope) = (core, scope) }
@@ -50,7 +51,7 @@ public struct DefaultsSuite: Sendable {
     }
 
     /// Where the suite is stored, for messages; `nil` for a place without a name, such as memory.
-    public var location: String? { currentCore.backend.location }
+    public var location: String? { currentCore.traits.location }
 
     /// Returns once all changes so far survive a power failure, as far as the backend can guarantee
     /// that.
@@ -90,6 +91,8 @@ extension DefaultsSuite {
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
             return stored
+        } reading: {
+            names.map(\.string)
         }
     }
 
@@ -101,16 +104,21 @@ extension DefaultsSuite {
         let suite = current
         suite.core.removing { core throws(DefaultsError) in
             try suite.keysInScope().filter { !core.backend.isManaged($0) }
+        } reading: {
+            nil
         }
     }
 }
 
 extension SuiteCore {
-    fileprivate func removing(_ keys: (SuiteCore) throws(DefaultsError) -> [String]) {
+    /// - Parameter reads: Returns the keys that the choice depends on; `nil` for all keys.
+    fileprivate func removing(
+        _ keys: (SuiteCore) throws(DefaultsError) -> [String], reading reads: () -> [String]?
+    ) {
         do throws(DefaultsError) {
             try write { () throws(DefaultsError) in
                 let edits = try keys(self).map { Edit($0, .remove) }
-                if !edits.isEmpty { try commit(edits) }
+                if edits.isEmpty { try commitNothing(reading: reads()) } else { try commit(edits, reading: reads()) }
             }
         } catch {
             report(error)

@@ -8,16 +8,17 @@ import Testing
 /// process, because the stub's state applies to the whole process.
 struct BackgroundTimeTests {
     /// A backend that is flushed shortly after a change.
-    private final class Backend: SystemBackend {
+    private final class Backend: DefaultsBackend {
         let contents = Guarded<[String: PropertyList]>([:])
         let flush: @Sendable () -> Void
         init(_ flush: @escaping @Sendable () -> Void) { self.flush = flush }
         func value(forKey key: String) -> PropertyList? { contents.now[key] }
         func keys() -> [String] { Array(contents.now.keys) }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) {
-            contents.withLock { contents in for edit in edits { contents[edit.key] = edit.value } }
+        func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
+            contents.withLock { contents in for edit in commit.edits { contents[edit.key] = edit.value } }
+            return .committed()
         }
-        var synchronizationDelay: Duration? { .milliseconds(1) }
+        let traits = BackendTraits(synchronizationDelay: .milliseconds(1))
         func synchronize() { flush() }
     }
 

@@ -160,8 +160,8 @@ struct UserDefaultsChangesTests {
                 let backend = UserDefaultsBackend(defaults, suiteName: name)
                 let keys = (0..<20).map { "camera.\($0)" }
                 let reported = Guarded<[[String]?]>([])
-                backend.watch { keys in reported.withLock { $0.append(keys) } }
-                for key in keys { backend.follow(key, true) }
+                backend.attach { if case .changed(let keys) = $0 { reported.withLock { $0.append(keys) } } }
+                for key in keys { backend.follow(key, isOn: true) }
                 #expect(reported.now == [])
                 // Change another key and another domain, such as that of a web view.
                 defaults.set(1, forKey: "another")
@@ -180,13 +180,13 @@ struct UserDefaultsChangesTests {
                 #expect(reported.now.count == 3)
 
                 // Following no key ends the notification observer.
-                for key in keys { backend.follow(key, false) }
+                for key in keys { backend.follow(key, isOn: false) }
                 defaults.set(2, forKey: "camera.7")
                 #expect(reported.now.count == 3)
-                backend.follow("camera.7", true)
+                backend.follow("camera.7", isOn: true)
                 defaults.set(3, forKey: "camera.7")
                 #expect(reported.now.count == 4)
-                backend.follow("camera.7", false)
+                backend.follow("camera.7", isOn: false)
                 UserDefaults.standard.removeObject(forKey: "another")
             }
         }
@@ -199,12 +199,12 @@ struct UserDefaultsChangesTests {
                 nonisolated(unsafe) let defaults = defaults
                 let backend = UserDefaultsBackend(defaults, suiteName: name)
                 let reported = Guarded(Set<String>())
-                backend.watch { keys in reported.withLock { $0.formUnion(keys ?? []) } }
+                backend.attach { if case .changed(let keys) = $0 { reported.withLock { $0.formUnion(keys ?? []) } } }
                 onThreads(4) { index in
                     for round in 0..<200 {
-                        backend.follow("a.\(index)", true)
+                        backend.follow("a.\(index)", isOn: true)
                         defaults.set(round, forKey: "a.\(index)")
-                        if round < 199 { backend.follow("a.\(index)", false) }
+                        if round < 199 { backend.follow("a.\(index)", isOn: false) }
                     }
                 }
                 // There is still one observer for all of these keys.
@@ -251,12 +251,15 @@ struct UserDefaultsChangesTests {
 
     /// A naive adapter: a generation promises that a value is valid until the generation changes,
     /// and this one never does.
-    private final class CachingBackend: SystemBackend {
+    private final class CachingBackend: DefaultsBackend {
         private let defaults: UserDefaultsBackend
         init(_ defaults: UserDefaults) { self.defaults = UserDefaultsBackend(defaults) }
         func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try defaults.value(forKey: key) }
         func keys() throws(DefaultsError) -> [String] { try defaults.keys() }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) { try defaults.commit(edits) }
+        func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+            _ = try defaults.commit(commit)
+            return .committed(generation: 0)
+        }
         var generation: UInt64? { 0 }
     }
 
@@ -328,8 +331,8 @@ struct UserDefaultsChangesTests {
                 }
             }
             for key in keys { defaults.addObserver(observer, forKeyPath: key, options: [], context: nil) }
-            try backend.commit([("a", 1), ("b", 1)])
-            try backend.commit([("a", 2), ("b", nil)])
+            _ = try backend.commit(BackendCommit([("a", 1), ("b", 1)]))
+            _ = try backend.commit(BackendCommit([("a", 2), ("b", nil)]))
             #expect(seen.now == [[1, 1], [1, 1], [2, nil], [2, nil]])
             for key in keys { defaults.removeObserver(observer, forKeyPath: key, context: nil) }
         }

@@ -152,7 +152,10 @@ struct UserDefaultsValuesTests {
             #expect((named.get() ?? nil) == 7)
 
             // The stored value can only be found with the name of the suite.
-            let unnamed = UserDefault(number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults))).store
+            let layers = UserDefaultsBackend.layers(of: defaults)
+            let unnamed = UserDefault(
+                number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults), layers: layers)
+            ).store
             #expect((unnamed.get() ?? nil) == 7)
             #expect(fails(with: .unavailable) { try unnamed.updateStored { $0 = 1 } })
             #expect(fails(with: .unavailable) { try unnamed.save(1) })

@@ -12,17 +12,18 @@ public nonisolated final class JSONFileBackend: DefaultsBackend {
 
     public func keys() throws(DefaultsError) -> [String] { try contents().keys }
 
-    public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+    public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
         lock.lock()
         defer { lock.unlock() }
         var contents = try contents()
-        for edit in edits { contents[edit.key] = edit.value }
+        for edit in commit.edits { contents[edit.key] = edit.value }
         do { try contents.json().write(to: file, options: .atomic) } catch {
             throw DefaultsError(.unavailable, reason: "the file cannot be written")
         }
+        return .committed()
     }
 
-    public var location: String? { file.path }
+    public var traits: BackendTraits { BackendTraits(location: file.path) }
 
     private func contents() throws(DefaultsError) -> SuiteContents {
         guard FileManager.default.fileExists(atPath: file.path) else { return [:] }

@@ -74,8 +74,7 @@ struct FileBackendTests: SettingsFileTests {
                         // A small limit, so that the file is compacted every few rounds, and
                         // ThreadSanitizer has less memory to clear for each mapping.
                         FileBackend(
-                            path: file.path, durability: durability, timeout: .seconds(60), sizeLimit: 64 << 10),
-                        timeout: .seconds(60)))
+                            path: file.path, durability: durability, timeout: .seconds(60), sizeLimit: 64 << 10)))
                 let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                 for round in 0..<rounds {
                     do {

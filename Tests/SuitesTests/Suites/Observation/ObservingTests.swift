@@ -495,8 +495,9 @@ struct ObservingTests {
         }
         func keys() -> [String] { values.withLock { Array($0.keys) } }
         func endWrite() { run(afterWrite) }
-        func commit(_ edits: [(key: String, value: PropertyList?)]) {
-            values.withLock { values in for edit in edits { values[edit.key] = edit.value } }
+        func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
+            values.withLock { values in for edit in commit.edits { values[edit.key] = edit.value } }
+            return .committed()
         }
     }
 

@@ -3,29 +3,26 @@ public import TypedDefaults
 /// A backend that passes each call to another one, after a hook that can note it, delay it or
 /// refuse it.
 ///
-/// The backends for tests are decorators. Conform to this protocol to write your own:
+/// The backends for tests conform to this protocol, and so can yours:
 ///
 /// ```swift
-/// final class ReadOnlyBackend: BackendDecorator {
+/// final class BusyBackend: BackendInterceptor {
 ///     let base: any DefaultsBackend
 ///     init(_ base: any DefaultsBackend) { self.base = base }
 ///     func willMake(_ call: BackendCall) throws(DefaultsError) {
-///         if call.name == .commit { throw DefaultsError(.managed, reason: "read only") }
+///         if call.name == .beginWrite { throw DefaultsError(.timedOut, reason: "busy") }
 ///     }
 /// }
 /// ```
-public protocol BackendDecorator: DefaultsBackend {
-    /// The backend that is decorated.
-    var base: any DefaultsBackend { get }
-
-    /// Called before each call is passed to ``base``, on the same thread.
+public protocol BackendInterceptor: BackendDecorator {
+    /// Called before each call is passed to the base, on the same thread.
     ///
     /// - Throws: An error that the call throws instead. It is ignored in ``BackendCall/endWrite``
-    ///   and ``BackendCall/watch(isOn:)``, which cannot throw.
+    ///   and ``BackendCall/follow(key:isOn:)``, which cannot throw.
     func willMake(_ call: BackendCall) throws(DefaultsError)
 }
 
-extension BackendDecorator {
+extension BackendInterceptor {
     /// Reads from the base.
     public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
         try willMake(.value(key: key))
@@ -51,13 +48,10 @@ extension BackendDecorator {
     }
 
     /// Commits to the base.
-    public func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-        try willMake(.commit(Dictionary(edits.map { ($0.key, $0.value) }) { _, last in last }))
-        try base.commit(edits)
+    public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        try willMake(.commit(Dictionary(commit.edits.map { ($0.key, $0.value) }) { _, last in last }))
+        return try base.commit(commit)
     }
-
-    /// The generation of the base.
-    public var generation: UInt64? { base.generation }
 
     /// Returns the changes of the base.
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
@@ -71,19 +65,15 @@ extension BackendDecorator {
         try base.synchronize()
     }
 
-    /// Watches the base.
-    public func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
-        do throws(DefaultsError) { try willMake(.watch(isOn: onChange != nil)) } catch {}
-        base.watch(onChange)
+    /// Follows the base.
+    public func follow(_ key: String?, isOn: Bool) {
+        do throws(DefaultsError) { try willMake(.follow(key: key, isOn: isOn)) } catch {}
+        base.follow(key, isOn: isOn)
     }
-
-    /// The location of the base.
-    public var location: String? { base.location }
 }
 
 /// A backend in memory without a generation, so that each read of a setting is a call.
 final class UncachedMemoryBackend: BackendDecorator {
     let base: any DefaultsBackend = MemoryBackend()
-    func willMake(_ call: BackendCall) {}
     var generation: UInt64? { nil }
 }

@@ -1,0 +1,32 @@
+/// What a suite stores in a backend at once, and what that depends on.
+public struct BackendCommit: Sendable {
+    /// The keys with their new values. A `nil` value removes the key, and no key occurs twice.
+    ///
+    /// A commit without edits asks whether ``reads`` are unchanged.
+    public let edits: [(key: String, value: PropertyList?)]
+    /// The keys that were read since ``DefaultsBackend/beginWrite()``, besides those of the edits,
+    /// on which every commit depends; `nil` for all keys.
+    ///
+    /// Empty unless ``BackendTraits/readsMayLag`` is true.
+    public let reads: [String]?
+
+    /// Creates a commit.
+    public init(_ edits: [(key: String, value: PropertyList?)], reads: [String]? = []) {
+        (self.edits, self.reads) = (edits, reads)
+    }
+
+    /// What became of a commit that did not fail.
+    public enum Outcome: Sendable, Equatable {
+        /// All edits are stored.
+        ///
+        /// With the ``DefaultsBackend/generation`` from before the commit, or any other at which
+        /// the edits were the newest values of their keys: a change by other code after the commit
+        /// leads to another generation. `nil` if the backend has none.
+        case committed(generation: UInt64? = nil)
+        /// Another writer has changed what the commit depends on since
+        /// ``DefaultsBackend/beginWrite()``, and nothing is stored.
+        ///
+        /// The suite begins the write again, so return this once a read returns the newer value.
+        case changedMeanwhile
+    }
+}

@@ -1,0 +1,124 @@
+import SettingsFile
+public import TypedDefaults
+
+/// A backend in memory that other machines write, too, and whose reads lag behind them.
+///
+/// ```swift
+/// let backend = LaggingBackend(["launchCount": 5])
+/// let (here, there) = (DefaultsSuite(backend: backend), DefaultsSuite(backend: backend.peer()))
+/// there[.launchCount] = 7
+/// #expect(here[.launchCount] == 5)
+/// backend.catchUp()
+/// #expect(here[.launchCount] == 7)
+/// ```
+///
+/// Each backend reads a copy of the place as of some moment. ``catchUp()``, a commit of its own and
+/// a refused commit bring it up to date. A commit is refused if another machine has changed what it
+/// depends on since the write began, so no update is lost.
+public final class LaggingBackend: DefaultsBackend {
+    private typealias Author = ObjectIdentifier
+
+    /// What all machines share.
+    private struct Place {
+        var contents: [ByteString: PropertyList] = [:]
+        /// Who has changed what, oldest first. The number of a commit is its index and 1.
+        var commits: [(author: Author, keys: [String])] = []
+
+        /// Returns the keys that were changed by commits with these numbers.
+        func keys(changedIn numbers: Range<Int>, except author: Author? = nil) -> [String] {
+            commits[numbers].flatMap { $0.author == author ? [] : $0.keys }
+        }
+    }
+
+    /// What this machine has seen.
+    private struct Copy {
+        var contents: [ByteString: PropertyList]
+        /// The number of commits.
+        var count: Int
+        /// The number of commits when the current write began.
+        var countAtBegin = 0
+        var handler: (@Sendable (BackendEvent) -> Void)?
+    }
+
+    private let place: Locked<Place>
+    private let copy: Locked<Copy>
+
+    /// Creates a backend on a place of its own that starts with the given contents.
+    public convenience init(_ contents: SuiteContents = [:]) {
+        let pairs = contents.map { (ByteString($0.key), $0.value) }
+        self.init(Locked(Place(contents: Dictionary(uniqueKeysWithValues: pairs))))
+    }
+
+    private init(_ place: Locked<Place>) {
+        self.place = place
+        copy = Locked(place.withLock { Copy(contents: $0.contents, count: $0.commits.count) })
+    }
+
+    /// Returns the backend of another machine on the same place, which is up to date.
+    public func peer() -> LaggingBackend { LaggingBackend(place) }
+
+    /// Makes reads return what is stored now. Observers of the suite on this backend have received
+    /// the changes when this returns, unless another thread is writing to the suite.
+    public func catchUp() { catchUp(with: place.withLock { $0 }) }
+
+    private func catchUp(with place: Place) {
+        let (keys, handler) = copy.withLock { copy in
+            // Otherwise, another thread has brought it further.
+            guard place.commits.count > copy.count else { return ([String](), copy.handler) }
+            let keys = place.keys(changedIn: copy.count..<place.commits.count, except: Author(self))
+            (copy.contents, copy.count) = (place.contents, place.commits.count)
+            return (keys, copy.handler)
+        }
+        if !keys.isEmpty { handler?(.changed(keys: keys)) }
+    }
+
+    /// Reads the copy.
+    public func value(forKey key: String) -> PropertyList? { copy.withLock { $0.contents[ByteString(key)] } }
+
+    /// Returns the keys of the copy.
+    public func keys() -> [String] { copy.withLock { $0.contents.keys.map(\.string) } }
+
+    /// Notes what this machine has seen.
+    public func beginWrite() { copy.withLock { $0.countAtBegin = $0.count } }
+
+    /// Stores the edits unless what the commit depends on has changed since the write began.
+    public func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
+        let (generation, begin) = (generation, copy.withLock { $0.countAtBegin })
+        let (place, isStored) = place.withLock { place in
+            let changed = Set(place.keys(changedIn: begin..<place.commits.count).map(ByteString.init))
+            let reads = commit.reads.map { Set(($0 + commit.edits.map(\.key)).map(ByteString.init)) }
+            guard reads.map({ changed.isDisjoint(with: $0) }) ?? changed.isEmpty else { return (place, false) }
+            for (key, value) in commit.edits { place.contents[ByteString(key)] = value }
+            if !commit.edits.isEmpty { place.commits.append((Author(self), commit.edits.map(\.key))) }
+            return (place, true)
+        }
+        catchUp(with: place)
+        return isStored ? .committed(generation: generation) : .changedMeanwhile
+    }
+
+    /// The number of the last commit of another machine that this one has seen, and 1.
+    public var generation: UInt64? {
+        let (count, author) = (copy.withLock { $0.count }, Author(self))
+        return place.withLock { place in
+            UInt64(1 + (place.commits[..<count].lastIndex { $0.author != author }.map { $0 + 1 } ?? 0))
+        }
+    }
+
+    /// Returns the keys that other machines have changed.
+    public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
+        let (count, author) = (copy.withLock { $0.count }, Author(self))
+        let keys = place.withLock { place in
+            place.keys(changedIn: min(count, max(0, Int(generation) - 1))..<count, except: author)
+        }
+        return (keys, self.generation!)
+    }
+
+    /// Takes the closure that receives the changes of other machines.
+    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        let old = copy.withLock { exchange(&$0.handler, with: handler) }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Reads may lag.
+    public let traits = BackendTraits(readsMayLag: true)
+}

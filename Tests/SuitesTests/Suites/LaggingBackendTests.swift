@@ -1,0 +1,282 @@
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+extension DefaultKey<Int> {
+    fileprivate static let number = DefaultKey("number", default: 0)
+}
+
+/// Tests suites on a place that other machines write, where reads lag behind.
+struct LaggingBackendTests {
+    /// A backend that does not ask for the validation of a write that changes nothing.
+    private final class UnvalidatedBackend: BackendDecorator {
+        let base: any DefaultsBackend
+        init(_ base: any DefaultsBackend) { self.base = base }
+        var traits: BackendTraits {
+            var traits = base.traits
+            traits.readsMayLag = false
+            return traits
+        }
+    }
+
+    /// A backend on which something happens after each commit, before it returns.
+    private final class CommitHook: BackendDecorator {
+        let base: any DefaultsBackend
+        private let afterCommit: @Sendable (BackendCommit.Outcome) throws(DefaultsError) -> BackendCommit.Outcome
+        let traits: BackendTraits
+
+        init(
+            _ base: any DefaultsBackend, writeTimeout: Duration = .seconds(2),
+            afterCommit: @escaping @Sendable (BackendCommit.Outcome) throws(DefaultsError) -> BackendCommit.Outcome
+        ) {
+            (self.base, self.afterCommit) = (base, afterCommit)
+            var traits = base.traits
+            traits.writeTimeout = writeTimeout
+            self.traits = traits
+        }
+
+        func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+            try afterCommit(try base.commit(commit))
+        }
+    }
+
+    private let backend = LaggingBackend(["number": 5])
+    private let here: DefaultsSuite
+    private let there: DefaultsSuite
+
+    init() {
+        here = DefaultsSuite(backend: backend)
+        there = DefaultsSuite(backend: backend.peer())
+    }
+
+    private var stored: SuiteContents { get throws { try DefaultsSuite(backend: backend.peer()).contents() } }
+
+    // Law 6: what an update makes is stored exactly once.
+
+    @Test(arguments: [true, false], [true, false])
+    func anUpdateIsNotLostBehindAnEqualValue(isValidated: Bool, isOfSuite: Bool) throws {
+        let base: any DefaultsBackend = isValidated ? backend : UnvalidatedBackend(backend)
+        let here = DefaultsSuite(backend: base)
+        var bodies = 0
+        func increment(_ number: inout Int) throws {
+            bodies += 1
+            number += 1
+            guard bodies == 1 else { return }
+            // Another machine makes the same value of the same old one.
+            try there.update(.number) { $0 += 1 }
+            backend.catchUp()
+        }
+        if isOfSuite { try here.update { try increment(&$0[.number]) } } else { try here.update(.number, increment) }
+        #expect(bodies == (isValidated ? 2 : 1))
+        #expect(try stored[.number] == (isValidated ? 7 : 6))
+    }
+
+    @Test(arguments: [true, false]) func anEqualValueIsStoredOverAnotherOne(isValidated: Bool) throws {
+        let base: any DefaultsBackend = isValidated ? backend : UnvalidatedBackend(backend)
+        let here = DefaultsSuite(backend: base)
+        #expect(here[.number] == 5)
+        there[.number] = 6
+        here[.number] = 5
+        #expect(try stored[.number] == (isValidated ? 5 : 6))
+    }
+
+    @Test func whatThisMachineHasNotSeenIsRemoved() throws {
+        backend.catchUp()
+        there[DefaultKey("other", default: 0)] = 6
+        here.remove(["other"])
+        #expect(try stored.keys == ["number"])
+        there[DefaultKey("other", default: 0)] = 6
+        here.removeAll()
+        #expect(try stored.isEmpty)
+    }
+
+    @Test func aWriteThatDependsOnNothingNewRunsOnce() throws {
+        there[DefaultKey("other", default: 0)] = 6
+        var bodies = 0
+        try here.update { contents in
+            bodies += 1
+            contents[.number] += 1
+        }
+        #expect(bodies == 1)
+        #expect(try stored == ["number": 6, "other": 6])
+    }
+
+    @Test func updatesOfManyMachinesAreCountedOnce() throws {
+        onThreads(4) { index in
+            let suite = DefaultsSuite(backend: backend.peer())
+            for round in 0..<50 {
+                do {
+                    if (index + round).isMultiple(of: 2) {
+                        try suite.update(.number) { $0 += 1 }
+                    } else {
+                        try suite.update { $0[.number] += 1 }
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        #expect(try stored[.number] == 205)
+    }
+
+    @Test func aWriteThatIsAlwaysTooSlowTimesOut() throws {
+        let slow = CommitHook(backend, writeTimeout: .milliseconds(20)) { _ in .changedMeanwhile }
+        let suite = DefaultsSuite(backend: slow)
+        var bodies = 0
+        let error = #expect(throws: DefaultsError.self) {
+            try suite.update(.number) { number in
+                bodies += 1
+                number += 1
+            }
+        }
+        #expect(error?.kind == .timedOut)
+        #expect(error?.key == "number")
+        #expect(bodies > 1)
+    }
+
+    @Test func anErrorOfTheBodyEndsTheUpdate() throws {
+        struct Stop: Error {}
+        var bodies = 0
+        #expect(throws: Stop.self) {
+            try here.update(.number) { number in
+                bodies += 1
+                if bodies == 2 { throw Stop() }
+                there[.number] = 9
+                number = 10
+            }
+        }
+        #expect(try stored[.number] == 9)
+        try here.update(.number) { $0 += 1 }
+        #expect(try stored[.number] == 10)
+    }
+
+    // Other writes begin again as well.
+
+    @Test func aValueThatCanBeReadMeanwhileIsNotSetAside() throws {
+        let backend = LaggingBackend(["number": "five"])
+        let (here, there) = (DefaultsSuite(backend: backend), DefaultsSuite(backend: backend.peer()))
+        let failures = Failures(of: here)
+        try there.update { $0["number"] = 6 }
+        here[.number] = 7
+        #expect(try DefaultsSuite(backend: backend.peer()).contents() == ["number": 7])
+        #expect(failures.kinds == [])
+    }
+
+    @Test func aStepOfAMigrationIsStoredOnce() throws {
+        var migrator = DefaultsMigrator()
+        migrator.register("double it") { $0[.number] *= 2 }
+        #expect(try there.migrate(migrator) == ["double it"])
+        #expect(try here.migrate(migrator) == [])
+        #expect(try stored[.number] == 10)
+    }
+
+    @Test func theNewestValueIsMoved() throws {
+        let target = DefaultsSuite(backend: LaggingBackend())
+        there[.number] = 6
+        #expect(try here.move(.all, to: target).moved == ["number"])
+        #expect(target[.number] == 6)
+        #expect(try stored.isEmpty)
+    }
+
+    @Test func whatTheDestinationHasMeanwhileIsKept() throws {
+        let destination = LaggingBackend()
+        let (target, other) = (DefaultsSuite(backend: destination), DefaultsSuite(backend: destination.peer()))
+        other[.number] = 1
+        #expect(try here.move(.all, to: target).kept == ["number"])
+        #expect(target[.number] == 1)
+        #expect(try stored[.number] == 5)
+    }
+
+    // What is read.
+
+    @Test func aChangeDuringACommitIsSeen() {
+        let (there, backend) = (there, backend)
+        let hook = CommitHook(backend) { outcome in
+            there[.number] = 9
+            backend.catchUp()
+            return outcome
+        }
+        let suite = DefaultsSuite(backend: hook)
+        suite[.number] = 6
+        #expect(suite[.number] == 9)
+    }
+
+    @Test func observersHearOtherMachines() throws {
+        let heard = Guarded<[DefaultChange<Int>]>([])
+        let token = here.observe(.number) { change in heard.withLock { $0.append(change) } }
+        there[.number] = 6
+        backend.catchUp()
+        there[.number] = 7
+        // Refused at first, because it depends on what the other machine has changed.
+        try here.update(.number) { $0 += 1 }
+        let changes = heard.withLock { $0 }
+        #expect(changes.map(\.newValue) == [6, 7, 8])
+        #expect(changes.map(\.origin) == [.external, .external, .local])
+        token.cancel()
+    }
+}
+
+/// Tests what a backend tells its suite.
+struct BackendEventTests {
+    private final class TellingBackend: BackendDecorator {
+        let base: any DefaultsBackend = SharedBackend(["number": 5])
+        let handler = Guarded<(@Sendable (BackendEvent) -> Void)?>(nil)
+        func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
+        func tell(_ event: BackendEvent) { handler.withLock { $0 }?(event) }
+    }
+
+    @Test func aFailureInTheBackgroundReachesTheHandler() {
+        let backend = TellingBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        backend.tell(.failed(DefaultsError(.nearlyFull, reason: "a test")))
+        #expect(failures.kinds == [.nearlyFull])
+    }
+
+    @Test func stalenessIsReportedOnceUntilTheValuesAreFresh() throws {
+        let backend = TellingBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let failures = Failures(of: suite)
+        let heard = Guarded<[Int?]>([])
+        let token = suite.observe(.number) { change in heard.withLock { $0.append(change.newValue) } }
+        for _ in 0..<2 { backend.tell(.stale(since: .now)) }
+        #expect(failures.kinds == [.unavailable])
+        try (backend.base as! SharedBackend).updateFromOutside { $0[.number] = 6 }
+        #expect(heard.withLock { $0 } == [])
+        backend.tell(.fresh)
+        #expect(heard.withLock { $0 } == [6])
+        backend.tell(.stale(since: .now))
+        #expect(failures.kinds == [.unavailable, .unavailable])
+        token.cancel()
+    }
+
+    /// A backend whose commits are stored, or not, without an answer.
+    private final class UncertainBackend: BackendDecorator {
+        let base: any DefaultsBackend = SharedBackend(["number": 5])
+        private let stores: Bool
+        init(stores: Bool) { self.stores = stores }
+        func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+            if stores { _ = try base.commit(commit) }
+            throw DefaultsError(.unknownOutcome, reason: "a test")
+        }
+    }
+
+    @Test(arguments: [true, false]) func anUnknownOutcomeIsOneOfTwo(stores: Bool) {
+        let suite = DefaultsSuite(backend: UncertainBackend(stores: stores))
+        let heard = Guarded<[Int?]>([])
+        let token = suite.observe(.number) { change in heard.withLock { $0.append(change.newValue) } }
+        var bodies = 0
+        let error = #expect(throws: DefaultsError.self) {
+            try suite.update(.number) { number in
+                bodies += 1
+                number = 6
+            }
+        }
+        #expect(error?.kind == .unknownOutcome)
+        #expect(bodies == 1)
+        #expect(suite[.number] == (stores ? 6 : 5))
+        #expect(heard.withLock { $0 } == (stores ? [6] : []))
+        token.cancel()
+    }
+}
