@@ -190,14 +190,14 @@ package final class RecursionCheckingLock: Sendable {
 package struct MonotonicTime: Sendable {
     private let nanoseconds: Int64
 
-    static var now: MonotonicTime {
+    package static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
     /// Adds at most 30 years.
-    static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+    package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (seconds, attoseconds) = min(duration, .seconds(1_000_000_000)).components
         return MonotonicTime(nanoseconds: time.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
@@ -214,7 +214,7 @@ package struct MonotonicTime: Sendable {
         #endif
     }
 
-    static func < (time: MonotonicTime, other: MonotonicTime) -> Bool { time.nanoseconds < other.nanoseconds }
+    package static func < (time: MonotonicTime, other: MonotonicTime) -> Bool { time.nanoseconds < other.nanoseconds }
 
     static func - (time: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
         MonotonicTime(nanoseconds: max(0, time.nanoseconds - other.nanoseconds))

@@ -2,15 +2,15 @@
 
 extension UserDefault: DiscreetlyDescribed {
     /// The type, the key and the suite, without the stored value.
-    public var description: String { "UserDefault<\(Value.self)>(\(name))" }
+    var summary: String { "UserDefault<\(Value.self)>(\(name))" }
 }
 
 extension StorableConfigBase.Stored: DiscreetlyDescribed {
     /// The type, the key and the suite, without the stored value.
-    public var description: String { "Stored<\(Value.self)>(\(name.map { "\($0)" } ?? "not bound yet"))" }
+    var summary: String { "Stored<\(Value.self)>(\(name.map { "\($0)" } ?? "not bound yet"))" }
 }
 
 extension DefaultKey: DiscreetlyDescribed {
     /// The type and the name, without the default value.
-    public var description: String { "DefaultKey<\(Value.self)>(“\(name)”)" }
+    var summary: String { "DefaultKey<\(Value.self)>(“\(name)”)" }
 }

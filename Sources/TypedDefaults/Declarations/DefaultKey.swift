@@ -58,12 +58,17 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     }
 }
 
-// One initializer for each kind of type. The one for `Codable` is preferred, because most types are
-// `Codable`. It uses the type's own conversion if the type is also `DefaultConvertible`.
+// Which initializer counts if several fit: see `UserDefault+Declaring`. The one for `Codable` uses
+// the type's own conversion if the type is also `DefaultConvertible`.
 extension DefaultKey {
-    /// Creates a key for a `Codable` value.
-    public init(_ name: String, default value: Value) where Value: Codable {
-        self.init(name, value, .codable(fallback: value))
+    /// Creates a key for a `Codable` value, which is stored in the given form.
+    public init(_ name: String, default value: Value, form: Form = .propertyList) where Value: Codable {
+        let conversion: Conversion<Value> =
+            switch form {
+            case .propertyList: .codable(fallback: value)
+            case .jsonData: .jsonData(fallback: value)
+            }
+        self.init(name, value, conversion)
     }
 
     /// Creates a key for a ``DefaultConvertible`` value.
@@ -80,8 +85,8 @@ extension DefaultKey {
 
     /// Creates a key for a value that is stored as its raw value.
     @_disfavoredOverload
-    public init(_ name: String, default value: Value)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+    public init<Raw: Codable & Sendable>(_ name: String, default value: Value)
+    where Value: RawRepresentable<Raw> {
         self.init(name, value, .rawValue)
     }
 
@@ -92,28 +97,11 @@ extension DefaultKey {
         self.init(name, value, Conversion<Wrapped>.rawValue.optional)
     }
 
-    /// Creates a key for a ``DefaultConvertible`` value that also has a raw value.
-    @_disfavoredOverload
-    public init(_ name: String, default value: Value)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(name, value, .convertible)
-    }
-
     /// Creates a key for an optional ``DefaultConvertible`` value that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(_ name: String, default value: Value = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
         self.init(name, value, Conversion<Wrapped>.convertible.optional)
-    }
-
-    /// Creates a key for a value that is stored in the given form.
-    public init(_ name: String, default value: Value, form: Form) where Value: Codable {
-        let conversion: Conversion<Value> =
-            switch form {
-            case .propertyList: .codable(fallback: value)
-            case .jsonData: .jsonData(fallback: value)
-            }
-        self.init(name, value, conversion)
     }
 
     /// Creates a key for an optional value with the default `nil`.

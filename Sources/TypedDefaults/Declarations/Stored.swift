@@ -127,7 +127,7 @@ extension StorableConfigBase.Stored: AnyStored {
     }
 }
 
-// One initializer for each other kind of type, as with `DefaultKey`.
+// One initializer for each other kind of type; see `UserDefault+Declaring`.
 extension StorableConfigBase.Stored {
     /// Creates a property of an optional `Codable` type.
     public init<Wrapped: Codable>(wrappedValue: Value = nil, _ key: String? = nil)
@@ -150,8 +150,8 @@ extension StorableConfigBase.Stored {
 
     /// Creates a property of a type that is stored as its raw value.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+    public init<Raw: Codable & Sendable>(wrappedValue: Value, _ key: String? = nil)
+    where Value: RawRepresentable<Raw> {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
@@ -159,13 +159,6 @@ extension StorableConfigBase.Stored {
     @_disfavoredOverload
     public init<Wrapped: RawRepresentable & Sendable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(key) { DefaultKey($0, default: wrappedValue) }
-    }
-
-    /// Creates a property of a ``DefaultConvertible`` type that also has a raw value.
-    @_disfavoredOverload
-    public init(wrappedValue: Value, _ key: String? = nil)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 

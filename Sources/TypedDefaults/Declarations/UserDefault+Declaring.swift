@@ -1,5 +1,8 @@
-// For each kind of type, as with `DefaultKey`, one initializer for the wrapper and one with
-// `default:`. The ones for `Codable` are preferred, because most types are `Codable`.
+// Swift has no constraint "Codable or DefaultConvertible or with a raw value", and no default value
+// of a parameter for optionals only. So each kind of type needs two initializers. If several fit,
+// the one for `Codable` counts, because it is not disfavored, then the one for
+// `DefaultConvertible`, because it is not generic. Only an optional of a type with both needs one
+// more.
 
 // As a wrapper: `@UserDefault("launchCount") var launchCount = 9`. An optional without an initial
 // value has the default `nil`.
@@ -37,8 +40,8 @@ extension UserDefault {
     /// Creates the setting for a property of a type with a raw value; its initial value is the
     /// default.
     @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
+    public init<Raw: Codable & Sendable>(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
+    where Value: RawRepresentable<Raw> {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
@@ -48,14 +51,6 @@ extension UserDefault {
     public init<Wrapped: RawRepresentable & Sendable>(
         wrappedValue: Value = nil, _ name: String, in suite: DefaultsSuite = .standard
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
-    }
-
-    /// Creates the setting for a property of a ``DefaultConvertible`` type that also has a raw
-    /// value; its initial value is the default.
-    @_disfavoredOverload
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
         self.init(DefaultKey(name, default: wrappedValue), in: suite)
     }
 
@@ -69,61 +64,31 @@ extension UserDefault {
     }
 }
 
-// As a static setting: `static let launchCount = UserDefault("launchCount", default: 9)`.
 extension UserDefault {
-    /// Creates a setting of a `Codable` type.
+    /// Creates a setting of a `Codable` type, such as a static one:
+    /// `static let launchCount = UserDefault("launchCount", default: 9)`.
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: Codable {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
     /// Creates a setting of a ``DefaultConvertible`` type.
+    ///
+    /// For an optional, give a key: `UserDefault(DefaultKey<Mode?>("mode", default: .fast))`.
     @_disfavoredOverload
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
     where Value: DefaultConvertible {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
-    /// Creates a setting of an optional of a ``DefaultConvertible`` type.
+    /// Creates a setting of a type with a raw value. For an optional, give a key.
     @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible>(
+    public init<Raw: Codable & Sendable>(
         _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped? {
+    ) where Value: RawRepresentable<Raw> {
         self.init(DefaultKey(name, default: defaultValue), in: suite)
     }
 
-    /// Creates a setting of a type with a raw value.
-    @_disfavoredOverload
-    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    /// Creates a setting of an optional of a type with a raw value.
-    @_disfavoredOverload
-    public init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    /// Creates a setting of a ``DefaultConvertible`` type that also has a raw value.
-    @_disfavoredOverload
-    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: DefaultConvertible & RawRepresentable, Value.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-
-    /// Creates a setting of an optional of a ``DefaultConvertible`` type that also has a raw value.
-    @_disfavoredOverload
-    public init<Wrapped: DefaultConvertible & RawRepresentable>(
-        _ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard
-    ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
-    }
-}
-
-extension UserDefault {
     /// Creates the setting for a property of a ``DefaultConfig``:
     /// `@UserDefault() var camera: CameraConfig`.
     ///
@@ -162,7 +127,7 @@ extension UserDefault {
     @available(
         *, unavailable,
         message:
-            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; for an optional that is not Codable write UserDefault(DefaultKey<Mode?>(\"mode\", default: .fast))"
     )
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")

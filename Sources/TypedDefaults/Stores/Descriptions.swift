@@ -2,31 +2,31 @@
 // are empty, so that `dump` shows no values either.
 
 extension Setting: DiscreetlyDescribed {
-    var description: String { "Setting<\(Value.self)>(\(name))" }
+    var summary: String { "Setting<\(Value.self)>(\(name))" }
 }
 
 extension PersistentStore: DiscreetlyDescribed {
     /// The type, the key and the suite, without the stored value.
-    public var description: String { "PersistentStore<\(Default.self)>(\(name))" }
+    var summary: String { "PersistentStore<\(Default.self)>(\(name))" }
 }
 
 extension InMemoryStore: DiscreetlyDescribed {
     /// The type, without the stored value.
-    public var description: String { "InMemoryStore<\(Default.self)>" }
+    var summary: String { "InMemoryStore<\(Default.self)>" }
 }
 
 extension AnyStore: DiscreetlyDescribed {
     /// The description of the underlying store; only the type of a store of your own.
-    public var description: String { "AnyStore(\(describe(base)))" }
+    var summary: String { "AnyStore(\(describe(base)))" }
 }
 
 extension MappedStore: DiscreetlyDescribed {
-    var description: String { "\(describe(base.base)).map(\(Part.self))" }
+    var summary: String { "\(describe(base.base)).map(\(Part.self))" }
 }
 
 extension DefaultChange: DiscreetlyDescribed {
     /// The type, the key, the suite, the kind and the origin of the change, without the values.
-    public var description: String {
+    var summary: String {
         let name = name.map { " of \($0)" } ?? ""
         return "DefaultChange<\(Value.self)>(\(kind)\(name) by \(origin))"
     }
@@ -34,12 +34,12 @@ extension DefaultChange: DiscreetlyDescribed {
 
 extension DefaultUpdates: DiscreetlyDescribed {
     /// The type, without the values.
-    public var description: String { "DefaultUpdates<\(Element.self)>" }
+    var summary: String { "DefaultUpdates<\(Element.self)>" }
 }
 
 extension DefaultUpdates.AsyncIterator: DiscreetlyDescribed {
     /// The type, without the values.
-    public var description: String { "DefaultUpdates<\(Element.self)>.AsyncIterator" }
+    var summary: String { "DefaultUpdates<\(Element.self)>.AsyncIterator" }
 }
 
 /// Returns the description of a store. A store from outside this library might include its value in

@@ -39,6 +39,4 @@ extension MappedStore: FailureReporting {
     func report(_ error: DefaultsError) { base.fail(with: error) }
     var storedKey: String? { base.key }
 }
-extension PersistentStore: FailureReporting {}
-extension InMemoryStore: FailureReporting {}
 extension AnyStore: FailureReporting {}

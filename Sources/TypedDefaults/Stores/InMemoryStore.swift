@@ -6,8 +6,8 @@
 ///
 /// Values are converted to property lists and back, as in a ``PersistentStore``, so a test finds a
 /// type that does not survive this. Two stores share nothing; copies of one store share its value.
-public struct InMemoryStore<Default: Sendable>: RecoveringStore {
-    private let setting: Setting<Default>
+public struct InMemoryStore<Default: Sendable>: SettingStore {
+    let setting: Setting<Default>
 
     /// Creates a store with an initial value; `nil` for an empty store.
     public init(_ initial: Default? = nil) where Default: DefaultConvertible {
@@ -29,33 +29,5 @@ public struct InMemoryStore<Default: Sendable>: RecoveringStore {
         }
     }
 
-    /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
-    public func get() -> Default? { setting.get() }
-    /// Stores a value. If that fails, the error is logged.
-    public func set(_ value: Default) { setting.set(value) }
-    /// Removes the stored value.
-    public func remove() { setting.remove() }
-    /// Returns the stored value; `nil` if it is missing.
-    public func load() throws -> Default? { try setting.load() }
-    /// Stores a value. If this throws, the old value stays.
-    public func save(_ value: Default) throws { try setting.save(value) }
-
-    /// Reads, changes and writes the stored value in one step, while other writers wait.
-    @discardableResult
-    public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(body)
-    }
-
-    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(recovers: true, body)
-    }
-
-    /// Calls the handler after each change of the stored value until the token is cancelled or
-    /// deallocated.
-    public func observe(
-        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
-    ) -> ObservationToken { setting.observe(initial: initial, handler) }
-
-    func report(_ error: DefaultsError) { setting.report(error) }
     var storedKey: String? { nil }
 }

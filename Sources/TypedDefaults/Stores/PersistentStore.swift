@@ -8,8 +8,8 @@
 /// The value is decoded at the first read and cached until it changes. With `UserDefaults`, to
 /// which other code may write, each read compares the stored object with the cached one. Copies,
 /// and other stores for the same key in the same suite, share one value.
-public struct PersistentStore<Default: Sendable>: RecoveringStore {
-    private let setting: Setting<Default>
+public struct PersistentStore<Default: Sendable>: SettingStore {
+    let setting: Setting<Default>
 
     /// Creates a store for a type that has its own key.
     ///
@@ -27,34 +27,11 @@ public struct PersistentStore<Default: Sendable>: RecoveringStore {
     init(_ setting: Setting<Default>) { self.setting = setting }
 
     var name: SettingName { setting.name }
+    var storedKey: String? { name.key }
 
+    // Not left to `SettingStore`, where generic code would look up the type at each call.
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { setting.get() }
     /// Stores a value. If that fails, the suite's failure handler receives the error.
     public func set(_ value: Default) { setting.set(value) }
-    /// Removes the stored value.
-    public func remove() { setting.remove() }
-    /// Returns the stored value; `nil` if it is missing.
-    public func load() throws -> Default? { try setting.load() }
-    /// Stores a value. If this throws, the old value stays.
-    public func save(_ value: Default) throws { try setting.save(value) }
-
-    /// Reads, changes and writes the stored value in one step, while other writers wait.
-    @discardableResult
-    public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(body)
-    }
-
-    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(recovers: true, body)
-    }
-
-    /// Calls the handler after each change of the stored value until the token is cancelled or
-    /// deallocated.
-    public func observe(
-        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
-    ) -> ObservationToken { setting.observe(initial: initial, handler) }
-
-    func report(_ error: DefaultsError) { setting.report(error) }
-    var storedKey: String? { name.key }
 }

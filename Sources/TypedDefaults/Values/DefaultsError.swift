@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    import FoundationEssentials
 #else
-    public import Foundation
+    import Foundation
 #endif
 
 /// An error of a setting. Its text contains names and types, but never a stored value.
@@ -107,7 +107,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
     }
 }
 
-extension DefaultsError: CustomStringConvertible, CustomReflectable {
+extension DefaultsError: DescribedError {
     /// The kind, key, type, path and reason in one line.
     public var description: String {
         var text = kind.description
@@ -116,18 +116,11 @@ extension DefaultsError: CustomStringConvertible, CustomReflectable {
         if !path.isEmpty { text += " at \(path.joined(separator: "."))" }
         return "\(text): \(reason)"
     }
-
-    /// The fields of the error, which never contain a stored value.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "kind": kind, "key": key as Any, "type": type as Any, "path": path, "reason": reason,
-            ] as KeyValuePairs<String, Any>, displayStyle: .struct)
-    }
 }
 
-extension DefaultsError: LocalizedError {
-    /// The same as the description, for `localizedDescription`.
+/// An error whose `localizedDescription` is its description.
+protocol DescribedError: LocalizedError, CustomStringConvertible {}
+
+extension DescribedError {
     public var errorDescription: String? { description }
 }

@@ -1,7 +1,11 @@
-/// A type whose description is known to show no stored value. Its mirror is empty, so that `dump`
-/// shows none either.
-protocol DiscreetlyDescribed: CustomStringConvertible, CustomReflectable {}
+/// A type whose description shows no stored value, and neither does `dump`, because its mirror is
+/// empty.
+protocol DiscreetlyDescribed: CustomStringConvertible, CustomReflectable {
+    /// The ``description``: type, names and counts.
+    var summary: String { get }
+}
 
 extension DiscreetlyDescribed {
+    public var description: String { summary }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

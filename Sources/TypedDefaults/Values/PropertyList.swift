@@ -121,7 +121,7 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
 // Stored values do not show in logs. To see a value, use its `object`.
 extension PropertyList: DiscreetlyDescribed {
     /// The kind of the value, without the value itself.
-    public var description: String { "PropertyList(\(kindName))" }
+    var summary: String { "PropertyList(\(kindName))" }
 
     /// The kind with its article, for error messages.
     var kindName: String {

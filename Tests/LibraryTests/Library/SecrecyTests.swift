@@ -101,7 +101,9 @@ struct SecrecyTests {
 
     @Test func aDumpOfAnErrorShowsItsFields() {
         let error = DefaultsError(.refused, key: "rows", type: "URL", path: ["1"], reason: "not a type")
-        #expect(Mirror(reflecting: error).children.map(\.label) == ["kind", "key", "type", "path", "reason"])
+        var dumped = ""
+        dump(error, to: &dumped)
+        for field in ["kind", "key", "type", "path", "reason"] { #expect(dumped.contains(" \(field): ")) }
         var copy = error
         (copy.key, copy.type, copy.path, copy.reason) = (nil, "Int", [], "none")
         #expect(copy == DefaultsError(.refused, type: "Int", reason: "none"))

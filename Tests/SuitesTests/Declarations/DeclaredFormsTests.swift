@@ -81,9 +81,10 @@ struct DeclaredFormsTests {
 
     @Test func settingsWithADefaultStoreTheFormOfTheirType() throws {
         let suite = DefaultsSuite.inMemory()
-        let optionalRaw = UserDefault<Raw?>("optionalRaw", default: .one, in: suite)
-        let optionalConverting = UserDefault<Converting?>("optionalConverting", default: Converting(1), in: suite)
-        let optionalBoth = UserDefault<Both?>("optionalBoth", default: .zero, in: suite)
+        let optionalRaw = UserDefault(DefaultKey<Raw?>("optionalRaw", default: .one), in: suite)
+        let optionalConverting = UserDefault(
+            DefaultKey<Converting?>("optionalConverting", default: Converting(1)), in: suite)
+        let optionalBoth = UserDefault(DefaultKey<Both?>("optionalBoth", default: .zero), in: suite)
         #expect(optionalRaw.value == .one && optionalConverting.value?.number == 1 && optionalBoth.value == .zero)
         UserDefault("raw", default: Raw.one, in: suite).value = .two
         optionalRaw.value = .two

@@ -244,7 +244,7 @@ struct BackendEventTests {
         #expect(failures.kinds == [.unavailable])
         try (backend.base as! SharedBackend).updateFromOutside { $0[.number] = 6 }
         #expect(heard.withLock { $0 } == [])
-        backend.tell(.fresh)
+        backend.tell(.changed(keys: []))
         #expect(heard.withLock { $0 } == [6])
         backend.tell(.stale(since: .now))
         #expect(failures.kinds == [.unavailable, .unavailable])

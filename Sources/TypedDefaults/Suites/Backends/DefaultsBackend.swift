@@ -183,16 +183,15 @@ public struct BackendTraits: Sendable {
 /// What a backend finds on its own.
 public enum BackendEvent: Sendable {
     /// Values may have changed other than by ``DefaultsBackend/commit(_:)``. With their keys, or
-    /// `nil` for all keys.
+    /// `nil` for all keys. Also ends ``stale(since:)``, then with no keys if none has changed.
     case changed(keys: [String]?)
     /// Something failed that no caller waits for. The suite's failure handler receives the error.
     case failed(DefaultsError)
     /// The place does not answer, so values may be outdated since that time. The suite's failure
-    /// handler receives ``DefaultsError/Kind/unavailable`` once, until the values are fresh again.
+    /// handler receives ``DefaultsError/Kind/unavailable`` once, until ``changed(keys:)`` says that
+    /// the place answers again.
     ///
     /// If the values should rather count as unavailable, let ``DefaultsBackend/value(forKey:)``
     /// throw meanwhile.
     case stale(since: ContinuousClock.Instant)
-    /// The place answers again. The suite reads what is observed.
-    case fresh
 }

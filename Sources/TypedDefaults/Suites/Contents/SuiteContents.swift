@@ -219,7 +219,7 @@ extension SuiteContents: Sequence {
 
 extension SuiteContents: DiscreetlyDescribed {
     /// The number of keys, and no key or value.
-    public var description: String { "SuiteContents(\(values.count) keys)" }
+    var summary: String { "SuiteContents(\(values.count) keys)" }
 }
 
 extension SuiteContents {

@@ -1,9 +1,9 @@
 import SettingsFile
 
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    import FoundationEssentials
 #else
-    public import Foundation
+    import Foundation
 #endif
 
 /// The changes that the settings of an app have gone through, as named steps in their order.
@@ -135,7 +135,7 @@ public struct DefaultsMigrator: Sendable {
 
 extension DefaultsMigrator {
     /// The error of a step.
-    public struct Failure: LocalizedError, CustomStringConvertible {
+    public struct Failure: DescribedError {
         /// The name of the step.
         public let migration: String
         /// What the step threw, or why one of its values could not be stored.
@@ -146,9 +146,6 @@ extension DefaultsMigrator {
             let reason = (error as? DefaultsError)?.description ?? "it threw \(type(of: error))"
             return "the migration “\(migration)” failed: \(reason)"
         }
-
-        /// The same as ``description``.
-        public var errorDescription: String? { description }
     }
 }
 

@@ -73,7 +73,7 @@ extension DefaultsSuite {
 
 extension DefaultsSuite.Layer: DiscreetlyDescribed {
     /// The kind of the layer and its number of keys, without keys and values.
-    public var description: String { values.map { "Layer.arguments(\($0.count) keys)" } ?? "Layer.stored" }
+    var summary: String { values.map { "Layer.arguments(\($0.count) keys)" } ?? "Layer.stored" }
 }
 
 extension String {

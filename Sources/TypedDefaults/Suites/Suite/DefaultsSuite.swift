@@ -128,7 +128,7 @@ extension SuiteCore {
 
 extension DefaultsSuite: DiscreetlyDescribed {
     /// The location and the prefix of a scope, without values.
-    public var description: String {
+    var summary: String {
         "DefaultsSuite(\(location ?? "in memory")\(scope.map { ", “\($0.prefix)”" } ?? ""))"
     }
 }

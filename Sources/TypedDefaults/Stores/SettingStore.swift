@@ -1,0 +1,28 @@
+/// A store of one setting, in a suite or in memory. What such a store does is documented at
+/// ``DefaultStoreType``.
+protocol SettingStore<Default>: RecoveringStore, FailureReporting {
+    var setting: Setting<Default> { get }
+}
+
+extension SettingStore {
+    public func get() -> Default? { setting.get() }
+    public func set(_ value: Default) { setting.set(value) }
+    public func remove() { setting.remove() }
+    public func load() throws -> Default? { try setting.load() }
+    public func save(_ value: Default) throws { try setting.save(value) }
+
+    @discardableResult
+    public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try setting.update(body)
+    }
+
+    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try setting.update(recovers: true, body)
+    }
+
+    public func observe(
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken { setting.observe(initial: initial, handler) }
+
+    func report(_ error: DefaultsError) { setting.report(error) }
+}
