@@ -61,9 +61,12 @@ extension StoreLaw {
         try trial.expectStored(trial.second, "after an update")
     }
 
-    /// Law 6: the body of an update runs once, alone among all writers of the store.
+    /// Law 6: what an update makes is stored exactly once, and it runs alone among all writers of
+    /// the store.
+    ///
+    /// Without other machines the body runs once, also where reads may lag.
     public static let updatesAreExclusive = StoreLaw(
-        6, "updatesAreExclusive", "the body of an update runs once, alone among all writers of the store"
+        6, "updatesAreExclusive", "what an update makes is stored once, and it runs alone among the store's writers"
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.store) }
 
     /// Law 6: the body of an update runs alone, also among the writers of another store on the same
