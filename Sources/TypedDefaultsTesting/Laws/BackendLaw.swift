@@ -21,6 +21,8 @@ public import TypedDefaults
 ///   Pass a closure that opens it:
 ///   `law.verify { MyBackend(url) } reopening: { MyBackend($0.url) }`.
 /// - ``watching``: a persistent backend that implements `follow(_:isOn:)`.
+/// - ``lagging``: a backend of which each machine reads a copy that may lag. Here `reopening` opens
+///   the backend of a second machine.
 public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
     /// The number of the group that the law belongs to, such as 3 for commits.
     public let number: Int
@@ -58,7 +60,7 @@ public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
     ///     blocked.
     ///   - makeBackend: Returns a backend on a new, empty place. It is called once.
     ///   - reopening: Returns a second backend on the place of the given one, which ``persistent``
-    ///     needs; `nil` for other laws.
+    ///     and ``lagging`` need; `nil` for other laws.
     /// - Throws: A ``LawViolation``, or what `makeBackend` throws.
     public func verify<Backend: DefaultsBackend>(
         within timeout: Duration = .seconds(60),

@@ -67,7 +67,7 @@ struct Trial: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Repeats a write that had to wait too long, as on a busy machine. Its body has not run.
+    /// Repeats a write that had to wait too long, as on a busy machine. Nothing was stored.
     func retrying(_ write: () throws -> Void) throws {
         while true {
             do { return try write() } catch let error as DefaultsError where error.kind == .timedOut {

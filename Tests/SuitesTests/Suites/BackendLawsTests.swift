@@ -17,7 +17,7 @@ struct BackendLawsTests {
         try await law.verify { MemoryBackend() }
     }
 
-    @Test(arguments: BackendLaw.watching) func lawsOfFiles(law: BackendLaw) async throws {
+    @Test(arguments: Set(BackendLaw.watching + BackendLaw.lagging)) func lawsOfFiles(law: BackendLaw) async throws {
         let file = try makeFile()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         let make = { @Sendable in FileBackend(path: file.path, timeout: .seconds(2)) }

@@ -1,0 +1,210 @@
+import Dispatch
+import SettingsFile
+import TypedDefaults
+
+extension BackendLaw {
+    /// The laws of a backend whose reads may lag behind the writers of other machines: ``all`` and
+    /// six more, whose closure `reopening` opens the backend of a second machine.
+    ///
+    /// ``LaggingBackend`` keeps them if something calls `catchUp()` again and again. A place that
+    /// never lags keeps them, too.
+    public static let lagging: [BackendLaw] =
+        all + [
+            .machinesConverge, .readsNeverGoBack, .commitsAreSeenInTheirOrder, .updatesAreStoredOnce,
+            .anEqualWriteIsNotBlind, .anUnknownOutcomeIsOneOfTwo,
+        ]
+
+    /// Law 4: soon after the last write, suites on all machines read what was written last.
+    public static let machinesConverge = BackendLaw(
+        4, "machinesConverge", "soon after the last write, suites on all machines read what was written last"
+    ) { trial in
+        let (suites, key) = (try trial.suites(), DefaultKey("last", default: 0))
+        try trial.trial.concurrently(2) { index in
+            for round in 1...20 {
+                try trial.trial.retrying { try suites[index].update(key) { $0 = 100 * index + round } }
+            }
+        }
+        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read what neither machine wrote last")
+        for suite in suites {
+            suite.remove(key)
+            try expect("a suite, after a removal,", try trial.agreed(on: key, suites), is: 0)
+            try suite.update(key) { $0 = 7 }
+            try expect("a suite, after the last write,", try trial.agreed(on: key, suites), is: 7)
+        }
+    }
+
+    /// Law 4: a machine that has read a value never reads an older one.
+    public static let readsNeverGoBack = BackendLaw(
+        4, "readsNeverGoBack", "a machine that has read a value never reads an older one"
+    ) { trial in
+        try trial.readWhileWriting { old, new in
+            try expect(zip(old, new).allSatisfy(<=), "a machine read \(new) after \(old)")
+        }
+    }
+
+    /// Law 3: a machine that sees a commit sees all that were made before it, also those of other
+    /// keys.
+    public static let commitsAreSeenInTheirOrder = BackendLaw(
+        3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
+    ) { trial in
+        try trial.readWhileWriting { _, new in
+            try expect(new[0] <= new[1], "a machine saw commit \(new[0]) of a key, but \(new[1]) of one written before")
+        }
+    }
+
+    /// Law 6: what an update makes is stored exactly once, even if another machine writes at the
+    /// same time.
+    public static let updatesAreStoredOnce = BackendLaw(
+        6, "updatesAreStoredOnce", "what an update makes is stored once, even if another machine writes meanwhile"
+    ) { trial in
+        let (suites, rounds) = (try trial.suites(), 50)
+        let (key, pair) = (DefaultKey("number", default: 0), ["a", "b"].map { DefaultKey($0, default: 0) })
+        _ = try trial.update(key, suites, { $0 += 1 }, during: { $0 += 1 })
+        try trial.trial.concurrently(2) { index in
+            for _ in 0..<rounds {
+                try trial.trial.retrying { try suites[index].update(key) { $0 += 1 } }
+                try trial.trial.retrying { try suites[index].update { for key in pair { $0[key] += 1 } } }
+            }
+        }
+        let counts = try ([key] + pair).map { try trial.agreed(on: $0, suites) }
+        try expect("the numbers of updates that were counted", counts, is: [2 * rounds + 2, 2 * rounds, 2 * rounds])
+    }
+
+    /// Law 6: a write of the value that this machine reads is not left out if another machine has
+    /// replaced that value.
+    public static let anEqualWriteIsNotBlind = BackendLaw(
+        6, "anEqualWriteIsNotBlind", "a write of an equal value counts, even if another machine has just replaced it"
+    ) { trial in
+        let (suites, key) = (try trial.suites(), DefaultKey("equal", default: 0))
+        // Perhaps not each time the first machine still reads what it has read before.
+        for _ in 0..<5 {
+            try suites[0].update(key) { $0 = 5 }
+            // Otherwise, the other machine may have waited for this one.
+            guard try trial.update(key, suites, { $0 = 5 }, during: { $0 = 6 }) else { return }
+            try expect("a suite, after a write of 6 and then of 5,", try trial.agreed(on: key, suites), is: 5)
+        }
+    }
+
+    /// Law 3: after an error of kind `.unknownOutcome`, the old value is stored or the new one, and
+    /// the next update builds on it.
+    ///
+    /// No check can make a place lose an answer. This one loses answers between the suite and the
+    /// backend: of commits that are stored, and of commits that never arrive. What the backend does
+    /// itself is checked only if it loses answers, too, such as over a connection that a test cuts.
+    public static let anUnknownOutcomeIsOneOfTwo = BackendLaw(
+        3, "anUnknownOutcomeIsOneOfTwo", "after an unknown outcome the old or the new value is stored, and counts"
+    ) { trial in
+        let (lossy, key) = (LossyBackend(trial.backend), DefaultKey("unknown", default: 0))
+        let suites = try trial.suites(on: lossy)
+        for (isStored, next) in [(true, 0), (true, 1), (false, 0), (false, 1)] {
+            var possible: Set = [try trial.agreed(on: key, suites)]
+            func add(_ number: Int, on suite: DefaultsSuite) throws {
+                let sums = possible.map { $0 + number }
+                do {
+                    try suite.update(key) { $0 += number }
+                    possible = Set(sums)
+                } catch let error as DefaultsError where error.kind == .unknownOutcome { possible.formUnion(sums) }
+            }
+            lossy.loseNextAnswer(isStored: isStored)
+            try add(1, on: suites[0])
+            let read = try suites.map { try trial.read(key, in: $0) }
+            try expect(possible.isSuperset(of: read), "suites read \(read), not one of \(possible.sorted())")
+            try add(10, on: suites[next])
+            let last = try trial.agreed(on: key, suites)
+            try expect(possible.contains(last), "suites read \(last) after an update, not one of \(possible.sorted())")
+        }
+    }
+}
+
+extension BackendTrial {
+    /// Returns suites on two machines.
+    fileprivate func suites(on backend: (any DefaultsBackend)? = nil) throws -> [DefaultsSuite] {
+        [suite(on: backend), suite(on: try reopen())]
+    }
+
+    fileprivate func read(_ key: DefaultKey<Int>, in suite: DefaultsSuite) throws -> Int {
+        try UserDefault(key, in: suite).store.load() ?? 0
+    }
+
+    /// Lets time pass on a place that lags.
+    private func pause(_ outcome: @autoclosure () -> String) throws {
+        try expect(.now() < trial.deadline, outcome())
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(100))
+    }
+
+    /// Waits until two machines read the same. After the last write this is the last value, because
+    /// the machine that wrote it reads no older one.
+    fileprivate func agreed(on key: DefaultKey<Int>, _ suites: [DefaultsSuite]) throws -> Int {
+        while true {
+            let numbers = try suites.map { try read(key, in: $0) }
+            if numbers[0] == numbers[1] { return numbers[0] }
+            try pause("the machines still read \(numbers[0]) and \(numbers[1])")
+        }
+    }
+
+    /// Lets one machine write growing numbers under two keys in turn, and two machines read them in
+    /// the other order.
+    ///
+    /// - Parameter check: Gets what a machine has read before, and what it reads.
+    fileprivate func readWhileWriting(_ check: @escaping @Sendable ([Int], [Int]) throws -> Void) throws {
+        let (suites, keys, last) = (try suites(), ["first", "second"].map { DefaultKey($0, default: 0) }, 100)
+        try trial.concurrently(3) { index in
+            guard index < 2 else {
+                for round in 1...last {
+                    for key in keys { try trial.retrying { try suites[0].update(key) { $0 = round } } }
+                }
+                return
+            }
+            var (old, repeats) = ([Int](), 0)
+            while repeats < 10 {
+                let new = try keys.reversed().map { try read($0, in: suites[index]) }
+                try check(old, new)
+                if new == [last, last] { repeats += 1 }
+                old = new
+                try pause("a machine still read \(new), not \(last)")
+            }
+        }
+    }
+
+    /// Updates a setting on the first machine, and on the second one before that ends.
+    ///
+    /// - Returns: Whether the second one was faster. It cannot be if it waits for the first one.
+    fileprivate func update(
+        _ key: DefaultKey<Int>, _ suites: [DefaultsSuite], _ body: (inout Int) -> Void,
+        during other: @escaping @Sendable (inout Int) -> Void
+    ) throws -> Bool {
+        let patience = DispatchTimeInterval.milliseconds(backend.traits.readsMayLag ? 2_000 : 50)
+        let ended = Awaited<Result<Void, any Error>?>(nil)
+        var isFaster: Bool?
+        try suites[0].update(key) { number in
+            if isFaster == nil {
+                trial.start {
+                    let result = Result { try trial.retrying { try suites[1].update(key, other) } }
+                    ended.change { $0 = result }
+                }
+                isFaster = ended.wait(before: .now() + patience) { $0 != nil }
+            }
+            body(&number)
+        }
+        try expect(ended.wait(before: trial.deadline) { $0 != nil }, "an update of another machine did not end")
+        try ended.value!.get()
+        return isFaster!
+    }
+}
+
+/// A backend that loses the answer to a commit.
+private final class LossyBackend: BackendDecorator {
+    let base: any DefaultsBackend
+    private let loss = Locked<Bool?>(nil)
+
+    init(_ base: any DefaultsBackend) { self.base = base }
+
+    /// - Parameter isStored: Whether the commit arrives.
+    func loseNextAnswer(isStored: Bool) { loss.withLock { $0 = isStored } }
+
+    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        guard let isStored = loss.withLock({ exchange(&$0, with: nil) }) else { return try base.commit(commit) }
+        if isStored { _ = try base.commit(commit) }
+        throw DefaultsError(.unknownOutcome, reason: "the check lost the answer")
+    }
+}

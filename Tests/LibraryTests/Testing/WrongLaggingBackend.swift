@@ -1,0 +1,104 @@
+import TestSupport
+import TypedDefaults
+import TypedDefaultsTesting
+
+/// A machine that breaks one law of places that lag and keeps all others. It hears from the other
+/// machines each millisecond.
+final class WrongLaggingBackend: BackendDecorator {
+    private struct State {
+        var reads = 0
+        var isDeaf = false
+        var value: PropertyList?
+        var hasLost = false
+        var lost: [(key: String, value: PropertyList?)] = []
+    }
+
+    private let law: BackendLaw?
+    private let lagging: LaggingBackend
+    private let news: Task<Void, Never>
+    private let state = Guarded(State())
+    var base: any DefaultsBackend { lagging }
+
+    /// - Parameter law: The law that the backend breaks; `nil` for none.
+    convenience init(breaking law: BackendLaw?) { self.init(law, LaggingBackend()) }
+
+    private init(_ law: BackendLaw?, _ lagging: LaggingBackend) {
+        (self.law, self.lagging) = (law, lagging)
+        news = Task.detached { [state] in
+            while !Task.isCancelled {
+                if state.withLock({ !$0.isDeaf }) { lagging.catchUp() }
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+    }
+
+    deinit { news.cancel() }
+
+    /// Returns another machine, with the same fault.
+    func peer() -> WrongLaggingBackend { WrongLaggingBackend(law, lagging.peer()) }
+
+    func value(forKey key: String) -> PropertyList? {
+        let value = lagging.value(forKey: key)
+        return state.withLock { state in
+            switch (law, key) {
+            // It reads only what it has written itself.
+            case (.machinesConverge?, "last"): return state.value
+            // Each third read is one of the beginning.
+            case (.readsNeverGoBack?, "second"):
+                state.reads += 1
+                return state.reads % 3 == 0 ? nil : value
+            // What a read returns is what the last read found.
+            case (.commitsAreSeenInTheirOrder?, "first"): return exchange(&state.value, with: value)
+            default: return value
+            }
+        }
+    }
+
+    /// The fault of an equal write shows while the other machine is not heard.
+    func beginWrite() {
+        if law == .anEqualWriteIsNotBlind { state.withLock { $0.isDeaf = true } }
+        lagging.beginWrite()
+    }
+
+    func endWrite() {
+        lagging.endWrite()
+        state.withLock { $0.isDeaf = false }
+    }
+
+    /// None if reads are wrong, so that each read of a setting reads the backend.
+    var generation: UInt64? {
+        law == .readsNeverGoBack || law == .commitsAreSeenInTheirOrder ? nil : lagging.generation
+    }
+
+    func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        let edits = commit.edits
+        switch law {
+        case .updatesAreStoredOnce? where !edits.isEmpty:
+            // As if nothing was changed since the write began.
+            lagging.catchUp()
+            lagging.beginWrite()
+        case .anEqualWriteIsNotBlind? where edits.isEmpty && commit.reads == ["equal"]:
+            return .committed(generation: generation)
+        case .anUnknownOutcomeIsOneOfTwo? where edits.contains { $0.key == "unknown" }:
+            let isFirst = state.withLock { state in
+                if !state.hasLost { state.lost = edits }
+                return !exchange(&state.hasLost, with: true)
+            }
+            if isFirst { throw DefaultsError(.unknownOutcome, reason: "a test") }
+        default: break
+        }
+        let outcome = lagging.commit(commit)
+        if law == .machinesConverge, let last = edits.first(where: { $0.key == "last" }) {
+            state.withLock { $0.value = last.value }
+        }
+        let late = state.withLock { exchange(&$0.lost, with: []) }
+        if !late.isEmpty {
+            // The first commit arrives, too late.
+            let sender = lagging.peer()
+            sender.beginWrite()
+            _ = sender.commit(BackendCommit(late))
+            lagging.catchUp()
+        }
+        return outcome
+    }
+}
