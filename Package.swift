@@ -32,6 +32,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "TypedDefaults", targets: ["TypedDefaults"]),
+        .library(name: "TypedDefaultsCloud", targets: ["TypedDefaultsCloud"]),
         .library(name: "TypedDefaultsTesting", targets: ["TypedDefaultsTesting"]),
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
     ],
@@ -51,6 +52,10 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),
+        // iCloud, on Apple platforms only. It has no access to `package` symbols, because it shows
+        // that the public API is enough for a backend.
+        .target(
+            name: "TypedDefaultsCloud", dependencies: ["TypedDefaults"], packageAccess: false, swiftSettings: settings),
         // For the tests of programs that use the library, and of their own stores and backends.
         .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),

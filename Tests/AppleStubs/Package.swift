@@ -40,6 +40,9 @@ let package = Package(
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .target(
+            name: "TypedDefaultsCloud", dependencies: ["AppleFoundation", "TypedDefaults"], packageAccess: false,
+            swiftSettings: settings),
+        .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"] + apple,
             swiftSettings: settings),
         .executableTarget(
@@ -58,7 +61,9 @@ let package = Package(
         tests("SuitesTests"),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
         .testTarget(
-            name: "AdapterTests", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
+            name: "AdapterTests",
+            dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting"] + apple,
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -7,8 +7,7 @@ import SettingsFile
         import Foundation
     #endif
 
-    // What `UserDefaults` and iCloud's key-value store have in common: they hold property list
-    // objects, under keys in composed form.
+    // `UserDefaults` holds property list objects, under keys in composed form.
     extension PropertyList {
         /// Creates the value of a stored object.
         init(stored object: Any, forKey key: String) throws(DefaultsError) {
@@ -19,7 +18,7 @@ import SettingsFile
             }
         }
 
-        /// Throws unless a place of the system stores the edit exactly.
+        /// Throws unless `UserDefaults` stores the edit exactly.
         ///
         /// A key must be in composed form. Swift considers the composed and decomposed forms of `é`
         /// equal, so a dictionary of the domain can hold only one of two such keys. A NaN must be
@@ -35,12 +34,6 @@ import SettingsFile
             throw DefaultsError(
                 .refused, key: edit.key, path: path,
                 reason: "UserDefaults cannot store this: a NaN with a sign or a payload loses it")
-        }
-
-        /// Returns the size of an object that places of the system store; `nil` if it is not a
-        /// property list, which could not be stored either.
-        static func size(of object: Any) -> Int? {
-            (try? PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0))?.count
         }
 
         /// The path to a NaN that is not `Double.nan`; `nil` if there is none.

@@ -29,7 +29,7 @@ import SettingsFile
         ) throws(DefaultsError) -> DefaultsError? {
             let written = edits.filter { $0.value != nil }
             guard let first = written.first else { return nil }
-            let added = PropertyList.size(of: Dictionary(written.map { ($0.key, $0.value!.object) }) { $1 }) ?? 0
+            let added = Self.size(of: Dictionary(written.map { ($0.key, $0.value!.object) }) { $1 })
             // The estimate does not subtract replaced values, so that the whole domain is measured
             // only when necessary.
             let estimate = state.withLock { $0.estimate }.map { $0 + added }
@@ -39,7 +39,7 @@ import SettingsFile
             }
             var contents = contents()
             for edit in edits { contents[edit.key] = edit.value?.object }
-            let size = PropertyList.size(of: contents) ?? 0
+            let size = Self.size(of: contents)
             if let limit, size >= limit {
                 throw DefaultsError(
                     .refused, key: first.key,
@@ -56,6 +56,11 @@ import SettingsFile
                     + (limit.map { "the system terminates a program at \($0)" }
                         ?? "the system logs an error from \(warning) on")
             )
+        }
+
+        /// Returns the size of the values; 0 if one is not a property list, which cannot be stored.
+        private static func size(of object: [String: Any]) -> Int {
+            (try? PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0))?.count ?? 0
         }
     }
 #endif

@@ -1,8 +1,10 @@
 import AppleFoundation
 import Observation
 import Testing
+import TypedDefaults
+import TypedDefaultsTesting
 
-@testable import TypedDefaults
+@testable import TypedDefaultsCloud
 
 /// Tests iCloud's key-value store with several simulated devices.
 struct UbiquitousBackendTests {
@@ -54,6 +56,15 @@ struct UbiquitousBackendTests {
         #expect(try pad.suite.keys() == [])
         #expect(received.now == [1, nil])
         token.cancel()
+    }
+
+    @Test(arguments: BackendLaw.all) func lawsHold(law: BackendLaw) async throws {
+        try await law.verify { UbiquitousBackend(store: NSUbiquitousKeyValueStore(cloud: StubCloud())) }
+    }
+
+    @Test func theSuiteIsTheStoreOfTheProgram() {
+        DefaultsSuite.ubiquitous[DefaultKey<Int?>("theSuiteIsTheStoreOfTheProgram")] = 1
+        #expect(NSUbiquitousKeyValueStore.default.object(forKey: "theSuiteIsTheStoreOfTheProgram") as? Int == 1)
     }
 
     // Conflicts
@@ -197,6 +208,22 @@ struct UbiquitousBackendTests {
     @Test func synchronizingWithoutTheEntitlementFails() {
         let phone = Device(StubCloud(), isEntitled: false)
         #expect(fails(with: .unavailable) { try phone.suite.synchronize() })
+    }
+
+    @Test func valuesThatWouldChangeAreRefused() throws {
+        let suite = Device(StubCloud()).suite
+        func save(_ value: PropertyList, _ key: String) throws {
+            try UserDefault(DefaultKey<PropertyList?>(key), in: suite).store.save(value)
+        }
+        for double in [-Double.nan, .signalingNaN, Double(nan: 5, signaling: false)] {
+            for value: PropertyList in [.double(double), [.double(double)], ["a": [1, .double(double)]]] {
+                #expect(fails(with: .refused) { try save(value, "a") })
+            }
+        }
+        #expect(fails(with: .refused) { try save(1, "e\u{301}") })
+        #expect(try suite.keys() == [])
+        try save(.double(.nan), "\u{E9}")
+        #expect(try suite.keys() == ["\u{E9}"])
     }
 
     @Test func valuesReadBackExactly() throws {
