@@ -162,6 +162,8 @@ int pipe(int *);
 pid_t getpid(void);
 uid_t getuid(void);
 uid_t geteuid(void);
+int setuid(uid_t);
+int setgid(gid_t);
 int issetugid(void);
 char *getenv(const char *);
 int setenv(const char *, const char *, int);
