@@ -11,8 +11,7 @@
 /// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a
 ///    value reads `nil`.
 /// 2. Keys are compared by their UTF-8 bytes.
-/// 3. Every reader sees all edits of one commit or none of them, also after a crash. The library's
-///    own backends for `UserDefaults` and iCloud keep this rule only for readers of one process.
+/// 3. Every reader sees all edits of one commit or none of them, also after a crash.
 /// 4. A commit that throws has changed nothing, unless the error is of kind
 ///    ``DefaultsError/Kind/unknownOutcome``.
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
@@ -20,6 +19,9 @@
 /// 6. If other writers need not wait between ``beginWrite()`` and ``endWrite()``, the backend says
 ///    so in ``BackendTraits/readsMayLag``, and ``commit(_:)`` stores nothing once another writer
 ///    has changed what the commit depends on.
+///
+/// The library's own backends for `UserDefaults` and iCloud keep rules 3 and 6 only within one
+/// process, because these places cannot do more.
 ///
 /// Any thread may call a backend at any time. ``commit(_:)`` is called only between
 /// ``beginWrite()`` and ``endWrite()``.
@@ -31,7 +33,8 @@
 // and the settings file faster and does nothing else; see `StoredValueBackend`. `ByteString`, which
 // compares keys by their bytes, stays internal: a dictionary with keys of `Array(key.utf8)` does.
 public protocol DefaultsBackend: AnyObject, Sendable {
-    /// Returns the stored value, or `nil` if the key has none.
+    /// Returns the stored value, or `nil` if the key has none; of changes by other code, it may know
+    /// only those up to the last ``changes(since:)`` or ``beginWrite()``.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
 
     /// Returns all stored keys, in any order.
