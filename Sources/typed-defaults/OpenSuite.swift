@@ -52,7 +52,7 @@ struct OpenSuite {
         return (file.contents[key], failure(of: file) { $0 == key })
     }
 
-    /// Returns all keys and values, read at the same moment, and the reason why some may be missing
+    /// Returns a consistent snapshot of all keys and values, and the reason why some may be missing
     /// or old; `nil` if there is none.
     func contents() throws(Failure) -> (SuiteContents, failure: Failure?) {
         guard let path else { return (try using { try $0.contents() }, nil) }

@@ -25,7 +25,7 @@
         ) {
             self.init(
                 SettingsFile(path: path, timeout: timeout, sizeLimit: sizeLimit), location: path,
-                durability: durability, flushDelay: flushDelay, writeTimeout: timeout)
+                flushDelay: durability == .immediate ? .zero : flushDelay, writeTimeout: timeout)
         }
 
         /// Calls the closure soon after another process may have changed something, until this is

@@ -33,8 +33,10 @@
 // and the settings file faster and does nothing else; see `StoredValueBackend`. `ByteString`, which
 // compares keys by their bytes, stays internal: a dictionary with keys of `Array(key.utf8)` does.
 public protocol DefaultsBackend: AnyObject, Sendable {
-    /// Returns the stored value, or `nil` if the key has none; of changes by other code, it may know
-    /// only those up to the last ``changes(since:)`` or ``beginWrite()``.
+    /// Returns the stored value, or `nil` if the key has none.
+    ///
+    /// Of changes by other code, it need know only those that ``changes(since:)`` or
+    /// ``beginWrite()`` has found.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
 
     /// Returns all stored keys, in any order.

@@ -11,8 +11,8 @@ package struct Edit {
     }
     package let key: String
     package let action: Action
-    /// The entry of the key in the suite that commits the edit; `nil` if the suite has none.
-    var entry: SuiteCore.Entry?
+    /// For the suite that commits the edit.
+    var context: AnyObject?
 
     init(_ key: String, _ action: Action) { (self.key, self.action) = (key, action) }
 

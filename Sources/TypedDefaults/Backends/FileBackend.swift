@@ -6,25 +6,26 @@ package final class FileBackend: StoredValueBackend {
     package let traits: BackendTraits
     private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
 
-    /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
-    ///   only.
-    package convenience init(path: String, durability: DefaultsSuite.Durability = .process) {
-        self.init(SettingsFile(path: path), location: path, durability: durability)
+    /// - Parameters:
+    ///   - path: An absolute path. Missing folders are created, accessible to the user only.
+    ///   - flushDelay: How long after a commit the file is flushed; zero for at once.
+    package convenience init(path: String, flushDelay: Duration = .milliseconds(300)) {
+        self.init(SettingsFile(path: path), location: path, flushDelay: flushDelay)
     }
 
     /// Creates a backend for a file in the user's own folder. Without a path, every call throws.
     convenience init(namedPath path: String?) {
-        self.init(SettingsFile(namedPath: path), location: path, durability: .process)
+        self.init(SettingsFile(namedPath: path), location: path)
     }
 
     init(
-        _ file: SettingsFile, location: String?, durability: DefaultsSuite.Durability,
-        flushDelay: Duration = .milliseconds(300), writeTimeout: Duration = .seconds(2)
+        _ file: SettingsFile, location: String?, flushDelay: Duration = .milliseconds(300),
+        writeTimeout: Duration = .seconds(2)
     ) {
         self.file = file
         traits = BackendTraits(
             location: location, keyLimit: SettingsFile.keyLimit, writeTimeout: writeTimeout,
-            synchronizationDelay: durability == .immediate ? .zero : flushDelay)
+            synchronizationDelay: flushDelay)
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {

@@ -40,7 +40,7 @@ extension DefaultsSuite {
         return try read(key, contents())
     }
 
-    /// Returns the values of several keys, all read at the same moment.
+    /// Returns the values of several keys, from one consistent snapshot.
     ///
     /// ```swift
     /// let (quality, mode) = try suite.read(.quality, .mode)

@@ -50,3 +50,12 @@ extension DefaultsSuite {
             core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: path, durability: durability) })
     }
 }
+
+extension FileBackend {
+    package convenience init(path: String, durability: DefaultsSuite.Durability) {
+        switch durability {
+        case .process: self.init(path: path)
+        case .immediate: self.init(path: path, flushDelay: .zero)
+        }
+    }
+}

@@ -67,7 +67,7 @@ extension DefaultsSuite {
     /// - Precondition: ``Layer/stored`` is the last layer, and occurs once.
     public var layers: [Layer] {
         get { currentCore.layers.all }
-        nonmutating set { currentCore.setLayers(newValue) }
+        nonmutating set { currentCore.setLayers(Layers(newValue)) }
     }
 }
 
@@ -80,64 +80,13 @@ extension String {
     fileprivate var isArgumentName: Bool { utf8.first == UInt8(ascii: "-") }
 }
 
-/// What the layers above the stored values have for a slot.
-struct LayeredValue {
-    /// The value, in the form in which it would be stored.
-    var value: PropertyList?
-    /// A value that does not have the slot's type, as the layer has it.
-    var refused: PropertyList?
-}
-
-/// The layers of a suite. An object, so that its identity shows whether other layers were set.
-final class Layers: Sendable {
-    let all: [DefaultsSuite.Layer]
-
-    init(_ all: [DefaultsSuite.Layer]) {
+extension Layers {
+    convenience init(_ layers: [DefaultsSuite.Layer]) {
         precondition(
-            all.firstIndex { $0.values == nil } == all.count - 1 && !all.isEmpty,
+            layers.firstIndex { $0.values == nil } == layers.count - 1 && !layers.isEmpty,
             "the layers of a suite end with .stored, which occurs once")
-        self.all = all
+        self.init(layers.compactMap(\.values))
     }
 
-    /// Returns what the layers have for a slot, and an error if it does not have the slot's type.
-    ///
-    /// Called under no lock, because it runs conversions.
-    func value(of slot: Slot) -> (value: LayeredValue, refusal: DefaultsError?) {
-        var layered = LayeredValue()
-        var refusal: DefaultsError?
-        for layer in all {
-            guard let given = layer.values?[ByteString(slot.key)] else { continue }
-            do throws(DefaultsError) {
-                layered.value = try slot.storedForm(given).get()
-                break
-            } catch {
-                (layered.refused, refusal) = (layered.refused ?? given, refusal ?? error)
-            }
-        }
-        return (layered, refusal)
-    }
-}
-
-extension SuiteCore {
-    fileprivate var layers: Layers { state.withLock { $0.layers } }
-
-    func setLayers(_ new: [DefaultsSuite.Layer]) {
-        do throws(DefaultsError) { try NotificationDepth.check() } catch { return report(error) }
-        let layers = Layers(new)
-        // A slot that is created from now on gets its value from the new layers.
-        let slots = state.withLock { state in
-            state.layers = layers
-            return state.allSlots
-        }
-        let values = slots.map { (slot: $0, value: layers.value(of: $0)) }
-        let refusals = state.withLock { state -> [DefaultsError] in
-            // Otherwise, the thread that has set other layers since then does the rest.
-            guard state.layers === layers else { return [] }
-            return values.compactMap { slot, value in
-                state.setLayer(value.value, of: slot) ? value.refusal : nil
-            }
-        }
-        for refusal in refusals { report(refusal) }
-        deliver()
-    }
+    fileprivate var all: [DefaultsSuite.Layer] { values.map { DefaultsSuite.Layer(values: $0) } + [.stored] }
 }

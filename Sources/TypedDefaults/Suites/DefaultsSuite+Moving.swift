@@ -122,7 +122,7 @@ private struct Transfer {
         // Without write access, so that a call at each launch costs little and creates no file.
         guard source != destination, try !storedNames().isEmpty else { return Plan().report }
         var plan = try write { () throws(DefaultsError) in
-            var plan = isMove ? try makePlan() : try source.asOfOneMoment { () throws(DefaultsError) in try makePlan() }
+            var plan = isMove ? try makePlan() : try source.consistently { () throws(DefaultsError) in try makePlan() }
             guard try !isOnePlace(plan) else { return Plan() }
             if isMove, !isWithinOneSuite {
                 try source.core.commitNothing(reading: plan.moved.map { source.withPrefix($0.name) })
@@ -270,7 +270,7 @@ extension DefaultsSuite {
     func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
         let key = withPrefix(name)
         do throws(DefaultsError) {
-            if core.traits.hasFallbackValues, try !core.backend.isStored(key) { return nil }
+            if try core.isFallback(key) { return nil }
             return try core.backend.value(forKey: key).map(Result.success)
         } catch {
             guard error.kind == .unreadable else { throw error }

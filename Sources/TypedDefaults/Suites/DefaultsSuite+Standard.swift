@@ -52,13 +52,13 @@ extension DefaultsSuite {
         with suite: DefaultsSuite, onUse: @escaping @Sendable (_ key: String?) -> Void = { _ in }
     ) {
         let suite = prepared(suite)
-        guard let standIn = standard.core.processStandIn else {
+        guard standard.core.isStandard else {
             preconditionFailure("“\(standardName)” was opened by name before it became the standard suite")
         }
         // Release the old suite after unlocking: the deinit of an object that its handlers hold may
         // use the standard suite.
-        let new = StandInSuite.OfProcess(suite: suite, onUse: onUse)
-        withExtendedLifetime(standIn.withLock { exchange(&$0, with: new) }) {}
+        let new = StandInSuite.OfProcess(standard: standard.core, suite: suite, onUse: onUse)
+        withExtendedLifetime(StandInSuite.ofProcess.withLock { exchange(&$0, with: new) }) {}
     }
 
     /// Returns a function that runs `body` on any thread, with the stand-in for ``standard`` of the
@@ -84,7 +84,7 @@ extension DefaultsSuite {
     static func standardInMemory(_ value: String?) -> DefaultsSuite? {
         guard value == "memory" else { return nil }
         let core = SuiteCore(MemoryBackend(), isStandard: true)
-        core.setLayers([.arguments(), .stored])
+        core.setLayers(Layers([.arguments(), .stored]))
         return DefaultsSuite(core: core)
     }
 }
@@ -93,9 +93,12 @@ extension DefaultsSuite {
 enum StandInSuite {
     /// The stand-in of all code that does not run in ``DefaultsSuite/withStandard(_:operation:)``.
     struct OfProcess {
+        let standard: SuiteCore
         let suite: DefaultsSuite
         let onUse: @Sendable (_ key: String?) -> Void
     }
+
+    fileprivate static let ofProcess = Locked<OfProcess?>(nil)
 
     @TaskLocal fileprivate static var current: DefaultsSuite?
 
@@ -112,7 +115,7 @@ enum StandInSuite {
         of core: SuiteCore, noting use: (_ onUse: (String?) -> Void) -> Void = { _ in }
     ) -> DefaultsSuite? {
         if let current { return core === DefaultsSuite.standard.core ? current : nil }
-        guard let standIn = core.processStandIn?.withLock({ $0 }) else { return nil }
+        guard core.isStandard, let standIn = ofProcess.withLock({ $0 }), standIn.standard === core else { return nil }
         use(standIn.onUse)
         return standIn.suite
     }

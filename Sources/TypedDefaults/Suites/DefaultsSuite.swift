@@ -28,7 +28,7 @@ public struct DefaultsSuite: Sendable {
     ///   - backend: The backend.
     ///   - layers: The first ``layers``, unless there is a suite on the backend already.
     public init(backend: some DefaultsBackend, layers: [Layer] = [.stored]) {
-        self.init(core: SuiteCore.shared(id: CoreID(backend), layers: layers) { backend })
+        self.init(core: SuiteCore.shared(id: CoreID(backend), layers: Layers(layers)) { backend })
     }
 
     init(core: SuiteCore, scope: Scope? = nil) { (self.core, self.scope) = (core, scope) }

@@ -342,13 +342,13 @@ struct SuiteContentsTests {
         #expect(!dumped.contains("secret") && !dumped.contains("name"))
     }
 
-    @Test(arguments: Backend.allCases) func contentsAreReadAsOfOneMomentWhileAnotherThreadCommits(
+    @Test(arguments: Backend.allCases) func contentsAreAConsistentSnapshotWhileAnotherThreadCommits(
         backend: Backend
     ) throws {
         try backend.withSuite { try expectWholeCommits(in: $0) }
     }
 
-    @Test func contentsOfABackendThatStoresKeyByKeyAreAsOfOneMoment() throws {
+    @Test func contentsOfABackendThatStoresKeyByKeyAreAConsistentSnapshot() throws {
         try expectWholeCommits(in: DefaultsSuite(backend: KeyByKeyBackend([:])))
     }
 

@@ -246,7 +246,7 @@ import SettingsFile
             let isStandard = domain == UserDefaultsBackend.standardDomain
             self.init(
                 core: SuiteCore.shared(
-                    id: id, isStandard: isStandard, layers: UserDefaultsBackend.layers(of: userDefaults)
+                    id: id, isStandard: isStandard, layers: Layers(UserDefaultsBackend.layers(of: userDefaults))
                 ) {
                     UserDefaultsBackend(userDefaults, suiteName: domain)
                 })

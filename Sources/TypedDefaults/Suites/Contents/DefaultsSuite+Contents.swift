@@ -101,7 +101,7 @@ extension DefaultsSuite {
         return edits
     }
 
-    /// Returns all stored values as of one moment.
+    /// Returns all stored values, as a consistent snapshot.
     ///
     /// - Throws: A ``DefaultsError`` if the suite cannot be read.
     public func contents() throws -> SuiteContents {
@@ -122,8 +122,8 @@ extension DefaultsSuite {
 extension DefaultsSuite {
     typealias Values = (values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError])
 
-    /// Returns all stored values, and why the backend cannot read others; as of one moment if no
-    /// other process writes.
+    /// Returns all stored values, and why the backend cannot read others: a consistent snapshot if
+    /// no other process writes.
     func values() throws(DefaultsError) -> Values {
         var all: Values = ([:], [:])
         for key in try keysInScope() {
@@ -136,17 +136,17 @@ extension DefaultsSuite {
         return all
     }
 
-    /// Returns all stored values as of one moment.
+    /// Returns a consistent snapshot of all stored values.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
         // A file has no generation before it is opened.
         _ = try core.backend.keys()
-        return try asOfOneMoment { () throws(DefaultsError) in try values() }
+        return try consistently { () throws(DefaultsError) in try values() }
     }
 
-    /// Reads several values as of one moment.
+    /// Reads several values as a consistent snapshot.
     ///
     /// - Parameter read: Reads them. It may run several times.
-    func asOfOneMoment<Result>(_ read: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
+    func consistently<Result>(_ read: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
         defer { core.deliver() }
         for _ in 0..<10 {
             let (version, generation) = (core.state.withLock { $0.commitVersion }, core.backend.generation)
