@@ -1,0 +1,193 @@
+import SettingsFile
+
+extension SuiteContents {
+    /// The values before the edits: read from the suite on demand during an update, and complete in
+    /// every other case.
+    final class Base: Sendable {
+        private enum Source {
+            case suite(DefaultsSuite)
+            case values([ByteString: PropertyList])
+        }
+        private struct State {
+            var source: Source
+            /// Why the suite could not be read.
+            var failure: DefaultsError?
+            /// Values that could not be decoded, in whole or in part.
+            var faults: [Fault] = []
+            /// Keys whose values a step of a migration has read, and as what.
+            var read: [ByteString: (types: Set<ObjectIdentifier>, isWhole: Bool)] = [:]
+            /// Why the backend itself cannot read values.
+            var unknown: [ByteString: DefaultsError] = [:]
+            /// The whole keys that were read from a suite whose reads may lag; `nil` if all were.
+            var keysRead: [String]? = []
+        }
+        private let state: Locked<State>
+        /// The prefix of the scope from which the values are; `""` if there is none.
+        private let prefix: String
+
+        /// Creates a base of complete values.
+        ///
+        /// - Parameter unknown: Why the backend itself cannot read other values.
+        init(_ values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError] = [:], prefix: String = "") {
+            state = Locked(State(source: .values(values), unknown: unknown))
+            self.prefix = prefix
+        }
+
+        /// Creates a base that reads from a suite until ``complete()`` is called. The caller holds
+        /// the writer lock of the suite.
+        init(reading suite: DefaultsSuite) {
+            state = Locked(State(source: .suite(suite)))
+            prefix = suite.withPrefix("")
+        }
+
+        /// Returns the value of a key.
+        ///
+        /// - Parameter includesFallback: Whether a value counts that is not stored but that the
+        ///   backend returns, such as one that was registered with `UserDefaults`.
+        func value(_ name: String, includesFallback: Bool) -> PropertyList? {
+            switch state.withLock({ $0.source }) {
+            case .values(let values): return values[ByteString(name)]
+            case .suite(let suite):
+                let (backend, key) = (suite.core.backend, suite.withPrefix(name))
+                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
+                do throws(DefaultsError) {
+                    if !includesFallback, suite.core.traits.hasFallbackValues, try !backend.isStored(key) { return nil }
+                    return try backend.value(forKey: key)
+                } catch {
+                    if error.kind == .unreadable {
+                        state.withLock { $0.unknown[ByteString(name)] = error }
+                    } else {
+                        fail(error.about(key: key))
+                    }
+                    return nil
+                }
+            }
+        }
+
+        var values: [ByteString: PropertyList] {
+            switch state.withLock({ $0.source }) {
+            case .values(let values): return values
+            case .suite(let suite):
+                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead = nil } }
+                do throws(DefaultsError) {
+                    let (values, unknown) = try suite.values()
+                    state.withLock { $0.unknown.merge(unknown) { $1 } }
+                    return values
+                } catch {
+                    fail(error)
+                    return [:]
+                }
+            }
+        }
+
+        /// Returns whether a value is stored that the backend itself cannot read.
+        func isUnknown(_ name: String) -> Bool {
+            _ = value(name, includesFallback: false)
+            return unknown[ByteString(name)] != nil
+        }
+
+        var allUnknown: [ByteString: DefaultsError] {
+            _ = values
+            return unknown
+        }
+
+        /// Returns the keys for the first copy of a value that cannot be read, and for the latest.
+        func copyKeys(of name: String) -> (first: String, latest: String) {
+            guard case .suite(let suite) = state.withLock({ $0.source }) else {
+                return SetAside.copyKeys(of: name, keyLimit: SettingsFile.keyLimit)
+            }
+            let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.traits.keyLimit)
+            return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
+        }
+
+        /// Returns the key in the suite: with the prefix of a scope.
+        func key(of name: String) -> String { prefix + name }
+
+        func withWholeKey(_ error: DefaultsError) -> DefaultsError {
+            var error = error
+            error.key = error.key.map(key)
+            return error
+        }
+
+        /// Declares a key to the suite that is read or written as the type of the declaration.
+        func declare<Value>(_ name: String, _ declaration: Declaration<Value>) {
+            guard case .suite(let suite) = state.withLock({ $0.source }) else { return }
+            suite.core.declare(suite.withPrefix(name), declaration.form)
+        }
+
+        /// Reads everything, so that copies of the contents stay as they are now.
+        func complete() {
+            let values = values
+            state.withLock { $0.source = .values(values) }
+        }
+
+        func noteRead(of name: String, as type: Any.Type, isWhole: Bool) {
+            let type = ObjectIdentifier(unwrapped(type))
+            state.withLock { state in
+                let known = state.read[ByteString(name)] ?? ([], false)
+                state.read[ByteString(name)] = (known.types.union([type]), known.isWhole || isWhole)
+            }
+        }
+        func wasRead(_ name: String) -> Bool { state.withLock { $0.read[ByteString(name)]?.isWhole == true } }
+        func wasRead(_ name: String, onlyAs type: Any.Type) -> Bool {
+            let type = ObjectIdentifier(unwrapped(type))
+            return state.withLock { $0.read[ByteString(name)]?.types == [type] }
+        }
+        /// What a step has read counts for that step alone.
+        func beginStep() { state.withLock { $0.read = [:] } }
+
+        /// A value that could not be decoded.
+        private struct Fault {
+            let name: ByteString
+            let isWhole: Bool
+            let errors: [DefaultsError]
+            /// `nil` if the backend itself cannot read it.
+            let stored: StoredValue?
+            /// `nil` in contents of their own.
+            let slot: Slot?
+        }
+
+        /// Notes why a value, or parts of it, could not be decoded.
+        func note<Value>(
+            _ errors: [DefaultsError], isWhole: Bool, of stored: PropertyList?, _ name: String,
+            _ declaration: Declaration<Value>
+        ) {
+            var slot: Slot?
+            if case .suite(let suite) = state.withLock({ $0.source }) {
+                slot = suite.core.slot(suite.withPrefix(name), declaration.conversion)
+            }
+            let fault = Fault(
+                name: ByteString(name), isWhole: isWhole, errors: errors, stored: stored.map(StoredValue.tree),
+                slot: slot)
+            state.withLock { state in
+                state.faults.removeAll { $0.name == fault.name && $0.isWhole == isWhole && $0.slot === fault.slot }
+                state.faults.append(fault)
+            }
+        }
+
+        /// Returns whether the value of a key could not be decoded when it was read.
+        func wasUnreadable(_ name: String) -> Bool {
+            state.withLock { $0.faults.contains { $0.isWhole && $0.name == ByteString(name) } }
+        }
+
+        /// Reports values that could not be decoded, each once to all readers of the suite.
+        ///
+        /// - Parameter copied: Keys whose values were copied, which is reported on its own.
+        func reportFaults(in core: SuiteCore, except copied: [String?]) {
+            for fault in state.withLock({ $0.faults }) where !copied.contains(fault.name.string) {
+                guard let slot = fault.slot else { continue }
+                if let stored = fault.stored {
+                    core.reportFaults(fault.errors, of: stored, in: slot)
+                } else {
+                    core.reportOnce(fault.errors[0].about(key: slot.key), of: slot)
+                }
+            }
+        }
+
+        private func fail(_ error: DefaultsError) { state.withLock { $0.failure = $0.failure ?? error } }
+
+        var failure: DefaultsError? { state.withLock { $0.failure } }
+        var keysRead: [String]? { state.withLock { $0.keysRead } }
+        var unknown: [ByteString: DefaultsError] { state.withLock { $0.unknown } }
+    }
+}
