@@ -71,8 +71,9 @@ extension DefaultsSuite {
         }
     }
 
-    /// What a move or a copy did, by keys without the prefix of a scope.
-    public struct MoveReport: Sendable, Equatable, CustomStringConvertible {
+    /// What a move or a copy did, by keys without the prefix of a scope. Its description has a line
+    /// for each key, and no value.
+    public struct MoveReport: Sendable, Equatable, DiscreetlyDescribed {
         /// The keys that were moved or copied, sorted. A move includes those whose values the
         /// destination already had, which it removed here.
         public let moved: [String]
@@ -84,8 +85,7 @@ extension DefaultsSuite {
         /// suite that holds the value.
         public let refused: [DefaultsError]
 
-        /// Each key on a line with what became of it, and no value.
-        public var description: String {
+        var summary: String {
             (moved.map { "moved “\($0)”" } + kept.map { "kept “\($0)”" } + refused.map(\.description))
                 .joined(separator: "\n")
         }

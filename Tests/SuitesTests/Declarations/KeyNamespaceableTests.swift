@@ -88,7 +88,7 @@ struct KeyNamespaceableTests {
 
     @Test func observersOfABooleanReceiveItsDefault() {
         let received = Guarded<[Bool?]>([])
-        let token = MyUserDefaults.observe(forKey: .needsBackup, source: suite) { change in
+        let token = MyUserDefaults.setting(forKey: .needsBackup, source: suite).observe { change in
             received.withLock { $0.append(change.newValue) }
         }
         MyUserDefaults.set(true, forKey: .needsBackup, source: suite)

@@ -110,11 +110,4 @@ extension BoolUserDefaultable {
     public static func remove(forKey key: BoolDefaultKey, source: DefaultsSuite? = nil) {
         setting(forKey: key, source: source).reset()
     }
-
-    /// Calls the handler after each change of the value until the token is cancelled or
-    /// deallocated.
-    public static func observe(
-        forKey key: BoolDefaultKey, source: DefaultsSuite? = nil,
-        _ handler: @escaping @Sendable (DefaultChange<Bool>) -> Void
-    ) -> ObservationToken { setting(forKey: key, source: source).observe(handler) }
 }
