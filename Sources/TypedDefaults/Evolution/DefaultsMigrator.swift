@@ -1,9 +1,7 @@
-import SettingsFile
-
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    public import FoundationEssentials
 #else
-    import Foundation
+    public import Foundation
 #endif
 
 /// The changes that the settings of an app have gone through, as named steps in their order.
@@ -43,9 +41,6 @@ public struct DefaultsMigrator: Sendable {
     }
     private var steps: [Step] = []
 
-    /// The key of the names of the steps that a suite has made.
-    static let recordKey = "TypedDefaults-migrations"
-
     /// Creates a migrator without steps.
     public init() {}
 
@@ -60,12 +55,12 @@ public struct DefaultsMigrator: Sendable {
     public mutating func register(
         _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
     ) {
-        precondition(!names.contains { $0.hasSameBytes(as: name) }, "two migrations have the name “\(name)”")
+        precondition(!names.containsBytes(of: name), "two migrations have the name “\(name)”")
         steps.append(Step(name: name, body: body))
     }
 
     /// The names of the steps, in their order.
-    private var names: [String] { steps.map(\.name) }
+    fileprivate var names: [String] { steps.map(\.name) }
 
     /// Makes the steps that the contents have not gone through, and records them.
     ///
@@ -77,31 +72,23 @@ public struct DefaultsMigrator: Sendable {
     ///   read. Then the contents stay as they were.
     @discardableResult
     public func migrate(_ contents: inout SuiteContents) throws -> [String] {
-        let made = try contents.recordedMigrations()
-        let due = due(after: made)
-        guard !due.isEmpty else { return [] }
         var migrated = contents
-        for step in due {
-            // A step may have assigned other contents.
-            migrated.isMigrating = true
-            migrated.base.beginStep()
+        var made: [String] = []
+        for step in steps {
+            // An error from before that is about the record.
+            var hasBegun = false
             do {
-                try step.body(&migrated)
-                if let failure = migrated.failure { throw migrated.base.withWholeKey(failure) }
-            } catch {
+                let wasDue = try migrated.migrate(step.name) { contents in
+                    hasBegun = true
+                    try step.body(&contents)
+                }
+                if wasDue { made.append(step.name) }
+            } catch  where hasBegun {
                 throw Failure(migration: step.name, error: error)
             }
         }
-        migrated.isMigrating = contents.isMigrating
-        // A step may have run another migrator, or removed the record.
-        var names = made
-        for name in ((try? migrated.recordedMigrations()) ?? []) + due.map(\.name)
-        where !names.contains(where: { $0.hasSameBytes(as: name) }) {
-            names.append(name)
-        }
-        migrated[Self.recordKey] = .array(names.map(PropertyList.string))
         contents = migrated
-        return due.map(\.name)
+        return made
     }
 
     /// Returns whether a newer version of the program has migrated the contents, by a step that
@@ -110,32 +97,13 @@ public struct DefaultsMigrator: Sendable {
     /// The settings then work as usual. Values of the newer version that this one cannot read count
     /// as unreadable, so they are set aside before they are overwritten.
     public func isSuperseded(by contents: SuiteContents) -> Bool {
-        contents.appliedMigrations.contains { made in !names.contains { $0.hasSameBytes(as: made) } }
-    }
-
-    private func due(after made: [String]) -> [Step] {
-        steps.filter { step in !made.contains { $0.hasSameBytes(as: step.name) } }
-    }
-
-    /// Returns whether the suite has made all steps, which is one read.
-    func hasRun(in suite: DefaultsSuite) throws(DefaultsError) -> Bool {
-        let key = suite.withPrefix(Self.recordKey)
-        return due(after: try Self.names(in: suite.core.backend.value(forKey: key), under: key)).isEmpty
-    }
-
-    fileprivate static func names(in record: PropertyList?, under key: String) throws(DefaultsError) -> [String] {
-        guard let record else { return [] }
-        if case .array(let elements) = record {
-            let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
-            if names.count == elements.count { return names }
-        }
-        throw DefaultsError(.unreadable, key: key, reason: "the record of the migrations is not an array of strings")
+        contents.appliedMigrations.contains { !names.containsBytes(of: $0) }
     }
 }
 
 extension DefaultsMigrator {
     /// The error of a step.
-    public struct Failure: DescribedError {
+    public struct Failure: LocalizedError, CustomStringConvertible {
         /// The name of the step.
         public let migration: String
         /// What the step threw, or why one of its values could not be stored.
@@ -146,18 +114,8 @@ extension DefaultsMigrator {
             let reason = (error as? DefaultsError)?.description ?? "it threw \(type(of: error))"
             return "the migration “\(migration)” failed: \(reason)"
         }
-    }
-}
-
-extension SuiteContents {
-    /// The names of the migrations that these contents have gone through; empty if the record
-    /// cannot be read.
-    public var appliedMigrations: [String] { (try? recordedMigrations()) ?? [] }
-
-    fileprivate func recordedMigrations() throws(DefaultsError) -> [String] {
-        let record = self[DefaultsMigrator.recordKey]
-        if let failure = base.failure { throw failure }
-        return try DefaultsMigrator.names(in: record, under: base.key(of: DefaultsMigrator.recordKey))
+        /// The ``description``.
+        public var errorDescription: String? { description }
     }
 }
 
@@ -173,14 +131,20 @@ extension DefaultsSuite {
     /// comes last there, so a step that was interrupted runs again, and two processes can make one
     /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///
-    /// After ``removeAll()`` and on the first launch all steps are due, and find no values.
+    /// After ``removeAll()`` and on the first launch all steps are due, and find no values but the
+    /// record of the steps before.
     ///
     /// - Returns: The names of the steps that were made.
     /// - Throws: A ``DefaultsMigrator/Failure`` that names the step, or a ``DefaultsError``. Then
     ///   nothing is written.
     @discardableResult
     public func migrate(_ migrator: DefaultsMigrator) throws -> [String] {
-        if try migrator.hasRun(in: current) { return [] }
+        let made = try appliedMigrations()
+        if migrator.names.allSatisfy(made.containsBytes) { return [] }
         return try update { try migrator.migrate(&$0) }
     }
+}
+
+extension [String] {
+    fileprivate func containsBytes(of name: String) -> Bool { contains { $0.utf8.elementsEqual(name.utf8) } }
 }

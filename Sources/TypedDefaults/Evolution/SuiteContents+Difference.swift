@@ -1,5 +1,3 @@
-import SettingsFile
-
 extension SuiteContents {
     /// The keys whose values differ between two contents.
     public struct Difference: Sendable, Equatable, CustomStringConvertible {
@@ -9,9 +7,6 @@ extension SuiteContents {
         public let removed: [String]
         /// The keys that both have with different values, sorted.
         public let changed: [String]
-
-        /// Whether both contents are equal.
-        public var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
 
         /// The keys, one on each line behind `+`, `-` or `~`, and no value.
         public var description: String {
@@ -29,10 +24,13 @@ extension SuiteContents {
     /// print(after.difference(from: before))
     /// ```
     public func difference(from other: SuiteContents) -> Difference {
-        let (new, old) = (values, other.values)
-        func sorted(_ keys: [ByteString]) -> [String] { keys.map(\.string).sortedByBytes() }
+        func byBytes(_ contents: SuiteContents) -> [[UInt8]: PropertyList] {
+            Dictionary(uniqueKeysWithValues: contents.map { (Array($0.key.utf8), $0.value) })
+        }
+        let (new, old) = (byBytes(self), byBytes(other))
         return Difference(
-            added: sorted(new.keys.filter { old[$0] == nil }), removed: sorted(old.keys.filter { new[$0] == nil }),
-            changed: sorted(new.keys.filter { old[$0] != nil && old[$0] != new[$0] }))
+            added: keys.filter { old[Array($0.utf8)] == nil },
+            removed: other.keys.filter { new[Array($0.utf8)] == nil },
+            changed: filter { key, value in old[Array(key.utf8)].map { $0 != value } ?? false }.map(\.key))
     }
 }

@@ -249,7 +249,7 @@ private struct Transfer {
         case .matching(let isSelected):
             for key in try source.keysInScope() {
                 let name = source.withoutPrefix(key)
-                if !name.hasSameBytes(as: DefaultsMigrator.recordKey), isSelected(name) { names.append(name) }
+                if !name.hasSameBytes(as: SuiteContents.migrationsKey), isSelected(name) { names.append(name) }
             }
         case .named(let keys):
             for name in Set(keys.map(ByteString.init)).map(\.string) where try source.stored(name) != nil {
@@ -260,8 +260,8 @@ private struct Transfer {
             // What is already in the scope that is the destination.
             names.removeAll { destination.isInScope(source.withPrefix($0)) }
         }
-        let record = names.filter { $0.hasSameBytes(as: DefaultsMigrator.recordKey) }
-        return names.filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sortedByBytes() + record
+        let record = names.filter { $0.hasSameBytes(as: SuiteContents.migrationsKey) }
+        return names.filter { !$0.hasSameBytes(as: SuiteContents.migrationsKey) }.sortedByBytes() + record
     }
 }
 

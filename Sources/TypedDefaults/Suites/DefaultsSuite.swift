@@ -78,7 +78,7 @@ extension DefaultsSuite {
     public func keys() throws -> [String] {
         let suite = current
         return try suite.keysInScope().map(suite.withoutPrefix)
-            .filter { !$0.hasSameBytes(as: DefaultsMigrator.recordKey) }.sortedByBytes()
+            .filter { !$0.hasSameBytes(as: SuiteContents.migrationsKey) }.sortedByBytes()
     }
 
     /// Removes the values of keys, in one commit.

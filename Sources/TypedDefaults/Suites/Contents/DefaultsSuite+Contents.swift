@@ -59,7 +59,7 @@ extension DefaultsSuite {
         }
         // For a place that stores key by key and may be interrupted: no value is removed before the
         // one that replaces it is stored, and a migration is recorded when all is stored.
-        let record = ByteString(DefaultsMigrator.recordKey)
+        let record = ByteString(SuiteContents.migrationsKey)
         var edits = new.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
             .map { Edit(withPrefix($0.edit.key.string), tree: $0.edit.value) }

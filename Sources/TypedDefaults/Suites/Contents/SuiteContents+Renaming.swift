@@ -28,7 +28,7 @@ extension SuiteContents {
     ///   - newPrefix: What takes their place.
     public mutating func rename(prefix: String, to newPrefix: String) {
         let names = (keys + unreadableKeys).filter { name in
-            name.utf8.starts(with: prefix.utf8) && !name.hasSameBytes(as: DefaultsMigrator.recordKey)
+            name.utf8.starts(with: prefix.utf8) && !name.hasSameBytes(as: SuiteContents.migrationsKey)
                 && !SetAside.isCopy(name)
         }
         rename(
