@@ -51,7 +51,7 @@ extension SuiteContents {
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
                 if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
                 do throws(DefaultsError) {
-                    if !includesFallback, suite.core.traits.hasFallbackValues, try !backend.isStored(key) { return nil }
+                    if !includesFallback, try suite.core.isFallback(key) { return nil }
                     return try backend.value(forKey: key)
                 } catch {
                     if error.kind == .unreadable {
