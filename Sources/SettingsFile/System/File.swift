@@ -238,75 +238,6 @@ extension File {
         return bytes
     }
 
-    /// Writes all bytes. `written` holds the number of bytes written, even if this throws.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
-        try checkProcess()
-        while written < bytes.count {
-            let start = written
-            let count = try Self.checking("write") {
-                pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
-            }
-            // POSIX allows this, and a repetition could go on forever.
-            guard count > 0 else { throw FileFailure(call: "write", code: ENOSPC) }
-            written += count
-        }
-    }
-
-    /// The smallest page size of all systems.
-    static let pageSize = 4 << 10
-
-    /// Writes all bytes, four pages at a time. Linux caches one large write as a large folio, and
-    /// later small writes into it are slower.
-    func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
-        let part = 4 * Self.pageSize
-        var written = 0
-        while written < bytes.count {
-            let next = min((offset + written) / part * part + part - offset, bytes.count)
-            try bytes.withUnsafeBufferPointer { bytes throws(FileFailure) in
-                try write(UnsafeRawBufferPointer(bytes.extracting(..<next)), at: offset, written: &written)
-            }
-        }
-    }
-
-    /// Throws in a child of the process that opened the file, where the descriptor is closed and
-    /// its number may belong to another file.
-    private func checkProcess() throws(FileFailure) {
-        guard process == Forks.count else { throw FileFailure("it was opened before this process was forked") }
-    }
-
-    /// Waits until the contents survive a power failure.
-    func flush() throws(FileFailure) {
-        try checkProcess()
-        try Self.checking("fdatasync") { flushData(descriptor) }
-    }
-
-    /// Waits until the names in this directory survive a power failure.
-    func flushNames() throws(FileFailure) {
-        try checkProcess()
-        try Self.checking("fsync") { flushAll(descriptor) }
-    }
-
-    /// Locks the file. Returns false if another process holds the lock.
-    ///
-    /// - Parameter isShared: Whether other shared locks are allowed. Such a lock keeps out writers,
-    ///   and needs no write access on any file system.
-    func tryLock(isShared: Bool = false) throws(FileFailure) -> Bool {
-        try checkProcess()
-        do throws(FileFailure) {
-            try Self.checking("flock") { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
-            return true
-        } catch let error where error.code == EWOULDBLOCK {
-            return false
-        }
-    }
-
-    func unlock() {
-        // A child shares the lock with its parent, which may be writing.
-        guard process == Forks.count else { return }
-        // This fails only for closed descriptors, and this one is open.
-        _ = flock(descriptor, LOCK_UN)
-    }
-
     func rename(_ name: String, to newName: String) throws(FileFailure) {
         try Self.checking("rename") { renameat(descriptor, name, descriptor, newName) }
     }
@@ -315,46 +246,6 @@ extension File {
         try Self.checking("unlink") { unlinkat(descriptor, name, 0) }
     }
 }
-
-/// A mapping of a file. It shows what other processes write, up to the end of the file.
-struct FileWindow: ~Copyable {
-    private let start: UnsafeMutableRawPointer
-    private let length: Int
-
-    init(_ file: File, length: Int) throws(FileFailure) {
-        guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, file.descriptor, 0), start != MAP_FAILED else {
-            throw FileFailure(call: "mmap", code: errno)
-        }
-        (self.start, self.length) = (start, length)
-    }
-
-    deinit { munmap(start, length) }
-
-    /// Returns the eight bytes at an offset. They must be within the file: a read beyond its end
-    /// raises SIGBUS.
-    @inline(__always)
-    func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
-
-    /// Returns the address of an offset. It is valid as long as the mapping.
-    func pointer(at offset: Int) -> UnsafeRawPointer { UnsafeRawPointer(start + offset) }
-
-    /// Copies bytes, all of which must be within the file.
-    func bytes(at offset: Int, count: Int) -> [UInt8] {
-        Array(UnsafeRawBufferPointer(start: start + offset, count: count))
-    }
-}
-
-#if canImport(Darwin)
-    /// On Apple platforms, `fsync` stops at the drive's cache, also for directories. Not every file
-    /// system supports `F_FULLFSYNC`.
-    private func flushAll(_ descriptor: Int32) -> Int32 {
-        fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
-    }
-    private func flushData(_ descriptor: Int32) -> Int32 { flushAll(descriptor) }
-#else
-    private func flushAll(_ descriptor: Int32) -> Int32 { fsync(descriptor) }
-    private func flushData(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
-#endif
 
 package enum SystemClock {
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }

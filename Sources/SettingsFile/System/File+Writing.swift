@@ -1,0 +1,96 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Android)
+    import Android
+#else
+    #error("SettingsFile needs POSIX files")
+#endif
+
+// Writing, flushing and locking. A child of the process that opened the file can do none of this:
+// `checkProcess` says why.
+extension File {
+    /// Writes all bytes. `written` holds the number of bytes written, even if this throws.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, written: inout Int) throws(FileFailure) {
+        try checkProcess()
+        while written < bytes.count {
+            let start = written
+            let count = try Self.checking("write") {
+                pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
+            }
+            // POSIX allows this, and a repetition could go on forever.
+            guard count > 0 else { throw FileFailure(call: "write", code: ENOSPC) }
+            written += count
+        }
+    }
+
+    /// The smallest page size of all systems.
+    static let pageSize = 4 << 10
+
+    /// Writes all bytes, four pages at a time. Linux caches one large write as a large folio, and
+    /// later small writes into it are slower.
+    func write(_ bytes: [UInt8], at offset: Int) throws(FileFailure) {
+        let part = 4 * Self.pageSize
+        var written = 0
+        while written < bytes.count {
+            let next = min((offset + written) / part * part + part - offset, bytes.count)
+            try bytes.withUnsafeBufferPointer { bytes throws(FileFailure) in
+                try write(UnsafeRawBufferPointer(bytes.extracting(..<next)), at: offset, written: &written)
+            }
+        }
+    }
+
+    /// Waits until the contents survive a power failure.
+    func flush() throws(FileFailure) {
+        try checkProcess()
+        try Self.checking("fdatasync") { flushData(descriptor) }
+    }
+
+    /// Waits until the names in this directory survive a power failure.
+    func flushNames() throws(FileFailure) {
+        try checkProcess()
+        try Self.checking("fsync") { flushAll(descriptor) }
+    }
+
+    /// Locks the file. Returns false if another process holds the lock.
+    ///
+    /// - Parameter isShared: Whether other shared locks are allowed. Such a lock keeps out writers,
+    ///   and needs no write access on any file system.
+    func tryLock(isShared: Bool = false) throws(FileFailure) -> Bool {
+        try checkProcess()
+        do throws(FileFailure) {
+            try Self.checking("flock") { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
+            return true
+        } catch let error where error.code == EWOULDBLOCK {
+            return false
+        }
+    }
+
+    func unlock() {
+        // A child shares the lock with its parent, which may be writing.
+        guard process == Forks.count else { return }
+        // This fails only for closed descriptors, and this one is open.
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    /// Throws in a child of the process that opened the file, where the descriptor is closed and
+    /// its number may belong to another file.
+    private func checkProcess() throws(FileFailure) {
+        guard process == Forks.count else { throw FileFailure("it was opened before this process was forked") }
+    }
+}
+
+#if canImport(Darwin)
+    /// On Apple platforms, `fsync` stops at the drive's cache, also for directories. Not every file
+    /// system supports `F_FULLFSYNC`.
+    private func flushAll(_ descriptor: Int32) -> Int32 {
+        fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
+    }
+    private func flushData(_ descriptor: Int32) -> Int32 { flushAll(descriptor) }
+#else
+    private func flushAll(_ descriptor: Int32) -> Int32 { fsync(descriptor) }
+    private func flushData(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
+#endif
