@@ -16,7 +16,7 @@ extension Command {
             lines.append("format: version \(version), epoch \(epoch)")
             lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
         }
-        let copies = file.keys.filter { $0.hasSuffix(".unreadable") || $0.hasSuffix(".unreadable-2") }
+        let copies = file.keys.filter(SetAside.isCopy)
         lines += copies.map { "set aside: the key “\($0)”" }
         lines += OpenSuite.copies(of: path).map { "set aside: \($0)" }
         if !file.problems.isEmpty { lines.append("problems: \(file.problems.count); see typed-defaults check") }

@@ -5,7 +5,7 @@ import SettingsFile
 ///
 /// Two declarations of one key as different types make each other's values unreadable at every
 /// write, so the number of copies has a limit.
-enum SetAside {
+package enum SetAside {
     /// Returns the keys for the first copy and for the latest one.
     ///
     /// The key of a setting may be so long that the backend does not take the key of its copy. Then
@@ -23,7 +23,7 @@ enum SetAside {
     }
 
     /// Returns whether a key is that of a copy.
-    static func isCopy(_ key: String) -> Bool { key.hasSuffix(".unreadable") || key.hasSuffix(".unreadable-2") }
+    package static func isCopy(_ key: String) -> Bool { key.hasSuffix(".unreadable") || key.hasSuffix(".unreadable-2") }
 
     /// Adds the key of the copy to the error of a value.
     static func note(_ copy: String, in error: inout DefaultsError) { error.reason += "; it is kept under “\(copy)”" }
