@@ -1,9 +1,9 @@
 #if os(macOS) || os(Linux)
-    import TestSupport
     import Foundation
+    import SettingsFile
+    import TestSupport
     import Testing
 
-    import SettingsFile
     @testable import TypedDefaults
 
     /// Tests the program from the command line.

@@ -26,6 +26,22 @@
             alarm(seconds)
         }
 
+        /// Returns an open settings file that the process has created.
+        private static func createFile(_ path: String) throws -> SettingsFile {
+            let settings = SettingsFile(path: path)
+            try settings.beginWrite()
+            settings.endWrite()
+            return settings
+        }
+
+        /// Returns the store of a number, which is 0.
+        private static func storeOfZero(_ path: String) throws -> AnyStore<Int> {
+            let suite = try DefaultsSuite(file: URL(filePath: path))
+            let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
+            try store.save(0)
+            return store
+        }
+
         #if os(macOS) || os(Linux)
             /// A server calls `daemon` after it has read its settings.
             @Test func aDaemonReadsAndWritesLikeItsParent() async throws {
@@ -149,9 +165,7 @@
             @Test func aChildDoesNotWaitForAFlushOfItsParent() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let settings = SettingsFile(path: path)
-                    try settings.beginWrite()
-                    settings.endWrite()
+                    let settings = try Self.createFile(path)
                     settings.flushing.withLock { $0 = SettingsFile.Flush(process: Forks.count) }
                     let child = forkProcess()
                     if child == 0 {
@@ -167,9 +181,7 @@
             @Test func aChildForkedInAHandlerOfAFlushFlushesItsOwnFile() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let settings = SettingsFile(path: path)
-                    try settings.beginWrite()
-                    settings.endWrite()
+                    let settings = try Self.createFile(path)
                     // Another program puts a file with damage in its place, which is reported.
                     var bytes = try #require(FileManager.default.contents(atPath: path))
                     bytes.replaceSubrange(
@@ -229,9 +241,7 @@
                 @Test func aChildKeepsWhatTheProgramOpenedUnderANumberOfTheLibrary() async throws {
                     let file = try makeFile()
                     await #expect(processExitsWith: .success) { [path = file.path as String] in
-                        let settings = SettingsFile(path: path)
-                        try settings.beginWrite()
-                        settings.endWrite()
+                        let settings = try Self.createFile(path)
                         let log = try #require(settings.state.withLock { $0.log })
                         let (closed, kept) = (log.directory.descriptor, log.file.descriptor)
                         var ends: [Int32] = [0, 0]
@@ -247,9 +257,7 @@
                 @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async throws {
                     let file = try makeFile()
                     await #expect(processExitsWith: .success) { [path = file.path as String] in
-                        let settings = SettingsFile(path: path)
-                        try settings.beginWrite()
-                        settings.endWrite()
+                        let settings = try Self.createFile(path)
                         let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
                         let numbers = Guarded<[Int32]>([])
                         let isOver = DispatchSemaphore(value: 0)
@@ -396,10 +404,7 @@
             @Test func anUpdateStartedInTheParentFailsInTheChild() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let store = UserDefault(
-                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
-                    ).store
-                    try store.save(0)
+                    let store = try Self.storeOfZero(path)
                     var child: pid_t = 1
                     do {
                         try store.updateStored { number in
@@ -423,10 +428,7 @@
             @Test func anUpdateStartedInTheParentFailsInTheChildEvenIfItsValueIsStored() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let store = UserDefault(
-                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
-                    ).store
-                    try store.save(0)
+                    let store = try Self.storeOfZero(path)
                     var ends: [Int32] = [0, 0]
                     #expect(pipe(&ends) == 0)
                     var child: pid_t = 1
@@ -453,10 +455,7 @@
             @Test func theEndOfAnUpdateInAChildKeepsTheLockOfTheParent() async throws {
                 let file = try makeFile()
                 await #expect(processExitsWith: .success) { [path = file.path as String] in
-                    let store = UserDefault(
-                        DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
-                    ).store
-                    try store.save(0)
+                    let store = try Self.storeOfZero(path)
                     let file = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
                         .file("test.defaults", .readOnly)
                     var child: pid_t = 1
