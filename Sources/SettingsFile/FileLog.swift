@@ -19,8 +19,8 @@ final class FileLog {
     /// The largest size of the file, which is also the length of the mapping.
     private let sizeLimit: Int
     let window: FileWindow
-    // The lock already guarantees exclusive access. Checking it again costs as much as one of a
-    // commit's system calls.
+    // Safe: the lock guarantees exclusive access. Checking it again takes 76 instructions at each
+    // of eight uses in a `set`.
     @exclusivity(unchecked)
     private(set) var index: FileIndex
     /// Held while `index` and `tailCache` change, and while a value is looked up in them.
@@ -30,7 +30,6 @@ final class FileLog {
     private static let tailCacheLimit = 4 << 10
     /// A lower bound for the size of the file. All bytes from the end of the records to this size
     /// are zeros.
-    @exclusivity(unchecked)
     private(set) var size: Int
 
     /// How far this file was flushed, and whether its name was. Says nothing about a file that

@@ -27,7 +27,6 @@ package enum DeferredWork {
     // Safe: written only while `waiting` is locked, and only by the first such call in a child. The
     // exit of a child that has scheduled nothing must not wait for a lock, which a thread of the
     // parent may hold.
-    @exclusivity(unchecked)
     private nonisolated(unsafe) static var process = 0
     private static let runsAtExit: Void = Forks.runAtExit { DeferredWork.runAll() }
 

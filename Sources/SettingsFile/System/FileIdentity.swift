@@ -8,6 +8,8 @@
     // `statx` is missing in Swift's C library module, and some containers block it.
     private let statx: Statx? = {
         guard let symbol = dlsym(nil, "statx") else { return nil }
+        // Safe: the type is that of its declaration in C. There is no other way to call what
+        // `dlsym` returns.
         let statx = unsafeBitCast(symbol, to: Statx.self)
         return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
             statx(AT_FDCWD, "/", 0, 0x101, buffer.baseAddress!) == 0 ? statx : nil

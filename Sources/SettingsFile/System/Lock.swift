@@ -16,9 +16,9 @@
 /// threads outnumber cores. Replace this with `Mutex` when neither is true.
 @usableFromInline
 package final class Locked<State: ~Copyable>: Sendable {
-    // Safe: the pointers never change, and the memory is only accessed while the mutex is locked.
-    // The state is behind a pointer, because the compiler checks each access to a variable for
-    // exclusivity, which the mutex already guarantees.
+    // Safe: the pointers, which are not `Sendable`, never change, and the memory is only accessed
+    // while the mutex is locked. The state is behind a pointer, because the compiler checks each
+    // access to a variable for exclusivity, which the mutex already guarantees.
     @usableFromInline
     nonisolated(unsafe) let state: UnsafeMutablePointer<State>
     @usableFromInline

@@ -112,7 +112,8 @@
         }
 
         private final class Source: Sendable {
-            // Safe: set up before it is resumed; afterwards only `resume` and `cancel` are called.
+            // Its type is not `Sendable`. Safe: set up before it is resumed; afterwards only
+            // `resume` and `cancel` are called.
             private nonisolated(unsafe) let source: any DispatchSourceFileSystemObject
             private let file: File
 

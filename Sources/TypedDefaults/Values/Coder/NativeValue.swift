@@ -62,7 +62,8 @@ func cast<Value, Other>(_ value: Value, to type: Other.Type) -> Other? {
 /// each call.
 @inline(__always)
 func same<Value, Other>(_ value: Value, as type: Other.Type) -> Other {
-    // Safe: both types are the same.
+    // Safe: both types are the same. A checked cast takes at least 79 instructions, over 300 in a
+    // `set` of five properties.
     unsafeBitCast(value, to: Other.self)
 }
 

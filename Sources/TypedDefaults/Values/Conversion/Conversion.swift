@@ -71,7 +71,9 @@ enum DecodingMode {
 }
 
 /// A type-erased decoded value.
-class AnyBox: @unchecked Sendable {  // Safe: constants only, here and in the subclass.
+// Safe: constants only, here and in the subclass. Without a mark, a class that has a subclass
+// cannot be `Sendable`.
+class AnyBox: @unchecked Sendable {
     /// What the decoder did about entries that it could not read, or that the type does not know;
     /// `nil` for nothing.
     final let recovery: DecodingRecovery?
