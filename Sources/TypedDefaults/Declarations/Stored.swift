@@ -21,7 +21,6 @@ extension StorableConfigBase {
             let makeKey: (String) -> DefaultKey<Value>
             /// A ``Bound``. Not an optional of its type, which generic code would look up at each
             /// use.
-            @exclusivity(unchecked)
             var bound: AnyObject?
 
             init(_ pinnedKey: String?, _ makeKey: @escaping (String) -> DefaultKey<Value>) {

@@ -78,20 +78,31 @@ extension PropertyList {
             self = part
             return result
         }
-        // Without a second reference, changing an entry copies no other one.
-        switch self {
-        case .dictionary(var entries):
-            self = .bool(false)
+        if var entries = takeEntries() {
             defer { self = .dictionary(entries) }
             return path.count == 1
                 ? change(&entries[key], place) : entries[key]?.edit(path.dropFirst(), in: place, change)
-        case .array(var elements):
-            guard let index = Int(key), elements.indices.contains(index) else { return nil }
-            self = .bool(false)
-            defer { self = .array(elements) }
-            return elements[index].edit(path.dropFirst(), in: .array, change)
-        default: return nil
         }
+        if var elements = takeElements() {
+            defer { self = .array(elements) }
+            guard let index = Int(key), elements.indices.contains(index) else { return nil }
+            return elements[index].edit(path.dropFirst(), in: .array, change)
+        }
+        return nil
+    }
+
+    // A `switch` with both would keep a second reference to the end of its case, so changing one
+    // entry would copy all others.
+    private mutating func takeEntries() -> [String: PropertyList]? {
+        guard case .dictionary(let entries) = self else { return nil }
+        self = .bool(false)
+        return entries
+    }
+
+    private mutating func takeElements() -> [PropertyList]? {
+        guard case .array(let elements) = self else { return nil }
+        self = .bool(false)
+        return elements
     }
 
     /// Returns the path of the outermost array around a part of the tree; `nil` if there is none.

@@ -38,8 +38,8 @@ struct Conversion<Value: Sendable>: Sendable {
     }
 
     func box(_ stored: StoredValue, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
-        // Safe: all initializers create boxes of exactly this type.
-        unsafeDowncast(try decodeBox(stored, mode).get(), to: Box<Value>.self)
+        // All initializers create boxes of exactly this type.
+        try decodeBox(stored, mode).get() as! Box<Value>
     }
 
     @inline(__always)
