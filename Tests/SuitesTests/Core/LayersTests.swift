@@ -184,6 +184,26 @@ struct LayersTests {
         #expect(setting.value == 5)
     }
 
+    /// Whether a value is stored does not depend on a layer.
+    @Test func trackersAreNotifiedIfAValueBehindALayerIsStored() {
+        struct Settings {
+            @UserDefault<Int> var number: Int
+            init(in suite: DefaultsSuite) { _number = UserDefault("number", default: 0, in: suite) }
+        }
+        let suite = DefaultsSuite.inMemory()
+        suite.layers = arguments("-number", "7")
+        let (settings, fired) = (Settings(in: suite), Guarded(0))
+        withObservationTracking {
+            #expect(!settings.$number.isSet)
+        } onChange: {
+            fired.withLock { $0 += 1 }
+        }
+        settings.number = 5
+        #expect(fired.withLock { $0 } == 1)
+        #expect(settings.$number.isSet)
+        #expect(settings.number == 7)
+    }
+
     @Test(.timeLimit(.minutes(5))) func anObserverThatSetsLayersEndlesslyIsStopped() {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
