@@ -79,7 +79,8 @@ struct Trial: Sendable {
     /// Waits for an asynchronous function.
     func wait<Result: Sendable>(for body: @escaping @Sendable () async throws -> Result) throws -> Result {
         let result = Awaited<Swift.Result<Result, any Error>?>(nil)
-        Task {
+        // Tests that block the threads of the usual priority must not take up the time of the law.
+        Task(priority: .high) {
             do {
                 let value = try await body()
                 result.change { $0 = .success(value) }
