@@ -24,8 +24,8 @@ extension SettingsFile {
     /// Throws if this process has written since its last flush and another program has removed or
     /// replaced that file. The next call uses the file that has the name then.
     ///
-    /// - Parameter isInBackground: Whether no caller waits for the flush. A missing file is then no
-    ///   error: the program that removed it has removed all values in it.
+    /// - Parameter isInBackground: Whether no caller waits for the flush. A removed or replaced
+    ///   file is then no error, but the next call for a caller throws.
     package func synchronize(isInBackground: Bool = false) throws(SettingsFileError) {
         let target = try withLog { state throws(FileFailure) in
             if let log = state.log, try fileLocation.nameHasMoved(from: log) {

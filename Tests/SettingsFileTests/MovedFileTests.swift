@@ -144,14 +144,16 @@ struct MovedFileTests: SettingsFileTests {
     }
 
     /// A program that removes the file has removed all values, whether they were flushed or not.
-    @Test func aFlushInTheBackgroundDoesNotReportARemovedFile() throws {
-        try withFile { file in
+    @Test(arguments: Disturbance.allCases)
+    func aFlushInTheBackgroundDoesNotReportAMissingFile(_ disturbance: Disturbance) throws {
+        try withFolder { file in
             let backend = FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600))
             let suite = DefaultsSuite(backend: backend)
+            let disturb = try disturbance.prepare(file) { open($0)[number] = 7 }
             suite[number] = 1
-            try FileManager.default.removeItem(at: file)
+            try disturb()
             try backend.flushInBackground()
-            #expect(suite[number] == 0)
+            #expect(suite[number] == disturbance.number ?? 0)
             #expect(fails(with: .unavailable) { try suite.synchronize() })
             try suite.synchronize()
         }

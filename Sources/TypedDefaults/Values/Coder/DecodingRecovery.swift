@@ -36,6 +36,7 @@ struct DecodingRecovery: Sendable {
         var (merged, keepsEntries, losesParts) = (new, false, losesParts)
         for entry in entries {
             let isKept = merged.edit(entry.path[...]) { part, place -> Bool? in
+                // The new value may have an array around the entry, or another value in its place.
                 guard place == .dictionary, part == entry.placed else {
                     // An array that has changed.
                     if part != nil, entry.placed != nil { losesParts = true }
