@@ -165,7 +165,7 @@ extension DefaultStoreType {
     /// ```
     ///
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
-    /// reported, as with ``set(_:)``.
+    /// reported, as with ``DefaultStoreType/set(_:)``.
     ///
     /// - Parameters:
     ///   - defaultValue: The value that `body` receives if none is stored.
@@ -229,7 +229,7 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// ```
     ///
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
-    /// reported, as with ``set(_:)``.
+    /// reported, as with ``DefaultStoreType/set(_:)``.
     ///
     /// - Parameter body: Edits the value. It may run again on a backend whose reads may lag, and
     ///   nothing is written if it throws. Keep it short, because other writers wait.
@@ -261,7 +261,8 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// ```
     ///
     /// If no config is stored or the stored one cannot be read, the change contains the property of
-    /// the default. Changes of other properties are not reported. See also ``observe(initial:_:)``.
+    /// the default. Changes of other properties are not reported. See also
+    /// ``DefaultStoreType/observe(initial:_:)``.
     ///
     /// - Parameters:
     ///   - property: The property to observe.
