@@ -27,8 +27,8 @@ struct FileIndex: ~Copyable {
     var fileSize = 0
     private var count = 0
     private var entries = GrowingMemory(capacity: 16 * MemoryLayout<Entry>.stride)
-    /// The bytes of all keys. Not ranges of the file, because to read a page of the file takes a
-    /// system call, and to touch a mapped one could raise SIGBUS.
+    /// The bytes of all keys. Not ranges of the file, because reading a page of the file takes a
+    /// system call, and touching a mapped one could raise SIGBUS.
     private var names = GrowingMemory(capacity: 256)
     /// The hash of a key in the upper half, and the number of its entry plus 1 in the lower half.
     private var table = ZeroedTable(count: 16)

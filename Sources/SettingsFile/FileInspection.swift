@@ -112,7 +112,7 @@ extension FileInspection {
 
     private mutating func inspect(_ bytes: UnsafeRawBufferPointer) {
         let used = RecordFormat.countBeforeZeros(bytes)
-        // The library creates no such file. Writers take it for an empty suite.
+        // The library creates no such file. Writers treat it as an empty suite.
         guard used > 0 else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))

@@ -63,7 +63,7 @@ final class FileLog {
     /// The end of the records that were flushed before the file got its name.
     private let base: Int
     private var sizeAtFailedCompaction = 0
-    /// Until when readers do not try again to repair the file.
+    /// The time before which readers do not try again to repair the file.
     private var repairPauseEnd: MonotonicTime?
 
     private init(

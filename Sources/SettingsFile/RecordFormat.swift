@@ -19,8 +19,8 @@ enum RecordFormat {
     static let step = 64 << 10
     /// The size up to which a flush leaves the file as it is.
     static let keptSize = step
-    /// The size up to which a commit leaves the file as it is. It is larger, because each
-    /// compaction waits for the disk and must be rare during many writes.
+    /// The size up to which a commit leaves the file as it is. It is larger than `keptSize`,
+    /// because each compaction waits for the disk and must be rare during many writes.
     static let busySize = 64 * step
     static let sizeLimit = 64 << 20
     static let keyLimit = 4_096
@@ -65,7 +65,7 @@ enum RecordFormat {
         case edits(Range<Int>, length: Int, crc: UInt32)
         /// A seal: another file replaces this one.
         case seal
-        /// The bytes end before the record does, which has this length.
+        /// A record that the bytes end in, with its whole length.
         case cut(length: Int)
         /// Not a record: incomplete, damaged, or of an unknown form.
         case bad
@@ -85,7 +85,7 @@ enum RecordFormat {
         }
     }
 
-    /// Does the same as ``find(in:at:after:)``, but does not look at the operations of a commit.
+    /// Does the same as ``find(in:at:after:)``, but does not check the operations of a commit.
     @inline(__always)
     static func frame(in bytes: UnsafeRawBufferPointer, at offset: Int, after crc: UInt32) -> Found {
         guard bytes.count - offset >= 8 else { return .cut(length: 8) }
@@ -115,7 +115,7 @@ enum RecordFormat {
 
     /// Calls `body` with each operation of a payload until it returns false.
     ///
-    /// - Returns: False if `body` did, or if the payload has an unknown form.
+    /// - Returns: False if `body` returned false, or if the payload has an unknown form.
     @discardableResult @inline(__always)
     static func forEachEdit(
         in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>, _ body: (RecordEdit) -> Bool
@@ -196,8 +196,8 @@ enum RecordFormat {
         return size
     }
 
-    /// Returns the size to which a file is extended for a record that ends at an offset. A step
-    /// after each large record would take as long as the record.
+    /// Returns the size to which a file is extended for a record that ends at an offset. Adding a
+    /// step after each large record would take as long as writing the record.
     static func size(forRecordOf length: Int, endingAt end: Int) -> Int {
         length > step ? (end + 8 + File.pageSize - 1) / File.pageSize * File.pageSize : size(for: end + 8)
     }

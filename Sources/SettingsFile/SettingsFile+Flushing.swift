@@ -9,7 +9,7 @@ extension SettingsFile {
         var waiting: [DispatchSemaphore] = []
     }
 
-    /// What a caller wants to have flushed.
+    /// What a caller wants flushed.
     private struct Target {
         /// The process of the caller, as counted by ``Forks/count``.
         let process = Forks.count
@@ -192,7 +192,7 @@ extension SettingsFile {
     /// Compacts a file that grew beyond the size it may keep.
     ///
     /// Does nothing while a thread writes, because that writer flushes too. A failed compaction is
-    /// no error, because no record is lost.
+    /// not an error, because no record is lost.
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, !log.hasLostRecords else { return }

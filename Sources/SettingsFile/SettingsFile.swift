@@ -14,9 +14,10 @@
 // 2. No reader is beyond the end of the committed records. A record becomes valid with its last
 //    byte that is not zero. If a write fails after that byte, it has succeeded. If it fails before,
 //    the part that was written is erased, and no reader has accepted it.
-// 3. Each write looks at the name after it has locked the file, and each `set` of an equal value
-//    looks at it too. Both are as if made at that look. What other programs do to the file later is
-//    noticed by the next of these looks, or by that of `synchronize`.
+// 3. Each write checks the name after it has locked the file, and each `set` of an equal value
+//    checks it too. Both behave as if they happened at the moment of that check. Later changes to
+//    the file by other programs are noticed by the next such check, or by the one that
+//    `synchronize` makes.
 //
 // Append
 // ------
@@ -103,8 +104,8 @@ package final class SettingsFile: Sendable {
         /// Whether commits that were not flushed are in a file which another program has removed or
         /// replaced. The next `synchronize()` throws.
         var hasLostCommits = false
-        /// The generation when a writer waited in vain for the file lock, and until when others
-        /// do not wait.
+        /// The generation at which a writer timed out waiting for the file lock, and the time
+        /// before which other writers do not wait.
         var failedWait: (generation: UInt64, until: MonotonicTime)?
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
@@ -141,7 +142,7 @@ package final class SettingsFile: Sendable {
 
         /// In a forked child, drops what belongs to the parent.
         ///
-        /// - Returns: What a watch of the parent called. The child needs a watch of its own.
+        /// - Returns: The handler of the parent's watch. The child needs a watch of its own.
         mutating func leaveParent() -> (@Sendable ([String]?) -> Void)? {
             guard process != Forks.count else { return nil }
             process = Forks.count

@@ -1,5 +1,4 @@
-// How a settings file is created, and replaced by one without what no longer counts, or without
-// damage.
+// Creates settings files, and replaces them to drop superseded values or damage.
 //
 // `claim` creates and locks a file under a temporary name, which one process at a time can do.
 // `install` fills and flushes it, seals the old file, and renames the new one into place. `salvage`

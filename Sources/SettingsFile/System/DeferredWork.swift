@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs work in the background after a delay, or at exit. Of several for one object, only the one
-/// that is due first runs.
+/// Runs work in the background after a delay, or at exit. If several pieces of work are scheduled
+/// for one object, only the one that is due first runs.
 ///
 /// No thread or timer runs while no work is pending.
 package enum DeferredWork {
@@ -11,7 +11,7 @@ package enum DeferredWork {
         var work: [ObjectIdentifier: Work] = [:]
         /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.
         var hasThread = false
-        /// Signaled for each new work.
+        /// Signaled when work is added.
         let changed = DispatchSemaphore(value: 0)
         /// Held while work runs, so that exit waits for work in progress.
         let runLock = RecursionCheckingLock()
@@ -115,7 +115,7 @@ package enum DeferredWork {
         timeout: Duration = .seconds(3_600), _ take: (inout [ObjectIdentifier: Work]) -> [Work]
     ) {
         let deadline = MonotonicTime.now + timeout
-        // What is left in a child that was forked by the work is its parent's.
+        // In a child that the work has forked, the remaining work belongs to the parent.
         let process = Forks.count
         func runTaken() {
             for work in waiting.withLock({ take(&$0.work) }) where .now < deadline && Forks.count == process {

@@ -21,7 +21,7 @@ extension File {
             let count = try Self.checking("write") {
                 pwrite(descriptor, bytes.baseAddress! + start, bytes.count - start, off_t(offset + start))
             }
-            // POSIX allows this, and a repetition could go on forever.
+            // POSIX allows this, and retrying could go on forever.
             guard count > 0 else { throw FileFailure(call: "write", code: ENOSPC) }
             written += count
         }

@@ -197,13 +197,13 @@ extension File {
 
     /// Returns the identity of an entry of this directory, or of this file if the name is empty.
     ///
-    /// Throws if the name keeps referring to a file without a name: one that is mounted by itself,
-    /// and that another program has removed or replaced where it comes from.
+    /// Throws if the file keeps having no link: it is mounted by itself, and another program has
+    /// removed or replaced the original.
     func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
         for _ in 0..<10 {
             let (identity, links) = try identityAndLinks(of: name, followsLinks: followsLinks)
             if links > 0 || name.isEmpty { return identity }
-            // During a rename, a file may lose its last link before its name.
+            // During a rename, a file may lose its last link before the name stops referring to it.
             SystemClock.sleep(microseconds: 200)
         }
         throw FileFailure("it is \(Self.orphan)")

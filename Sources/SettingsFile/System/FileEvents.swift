@@ -15,7 +15,7 @@
 
     /// Events of a file and its name, from `inotify`.
     ///
-    /// A thread of its own waits for them, because on the way through Dispatch's threads an event
+    /// A dedicated thread waits for them, because an event that passes through Dispatch's threads
     /// takes twice as long.
     final class FileEvents: Sendable {
         /// Events of names are queued between an event and the next ``awaitNext()``.
@@ -71,10 +71,11 @@
             }
         }
 
-        /// Whether this process has the thread. In its child, the descriptor may be another file.
+        /// Whether this process has the thread. In its child, the descriptor may refer to another
+        /// file.
         private var isOwn: Bool { file.process == Forks.count }
 
-        /// Ends the thread. To remove a watch is itself an event, which wakes the thread.
+        /// Ends the thread. Removing a watch is itself an event, which wakes the thread.
         func cancel() {
             state.withLock { state in
                 state.isOver = true
@@ -112,8 +113,8 @@
         /// Ends the events of the contents until ``awaitNext()``: each of them costs a writer half
         /// as much as its write.
         ///
-        /// Why not `IN_ONESHOT`: the writer would remove the watch as part of its write, which
-        /// makes the write and the event half as long again.
+        /// This is not `IN_ONESHOT`, because the writer would then remove the watch as part of its
+        /// write. The write and the event would take half as long again.
         private func disarm() {
             let contents = state.withLock { exchange(&$0.contents, with: -1) }
             // Fails if the file is gone.

@@ -29,7 +29,7 @@ struct FileWindow: ~Copyable {
     @inline(__always)
     func word(at offset: Int) -> UInt64 { start.load(fromByteOffset: offset, as: UInt64.self) }
 
-    /// Returns the address of an offset. It is valid as long as the mapping.
+    /// Returns the address of an offset. It is valid for as long as the mapping exists.
     func pointer(at offset: Int) -> UnsafeRawPointer { UnsafeRawPointer(start + offset) }
 
     /// Copies bytes, all of which must be within the file.

@@ -12,8 +12,8 @@
 
 /// Bytes that grow at their end.
 ///
-/// Not an array, because an array checks at each access whether its storage is shared, and its
-/// growth copies: the system moves the pages of a large allocation instead.
+/// Not an array, because an array checks at each access whether its storage is shared, and copies
+/// its elements when it grows. Here, the system moves the pages of a large allocation instead.
 struct GrowingMemory: ~Copyable {
     private(set) var start: UnsafeMutableRawPointer
     private(set) var count = 0

@@ -101,8 +101,8 @@ package final class RecursionCheckingLock: Sendable {
         /// Whether a thread that did not wait has left a request to the holder.
         var hasRequest = false
         var holderDeadline: MonotonicTime?
-        /// Until when a thread does not wait, because another one has waited for this holder in
-        /// vain.
+        /// The time before which threads do not wait, because one has already waited for this
+        /// holder in vain.
         var futileUntil: MonotonicTime?
     }
 
@@ -110,7 +110,7 @@ package final class RecursionCheckingLock: Sendable {
 
     package init() {}
 
-    /// When the holder must have everything else that it waits for; `nil` if it did not wait for
+    /// The deadline for everything else that the holder waits for; `nil` if it did not wait for
     /// this lock. Only the holder may read it.
     package var holderDeadline: MonotonicTime? { locked.state.pointee.holderDeadline }
 
@@ -202,8 +202,8 @@ package struct MonotonicTime: Sendable {
         return MonotonicTime(nanoseconds: time.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
-    /// The time of the last tick of the system, which is some milliseconds ago and takes no look at
-    /// the processor's counter.
+    /// The time of the last tick of the system, which is some milliseconds ago. Getting it does not
+    /// read the processor's counter.
     static var lastTick: MonotonicTime {
         #if os(Linux) || os(Android)
             var time = timespec()
@@ -297,8 +297,8 @@ package enum AfterUnlock {
         return own
     }
 
-    /// Identifies the current thread. Unlike that of `pthread_self`, the identity of a thread of
-    /// the parent is never given to another thread in a forked child.
+    /// Identifies the current thread. Unlike the value of `pthread_self`, the identity of a
+    /// parent's thread is never reused for another thread in a forked child.
     static var thread: UInt { UInt(bitPattern: own) }
 
     package static var holdsLock: Bool { own.pointee.count > 0 }
