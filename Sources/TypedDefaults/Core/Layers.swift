@@ -1,17 +1,17 @@
 import SettingsFile
 
-// What counts before and behind what is stored
-// ============================================
+// Values above and below the stored ones
+// ======================================
 //
-// Before it: the value of a layer, such as that of a launch argument. Each slot has one of its own,
-// because the slot's type decides whether the value of the layer is one. Whatever is stored, a read
-// returns it, observers know it as the value, and an update neither reads nor stores it.
+// Above: the value of a layer, such as a launch argument. Each slot has its own, because the slot's
+// type decides whether the layer's value is valid. Whatever is stored, a read returns the layer's
+// value, observers receive it as the value, and an update neither reads nor stores it.
 //
-// Behind it: a fallback value of the backend, such as one that was registered with `UserDefaults`.
-// The backend returns it as the value of a key under which nothing is stored. Reads need not know
-// that; what asks whether a value is stored, does.
+// Below: a fallback value of the backend, such as one that was registered with `UserDefaults`. The
+// backend returns it for a key that has no stored value. Reads need not distinguish the two, but
+// code that asks whether a value is stored must.
 //
-// Nothing else in the core knows layers or fallback values.
+// No other part of the core knows about layers or fallback values.
 
 /// The layers above the stored values, in their order. An object, so that its identity shows
 /// whether other layers were set.
@@ -20,7 +20,8 @@ final class Layers: Sendable {
 
     init(_ values: [[ByteString: PropertyList]] = []) { self.values = values }
 
-    /// Returns what the layers have for a slot, and an error if it does not have the slot's type.
+    /// Returns the layers' value for a slot, and an error if a layer has a value that is not of the
+    /// slot's type.
     ///
     /// Called under no lock, because it runs conversions.
     func value(of slot: Slot) -> (value: LayeredValue, refusal: DefaultsError?) {
@@ -39,28 +40,29 @@ final class Layers: Sendable {
     }
 }
 
-/// What the layers have for a slot.
+/// The layers' value for a slot.
 struct LayeredValue {
     /// The value, in the form in which it would be stored.
     fileprivate(set) var value: PropertyList?
-    /// A value that does not have the slot's type, as the layer has it.
+    /// The layer's raw value, if it does not have the slot's type.
     fileprivate var refused: PropertyList?
 
-    /// Whether such a value was reported.
+    /// Whether a value of another type was reported.
     var isReported: Bool { refused != nil }
 }
 
 // Called while the lock of the suite is held.
 extension Slot {
-    /// Whether a layer has a value, so that the stored one does not count.
+    /// Whether a layer has a value, which then hides the stored one.
     var isCovered: Bool { state.layer.value != nil }
 
-    /// What observers know of the value that counts.
+    /// The effective value, as observers know it.
     var known: Known { state.layer.value.map { .value(.tree($0)) } ?? state.entry?.known ?? .nothing }
 
-    /// Replaces what the layers have.
+    /// Replaces the layers' value.
     ///
-    /// - Returns: Whether a refused value is another one than before, so that it must be reported.
+    /// - Returns: Whether there is a refused value that differs from the previous one, so that it
+    ///   must be reported.
     func setLayer(_ new: LayeredValue, isBypassed: Bool) -> Bool {
         forget()
         state.isBypassed = isBypassed || new.value != nil
@@ -97,7 +99,7 @@ extension SuiteCore {
         slot.decode(state.withLock { _ in slot.state.layer.value }.map(StoredValue.tree))
     }
 
-    /// What counts.
+    /// The effective content: the layer's value or, without one, the stored value.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
         // Even after a failure there may be external changes.
         defer { deliver() }
@@ -119,17 +121,18 @@ extension SuiteCore {
         hasFallbackValues ? try !backend.isStored(key) : false
     }
 
-    /// Returns what the backend returns for a key that was removed.
+    /// Returns the backend's value for a key that was removed.
     func fallback(_ key: String) -> StoredValue? { hasFallbackValues ? try? storedValue(forKey: key) : nil }
 
-    /// Makes all slots ask for a suite that stands in for this one, before they return a value that
-    /// they have seen.
+    /// Makes all slots check for a suite that stands in for this one before they return a value
+    /// that they have seen.
     func bypassSeenValues() {
         state.withLock { state in
             guard !state.isBypassed else { return }
             state.isBypassed = true
             for slot in state.allSlots {
-                // A read in progress must not be kept, because it has not seen this mark.
+                // The result of a read in progress must not be kept, because the read has not seen
+                // this flag.
                 slot.forget()
                 slot.state.isBypassed = true
             }
@@ -138,7 +141,8 @@ extension SuiteCore {
 }
 
 extension SuiteCore.State {
-    /// Replaces what the layers have for a slot, and queues events if that changes what is read.
+    /// Replaces the layers' value for a slot, and queues events if that changes the effective
+    /// value.
     ///
     /// - Returns: Whether a refused value must be reported.
     fileprivate mutating func setLayer(_ layer: LayeredValue, of slot: Slot) -> Bool {

@@ -1,15 +1,16 @@
 import SettingsFile
 
-/// Where a value that cannot be read is kept before it is overwritten: under `<key>.unreadable`, or
-/// `<key>.unreadable-2` if another value is there. So the first one and the latest one stay.
+/// The copies of values that cannot be read and are about to be overwritten: under
+/// `<key>.unreadable`, or `<key>.unreadable-2` if another value is there. So the first copy and the
+/// latest one remain.
 ///
 /// Two declarations of one key as different types make each other's values unreadable at every
 /// write, so the number of copies has a limit.
 package enum SetAside {
     /// Returns the keys for the first copy and for the latest one.
     ///
-    /// The key of a setting may be so long that the backend does not take the key of its copy. Then
-    /// the copy's key has its longest possible beginning, and a checksum of all of it.
+    /// The key of a setting may be so long that the backend would refuse the key of its copy. The
+    /// copy's key then consists of as much of the key as fits and a checksum of the whole key.
     static func copyKeys(of key: String, keyLimit: Int) -> (first: String, latest: String) {
         func copyKey(_ suffix: String) -> String {
             guard key.utf8.count + suffix.utf8.count > keyLimit else { return key + suffix }
@@ -22,7 +23,7 @@ package enum SetAside {
         return (copyKey(".unreadable"), copyKey(".unreadable-2"))
     }
 
-    /// Returns whether a key is that of a copy.
+    /// Returns whether a key is the key of a copy.
     package static func isCopy(_ key: String) -> Bool { key.hasSuffix(".unreadable") || key.hasSuffix(".unreadable-2") }
 
     /// Adds the key of the copy to the error of a value.
@@ -30,9 +31,10 @@ package enum SetAside {
 }
 
 extension SuiteCore {
-    /// Returns the edit that keeps a value which is about to be overwritten, inside a write.
+    /// Returns the edit that copies a value that is about to be overwritten. Call this inside a
+    /// write.
     ///
-    /// - Parameter error: Why it cannot be read; afterward it names the copy.
+    /// - Parameter error: The reason why the value cannot be read. On return, it names the copy.
     func setAside(_ value: Edit.Action, of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
         let (first, latest) = SetAside.copyKeys(of: key, keyLimit: traits.keyLimit)
         let copy = Edit(try isFree(first, for: value) ? first : latest, value)
@@ -40,9 +42,9 @@ extension SuiteCore {
         return copy
     }
 
-    /// Returns the edit that keeps a value which the backend itself cannot read.
+    /// Returns the edit that copies a value that the backend itself cannot read.
     func setAsideUnknownValue(of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
-        // Another backend cannot copy it, so it stays.
+        // Other backends cannot copy it, so it stays.
         guard let bytes = try settingsFile?.storedBytes(forKey: key) else { throw error }
         return try setAside(.copy(bytes), of: key, &error)
     }
