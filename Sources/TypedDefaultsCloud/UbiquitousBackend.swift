@@ -11,7 +11,7 @@
         /// Settings in iCloud's key-value store, on all devices of one person. *Not tested on Apple
         /// platforms.*
         ///
-        /// - Important: This is experimental. It may change or go in a minor version.
+        /// - Important: This is experimental. It may change or be removed in a minor version.
         ///
         /// ```swift
         /// import TypedDefaultsCloud

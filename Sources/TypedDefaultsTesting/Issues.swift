@@ -14,8 +14,8 @@ struct CallSite: Sendable {
 }
 
 /// Records a failure in the test framework that runs the test.
-// Without a current test, as on another thread, the framework is not known. Each of the two ignores
-// a failure while only the other one runs.
+// Without a current test, such as on another thread, the framework is unknown. Each of the two
+// ignores a failure while only the other one runs.
 func recordIssue(_ message: String, at site: CallSite? = nil) {
     #if canImport(Testing)
         let comment = Comment(rawValue: message)

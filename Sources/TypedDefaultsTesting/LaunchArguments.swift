@@ -72,7 +72,7 @@ extension PropertyList {
         case .data(let value): return "<data>\(value.base64EncodedString())</data>"
         case .date(let value):
             let seconds = value.timeIntervalSinceReferenceDate
-            // Without text, `UserDefaults` reads no date, which is better than another one.
+            // Without text, `UserDefaults` reads no date, which is better than a wrong one.
             let text = (-63_113_904_000..<252_455_616_000).contains(seconds) ? value.ISO8601Format() : ""
             return "<date>\(text)</date>"
         case .array(let elements): return "<array>\(elements.map(\.xml).joined())</array>"

@@ -1,4 +1,4 @@
-/// What a suite stores in a backend at once, and what that depends on.
+/// The edits that a suite stores in a backend at once, and the keys that they depend on.
 public struct BackendCommit: Sendable {
     /// The keys with their new values. A `nil` value removes the key, and no key occurs twice.
     ///
@@ -15,13 +15,13 @@ public struct BackendCommit: Sendable {
         (self.edits, self.reads) = (edits, reads)
     }
 
-    /// What became of a commit that did not fail.
+    /// The outcome of a commit that did not fail.
     public enum Outcome: Sendable, Equatable {
         /// All edits are stored.
         ///
-        /// With the ``DefaultsBackend/generation`` from before the commit, or any other at which
-        /// the edits were the newest values of their keys: a change by other code after the commit
-        /// leads to another generation. `nil` if the backend has none.
+        /// Contains the ``DefaultsBackend/generation`` from before the commit, or any other at
+        /// which the edits were the newest values of their keys: a change by other code after the
+        /// commit leads to another generation. `nil` if the backend has none.
         case committed(generation: UInt64? = nil)
         /// Another writer has changed what the commit depends on since
         /// ``DefaultsBackend/beginWrite()``, and nothing is stored.

@@ -21,7 +21,7 @@
 ///    has changed what the commit depends on.
 ///
 /// The library's own backends for `UserDefaults` and iCloud keep rules 3 and 6 only within one
-/// process, because these places cannot do more.
+/// process, because the two offer no more than that.
 ///
 /// Any thread may call a backend at any time. ``commit(_:)`` is called only between
 /// ``beginWrite()`` and ``endWrite()``.
@@ -29,14 +29,15 @@
 /// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:)``. Without
 /// ``generation``, each read of a setting reads the backend. To change what another backend does,
 /// see ``BackendDecorator``.
-// All that a backend needs is here. What the library's own backends have in addition makes memory
-// and the settings file faster and does nothing else; see `StoredValueBackend`. `ByteString`, which
-// compares keys by their bytes, stays internal: a dictionary with keys of `Array(key.utf8)` does.
+// Everything that a backend needs is here. The additional methods of the library's own backends
+// only make memory and the settings file faster; see `StoredValueBackend`. `ByteString`, which
+// compares keys by their bytes, stays internal, because a dictionary whose keys are
+// `Array(key.utf8)` does the same.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns the stored value, or `nil` if the key has none.
     ///
-    /// Of changes by other code, it need know only those that ``changes(since:)`` or
-    /// ``beginWrite()`` has found.
+    /// This need not reflect changes by other code before ``changes(since:)`` or ``beginWrite()``
+    /// has found them.
     func value(forKey key: String) throws(DefaultsError) -> PropertyList?
 
     /// Returns all stored keys, in any order.
@@ -45,13 +46,12 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Applies the edits as one commit, or none of them if another writer has changed what they
     /// depend on since ``beginWrite()``.
     ///
-    /// - Throws: ``DefaultsError/Kind/refused`` for a value that the place cannot store exactly,
+    /// - Throws: ``DefaultsError/Kind/refused`` for a value that the storage cannot hold exactly,
     ///   ``DefaultsError/Kind/managed`` for one that an administrator provides, or
-    ///   ``DefaultsError/Kind/unknownOutcome`` if it cannot be found out whether the edits were
-    ///   stored.
+    ///   ``DefaultsError/Kind/unknownOutcome`` if it is unknown whether the edits were stored.
     func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome
 
-    /// Waits until no other process is writing to the same place, and makes the changes of other
+    /// Waits until no other process is writing to the same storage, and makes the changes of other
     /// processes visible.
     ///
     /// The suite lets one thread of its process write at a time. It calls ``endWrite()`` once if
@@ -66,7 +66,7 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// A number that changes as soon as a value may have changed other than by ``commit(_:)``;
     /// `nil` if the backend cannot know that.
     ///
-    /// It also changes when reads begin or cease to throw. Each read of a setting calls this, so it
+    /// It also changes when reads start or stop throwing. Each read of a setting calls this, so it
     /// must be cheap.
     var generation: UInt64? { get }
 
@@ -76,8 +76,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// - Parameter generation: An earlier ``generation``; 0 for any time.
     func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64)
 
-    /// Takes the closure that receives what the backend finds on its own, such as changes by other
-    /// code. The backend calls it under no lock of its own.
+    /// Takes the closure that receives the events that the backend finds on its own, such as
+    /// changes by other code. The backend calls it under no lock of its own.
     ///
     /// The first suite on a backend calls this before anything else but ``traits``, under no lock,
     /// so a backend may create suites here. The call can repeat: after the last suite on the
@@ -89,9 +89,10 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// after they are made.
     ///
     /// The suite follows everything, by passing `nil`, from when the first observer is added until
-    /// the last one is removed, and each key that is observed, or tracked by the Observation
-    /// framework. A backend that can only watch everything ignores the keys, and one that can watch
-    /// keys ignores `nil`. After this returns, the suite itself reads the changes so far.
+    /// the last one is removed. It also follows each key that is observed, or tracked by the
+    /// Observation framework. A backend that can only watch everything ignores the keys, and one
+    /// that can watch keys ignores `nil`. After this returns, the suite itself reads the changes so
+    /// far.
     ///
     /// While nothing is followed, a backend need not report a change, and the suite ignores it: it
     /// finds changes by ``generation`` alone, or, without one, by reading.
@@ -102,7 +103,7 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     ///     `false`.
     func follow(_ key: String?, isOn: Bool)
 
-    /// Returns once all commits so far survive a power failure, as far as the place can guarantee
+    /// Returns once all commits so far survive a power failure, as far as the storage can guarantee
     /// that.
     func synchronize() throws(DefaultsError)
 
@@ -114,7 +115,7 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// ``BackendTraits/hasFallbackValues``.
     func isStored(_ key: String) throws(DefaultsError) -> Bool
 
-    /// What is always true of this backend.
+    /// The fixed properties of this backend.
     var traits: BackendTraits { get }
 }
 
@@ -141,22 +142,21 @@ extension DefaultsBackend {
     public var traits: BackendTraits { BackendTraits() }
 }
 
-/// What is always true of a backend.
+/// The fixed properties of a backend.
 public struct BackendTraits: Sendable {
-    /// Where the values are stored, for messages; `nil` for a place without a name.
+    /// Where the values are stored, for messages; `nil` for storage without a name.
     public var location: String?
     /// How many bytes a key may have.
     public var keyLimit: Int
-    /// Whether a read may return a value that another writer has replaced already, even between
+    /// Whether a read may return a value that another writer has already replaced, even between
     /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
     ///
     /// Only then does the suite tell a commit what it has read, and ask for a commit without edits
     /// where a write changes nothing. Only then may ``DefaultsBackend/commit(_:)`` return
     /// ``BackendCommit/Outcome/changedMeanwhile``, so that the body of an update runs again.
     public var readsMayLag: Bool
-    /// How long a writer waits for the other writers of its process, and how long it begins again
-    /// because others change what it depends on, before it throws
-    /// ``DefaultsError/Kind/timedOut``.
+    /// How long a writer waits for the other writers of its process, and how long it keeps retrying
+    /// because others change what it depends on, before it throws ``DefaultsError/Kind/timedOut``.
     public var writeTimeout: Duration
     /// How long after a commit the suite calls ``DefaultsBackend/synchronize()`` in the background.
     /// Zero means before a write returns, and `nil` means never.
@@ -173,7 +173,7 @@ public struct BackendTraits: Sendable {
     /// observed values again.
     public var reportsChanges: Bool
 
-    /// Creates the traits of a backend. What you leave out is right for one in this process.
+    /// Creates the traits of a backend. The default arguments suit a backend in this process.
     public init(
         location: String? = nil, keyLimit: Int = 4_096, readsMayLag: Bool = false,
         writeTimeout: Duration = .seconds(2), synchronizationDelay: Duration? = nil,
@@ -185,18 +185,18 @@ public struct BackendTraits: Sendable {
     }
 }
 
-/// What a backend finds on its own.
+/// An event that a backend finds on its own.
 public enum BackendEvent: Sendable {
-    /// Values may have changed other than by ``DefaultsBackend/commit(_:)``. With their keys, or
-    /// `nil` for all keys. Also ends ``stale(since:)``, then with no keys if none has changed.
+    /// Values may have changed other than by ``DefaultsBackend/commit(_:)``. Contains their keys,
+    /// or `nil` for all keys. Also ends ``stale(since:)``, with no keys if none has changed.
     case changed(keys: [String]?)
     /// Something failed that no caller waits for. The suite's failure handler receives the error.
     case failed(DefaultsError)
-    /// The place does not answer, so values may be outdated since that time. The suite's failure
+    /// The storage does not respond, so values may be outdated since that time. The suite's failure
     /// handler receives ``DefaultsError/Kind/unavailable`` once, until ``changed(keys:)`` says that
-    /// the place answers again.
+    /// the storage responds again.
     ///
-    /// If the values should rather count as unavailable, let ``DefaultsBackend/value(forKey:)``
-    /// throw meanwhile.
+    /// To make the values count as unavailable instead, let ``DefaultsBackend/value(forKey:)``
+    /// throw until then.
     case stale(since: ContinuousClock.Instant)
 }

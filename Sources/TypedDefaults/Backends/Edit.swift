@@ -4,8 +4,8 @@ import SettingsFile
 package struct Edit {
     package enum Action {
         case store(StoredValue)
-        /// Stores a copy of bytes that the settings file has and this version cannot read. Only
-        /// edits of a settings file do.
+        /// Stores a copy of bytes that the settings file has and this version cannot read. Used
+        /// only in edits of a settings file.
         case copy([UInt8])
         case remove
     }

@@ -8,7 +8,7 @@ package final class FileBackend: StoredValueBackend {
 
     /// - Parameters:
     ///   - path: An absolute path. Missing folders are created, accessible to the user only.
-    ///   - flushDelay: How long after a commit the file is flushed; zero for at once.
+    ///   - flushDelay: How long after a commit the file is flushed; zero means immediately.
     package convenience init(path: String, flushDelay: Duration = .milliseconds(300)) {
         self.init(SettingsFile(path: path), location: path, flushDelay: flushDelay)
     }

@@ -1,10 +1,11 @@
 import SettingsFile
 
-/// Memory or a settings file, where values are taken and returned as the suite has them: as bytes
-/// or as a tree. No other writer commits there between `beginWrite` and `endWrite`.
-// For speed alone: with ``DefaultsBackend/commit(_:)`` each set would decode and encode again.
+/// A backend in memory or in a settings file, which takes and returns values in the suite's own
+/// form: as bytes or as a tree. No other writer commits to it between `beginWrite` and `endWrite`.
+// It exists only for speed: with ``DefaultsBackend/commit(_:)``, each `set` would decode and encode
+// the value again.
 package protocol StoredValueBackend: DefaultsBackend {
-    /// Returns the stored value, in the form that takes least work.
+    /// Returns the stored value, in the form that takes the least work.
     func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue?
 
     /// Does the same as ``DefaultsBackend/commit(_:)``, with values in either form.

@@ -23,7 +23,7 @@
 /// holds one that cannot be read, that property takes its value from the default, in JSON data as
 /// well.
 ///
-/// If you rename a key, move what is stored in a step of a ``DefaultsMigrator``:
+/// If you rename a key, move the stored value in a step of a ``DefaultsMigrator``:
 /// ``SuiteContents/rename(_:to:)``.
 ///
 /// Do not declare one name with two types: each declaration finds the values of the other
@@ -38,7 +38,7 @@ public struct DefaultKey<Value: Sendable>: Sendable {
         ///
         /// A number that is not finite is refused. Storing `nil` still removes the key. Values
         /// stored as property lists can be read, too. A write replaces the data as a whole: if the
-        /// type does not know all entries of the old value, that one is copied first, to
+        /// type does not know all entries of the old value, the old value is first copied to
         /// `<key>.unreadable`.
         case jsonData
     }
@@ -49,8 +49,8 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     /// The value that reading returns if no value is stored.
     public var defaultValue: Value { declaration.defaultBox!.value }  // Safe: `init` passes one.
     // One object for everything, so that keys of all types have the same layout, and the compiler
-    // has little to do for a struct of many wrappers. Generic code would look up the type to find a
-    // field otherwise.
+    // has little to do for a struct of many wrappers. Otherwise, generic code would look up the
+    // type to find a field.
     let declaration: Declaration<Value>
 
     private init(_ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>) {
@@ -58,8 +58,8 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     }
 }
 
-// Which initializer counts if several fit: see `UserDefault+Declaring`. The one for `Codable` uses
-// the type's own conversion if the type is also `DefaultConvertible`.
+// `UserDefault+Declaring` explains which initializer is chosen if several fit. The one for
+// `Codable` uses the type's own conversion if the type is also `DefaultConvertible`.
 extension DefaultKey {
     /// Creates a key for a `Codable` value, which is stored in the given form.
     public init(_ name: String, default value: Value, form: Form = .propertyList) where Value: Codable {

@@ -33,9 +33,9 @@ public protocol StorableConfigType: SendableMetatype {}
 /// the same name in different modules or functions share their settings, and the failure handler
 /// receives a *conflict*.
 ///
-/// If you rename a property or the class, move what is stored in a step of a ``DefaultsMigrator``;
-/// see <doc:ChangingYourSettings>. To find a rename by accident, compare ``allKeys`` with a list in
-/// a test.
+/// If you rename a property or the class, move the stored values in a step of a
+/// ``DefaultsMigrator``; see <doc:ChangingYourSettings>. To find a rename by accident, compare
+/// ``allKeys`` with a list in a test.
 ///
 /// Earlier programs stored the values under keys with dots, `<identifier>.<class>.<property>`. The
 /// first instance moves those whose key with slashes has no value, in one commit. The same applies

@@ -57,7 +57,8 @@ extension StorableConfigBase {
             guard let bound = binding.bound else {
                 preconditionFailure("a @Stored property is a setting once its StorableConfig has run super.init")
             }
-            // Safe: nothing else is put there. A checked cast takes 407 instructions at each use.
+            // Safe: nothing else is stored there. A checked cast takes 407 instructions at each
+            // use.
             return unsafeDowncast(bound, to: Bound.self).setting
         }
 

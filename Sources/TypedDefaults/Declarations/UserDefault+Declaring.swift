@@ -1,6 +1,6 @@
 // Swift has no constraint "Codable or DefaultConvertible or with a raw value", and no default value
 // of a parameter for optionals only. So each kind of type needs two initializers. If several fit,
-// the one for `Codable` counts, because it is not disfavored, then the one for
+// the one for `Codable` is chosen, because it is not disfavored, then the one for
 // `DefaultConvertible`, because it is not generic. Only an optional of a type with both needs one
 // more.
 

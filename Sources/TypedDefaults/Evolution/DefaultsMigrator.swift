@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// The changes that the settings of an app have gone through, as named steps in their order.
+/// The changes to the settings of an app from version to version, as named steps in order.
 ///
 /// ```swift
 /// var migrator = DefaultsMigrator()
@@ -16,9 +16,9 @@
 /// ```
 ///
 /// Call ``DefaultsSuite/migrate(_:)`` at launch, before the first use of the settings. The suite
-/// records the names of the steps that it has made under the key `TypedDefaults-migrations`, so
-/// the edits of each step are stored once. Never rename, remove or reorder a step that was
-/// released; add a new one.
+/// records the names of the applied steps under the key `TypedDefaults-migrations`, so the edits of
+/// each step are stored once. Never rename, remove or reorder a step that was released; add a new
+/// one.
 ///
 /// For a renamed key, a step calls ``SuiteContents/rename(_:to:)``.
 ///
@@ -31,8 +31,8 @@
 /// ```
 ///
 /// A step may find that a value is missing, because it was never stored or was removed. It may read
-/// one key as two types. A value that it has read, and one that it removes, needs no copy; one that
-/// it overwrites unread and that the new type cannot read is set aside as always, and so is one of
+/// one key as two types. A value that the step has read or removes needs no copy. A value that it
+/// overwrites unread and that the new type cannot read is set aside as usual, and so is a value of
 /// which it has read a part as the default.
 public struct DefaultsMigrator: Sendable {
     private struct Step: Sendable {
@@ -48,10 +48,9 @@ public struct DefaultsMigrator: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, which must be unique and must never change.
-    ///   - body: Edits the settings. If it throws, no step that is due with it is stored. It may
-    ///     run again on a backend whose reads may lag. Over `UserDefaults` and iCloud a step can
-    ///     run again after a crash, so write it in such a way that a second run changes nothing
-    ///     more.
+    ///   - body: Edits the settings. If it throws, none of the due steps is stored. It may run
+    ///     again on a backend whose reads may lag. Over `UserDefaults` and iCloud a step can run
+    ///     again after a crash, so write it so that a second run changes nothing more.
     public mutating func register(
         _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
     ) {
@@ -59,15 +58,15 @@ public struct DefaultsMigrator: Sendable {
         steps.append(Step(name: name, body: body))
     }
 
-    /// The names of the steps, in their order.
+    /// The names of the steps, in order.
     fileprivate var names: [String] { steps.map(\.name) }
 
-    /// Makes the steps that the contents have not gone through, and records them.
+    /// Applies the steps that were not applied to the contents before, and records them.
     ///
     /// Call this in a test of a migration, or on a copy of ``DefaultsSuite/contents()`` for a dry
     /// run. ``SuiteContents/difference(from:)`` then says what would change.
     ///
-    /// - Returns: The names of the steps that were made.
+    /// - Returns: The names of the steps that were applied.
     /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the record cannot be
     ///   read. Then the contents stay as they were.
     @discardableResult
@@ -75,7 +74,7 @@ public struct DefaultsMigrator: Sendable {
         var migrated = contents
         var made: [String] = []
         for step in steps {
-            // An error from before that is about the record.
+            // An error that occurred earlier concerns the record.
             var hasBegun = false
             do {
                 let wasDue = try migrated.migrate(step.name) { contents in
@@ -120,21 +119,21 @@ extension DefaultsMigrator {
 }
 
 extension DefaultsSuite {
-    /// Makes the steps that this suite has not gone through, as one commit together with their
-    /// record.
+    /// Applies the steps that were not applied to this suite before, as one commit together with
+    /// their record.
     ///
-    /// In a settings file, two processes never make one step twice, and a crash leaves the settings
-    /// from before or from after all due steps. Other writers wait meanwhile, for at most two
-    /// seconds, so a step must not wait for anything. If no step is due, this is one read.
+    /// In a settings file, two processes never apply one step twice, and a crash leaves the
+    /// settings from before or from after all due steps. Meanwhile, other writers wait for at most
+    /// two seconds, so a step must not wait for anything. If no step is due, this is one read.
     ///
     /// `UserDefaults` and iCloud store key by key, and other processes do not wait. The record
-    /// comes last there, so a step that was interrupted runs again, and two processes can make one
+    /// comes last there, so a step that was interrupted runs again, and two processes can apply one
     /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///
-    /// After ``removeAll()`` and on the first launch all steps are due, and find no values but the
-    /// record of the steps before.
+    /// After ``removeAll()`` and on the first launch all steps are due, and the only value that
+    /// they find is the record of the steps before.
     ///
-    /// - Returns: The names of the steps that were made.
+    /// - Returns: The names of the steps that were applied.
     /// - Throws: A ``DefaultsMigrator/Failure`` that names the step, or a ``DefaultsError``. Then
     ///   nothing is written.
     @discardableResult

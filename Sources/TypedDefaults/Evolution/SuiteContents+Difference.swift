@@ -15,7 +15,7 @@ extension SuiteContents {
         }
     }
 
-    /// Returns the keys that these contents have and the other ones lack, and so on.
+    /// Returns the keys that were added, removed and changed since other contents.
     ///
     /// ```swift
     /// let before = try suite.contents()

@@ -22,8 +22,8 @@ extension PropertyList {
 
 /// Reads property lists from JSON text.
 ///
-/// `JSONSerialization` makes doubles of large integers and one key of two that differ only in their
-/// bytes, and on Apple platforms reads long numbers as decimal ones.
+/// `JSONSerialization` turns large integers into doubles, merges two keys that differ only in their
+/// bytes, and on Apple platforms reads long numbers as decimal numbers.
 struct JSONReader {
     private typealias Entry = (key: String, value: Parsed)
     fileprivate struct Parsed {
@@ -192,7 +192,7 @@ extension JSONReader {
         }
     }
 
-    /// Skips a text if it is the next one.
+    /// Skips a text if it comes next.
     private mutating func skip(_ text: String) -> Bool {
         guard next != nil, bytes[position...].starts(with: text.utf8) else { return false }
         position += text.utf8.count

@@ -113,8 +113,8 @@ enum JSONTag: String {
     case double = "$double"
     case dictionary = "$dictionary"
 
-    /// Returns whether a dictionary with only this key would be read as one of these, or as one
-    /// that a later version adds.
+    /// Returns whether a dictionary with only this key would be read as one of these tags, or as
+    /// one that a later version adds.
     static func marks(_ key: String) -> Bool { key.utf8.first == UInt8(ascii: "$") }
 }
 

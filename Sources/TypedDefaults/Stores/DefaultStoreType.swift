@@ -16,11 +16,11 @@
 ///    for the key.
 /// 2. ``load()`` distinguishes missing, unreadable and unavailable values. An unreadable value is
 ///    copied before it is overwritten.
-/// 3. What the body of an update makes is stored exactly once, while other writers of the suite
-///    wait: with a settings file those of all processes, with `UserDefaults` those of this process.
-///    Where the writers of other machines cannot wait, the body runs again if one of them was
-///    faster; see ``BackendTraits/readsMayLag``. Reading inside it is safe. Writing to the same
-///    suite inside it is an error.
+/// 3. The result of an update's body is stored exactly once, while other writers of the suite wait:
+///    the writers of all processes with a settings file, and those of this process with
+///    `UserDefaults`. Where the writers of other machines cannot wait, the body runs again if one
+///    of them was faster; see ``BackendTraits/readsMayLag``. Reading inside it is safe. Writing to
+///    the same suite inside it is an error.
 /// 4. Conversions run without any lock that a read needs, so they can read settings.
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
@@ -77,14 +77,14 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// deallocated.
     ///
     /// Reports changes from any source: this store, other stores for the same key and other
-    /// processes. Those of other processes arrive within milliseconds on a settings file on Linux,
-    /// and later on `UserDefaults` for keys with `.` or `@`. Each committed change is reported
-    /// once, in the order of the commits; of several by other processes in quick succession,
-    /// perhaps only the last. A write that fails is not reported, and neither is one of an equal
-    /// stored form; 5 and 5.0 have different forms. The handler runs under no lock, on the thread
-    /// of a writer or on one that processes external changes. It may read, write, observe and
-    /// cancel. Observers that trigger each other are stopped with an error after 100 rounds; a task
-    /// that a handler starts begins a new count.
+    /// processes. Changes by other processes arrive within milliseconds on a settings file on
+    /// Linux, and later on `UserDefaults` for keys with `.` or `@`. Each committed change is
+    /// reported once, in the order of the commits. If other processes make several in quick
+    /// succession, perhaps only the last one is reported. A write that fails is not reported, and
+    /// neither is a write of an equal stored form; 5 and 5.0 have different forms. The handler runs
+    /// under no lock, on the thread of a writer or on one that processes external changes. It may
+    /// read, write, observe and cancel. Observers that trigger each other are stopped with an error
+    /// after 100 rounds; a task that a handler starts begins a new count.
     ///
     /// The default implementation only makes the initial call. An ``AnyStore`` around the store
     /// also reports the changes that are made through the `AnyStore`.

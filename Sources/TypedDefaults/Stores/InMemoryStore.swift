@@ -4,8 +4,9 @@
 /// let model = CameraModel(config: AnyStore(InMemoryStore(CameraConfig())))
 /// ```
 ///
-/// Values are converted to property lists and back, as in a ``PersistentStore``, so a test finds a
-/// type that does not survive this. Two stores share nothing; copies of one store share its value.
+/// Values are converted to property lists and back, as in a ``PersistentStore``, so a test detects
+/// a type that does not survive the round trip. Two stores share nothing; copies of one store share
+/// its value.
 public struct InMemoryStore<Default: Sendable>: SettingStore {
     let setting: Setting<Default>
 

@@ -1,10 +1,10 @@
 import SettingsFile
 
-/// Notifies the observers of a store that reports no changes itself: of each write that is made
-/// through an ``AnyStore`` or its copies, which share one relay, in their order.
+/// Notifies the observers of a store that reports no changes itself. It reports each write that is
+/// made through an ``AnyStore`` or its copies, which share one relay, in the order of the writes.
 ///
-/// Writes and starts of observations take turns. What the relay no longer holds is released after
-/// unlocking, because the deinit of a value may use the `AnyStore`.
+/// Writes and starts of observations are serialized. Values that the relay no longer needs are
+/// released after unlocking, because the deinit of a value may use the `AnyStore`.
 final class Relay<Default: Sendable>: Sendable {
     typealias ChangeObserver = Observer<DefaultChange<Default>>
     private typealias Event = (ChangeObserver, DefaultChange<Default>, depth: Int)

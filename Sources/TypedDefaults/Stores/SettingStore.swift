@@ -1,5 +1,4 @@
-/// A store of one setting, in a suite or in memory. What such a store does is documented at
-/// ``DefaultStoreType``.
+/// A store of one setting, in a suite or in memory. ``DefaultStoreType`` documents its behavior.
 protocol SettingStore<Default>: RecoveringStore, FailureReporting {
     var setting: Setting<Default> { get }
 }

@@ -16,10 +16,10 @@ extension DefaultsSuite {
         ///
         /// A value that begins with `{`, `(`, `"` or `<` is a property list in the old style, such
         /// as `'(1, 2)'`, or in XML, such as `'<integer>-7</integer>'`. Any other value, and one
-        /// that is no property list, is a string; so is XML with a comment, except for the comments
-        /// that `[String].defaults` of `TypedDefaultsTesting` writes. A setting of another type
-        /// reads a string as a number or a Boolean (YES, true, 1, NO, false, 0, in any case). A
-        /// real without a fraction is read as an integer, which a setting of type `Double` reads
+        /// that is not a property list, is a string; so is XML with a comment, except for the
+        /// comments that `[String].defaults` of `TypedDefaultsTesting` writes. A setting of another
+        /// type reads a string as a number or a Boolean (YES, true, 1, NO, false, 0, in any case).
+        /// A real without a fraction is read as an integer, which a setting of type `Double` reads
         /// too.
         ///
         /// - Parameter arguments: The arguments, by default those of this process.
@@ -41,7 +41,7 @@ extension DefaultsSuite {
         }
     }
 
-    /// Where this suite finds the value of a setting: the first layer that has one counts.
+    /// Where this suite finds the value of a setting: the first layer that has one wins.
     ///
     /// ```swift
     /// DefaultsSuite.standard.layers = [.arguments(), .stored]
@@ -55,14 +55,15 @@ extension DefaultsSuite {
     /// about what is stored ignores it: ``UserDefault/isSet``, `update`, ``contents()``,
     /// ``keys()``, and the observers of a suite. So `update` never stores an argument, in contrast
     /// to `suite[.volume] += 1`, which reads and then sets. A value that you set is stored below
-    /// the argument, and counts when the layer is gone. Observers do not receive it before that.
+    /// the argument, and takes effect when the layer is removed. Observers do not receive it before
+    /// then.
     ///
     /// You can set the layers at any time. Observers of a setting receive its new value if it
     /// differs. A value that does not have the type of the setting is ignored, and ``onFailure``
     /// receives the error once.
     ///
-    /// The layers of a scope are those of the whole suite, so an argument names the whole key, as
-    /// in `-user-42/volume 7`. A suite that stands in for the standard suite has its own layers.
+    /// The layers of a scope are those of the whole suite, so an argument names the full key, as in
+    /// `-user-42/volume 7`. A suite that stands in for the standard suite has its own layers.
     ///
     /// - Precondition: ``Layer/stored`` is the last layer, and occurs once.
     public var layers: [Layer] {

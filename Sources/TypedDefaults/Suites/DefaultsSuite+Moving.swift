@@ -54,10 +54,10 @@ extension DefaultsSuite {
         }
         let names: Names
 
-        /// All that is stored, with the record of the migrations.
+        /// All stored values, including the record of the migrations.
         public static let all = Selection(names: .all)
 
-        /// The keys.
+        /// The given keys.
         public static func keys(_ keys: some Sequence<String>) -> Selection {
             Selection(names: .named(Array(keys)))
         }
@@ -80,9 +80,9 @@ extension DefaultsSuite {
         /// The keys for which the destination already had a value, and those of values that were
         /// changed during the move, sorted. Both suites keep theirs.
         public let kept: [String]
-        /// Why values stayed that this version cannot read, that the destination cannot store or
-        /// that an administrator provides. The errors name the full key, prefix included, in the
-        /// suite that holds the value.
+        /// The errors of values that were not moved, because this version cannot read them, the
+        /// destination cannot store them or an administrator provides them. The errors name the
+        /// full key, prefix included, in the suite that holds the value.
         public let refused: [DefaultsError]
 
         var summary: String {
@@ -105,9 +105,9 @@ private struct Transfer {
         (self.selection, self.source, self.destination, self.isMove) = (selection, source, destination, isMove)
     }
 
-    /// What becomes of each key.
+    /// What happens to each key.
     private struct Plan {
-        /// What is moved, and whether the destination already has it.
+        /// The values to move, and whether the destination already has them.
         var moved: [(name: String, value: PropertyList, isThere: Bool)] = []
         var kept: [String] = []
         var refused: [DefaultsError] = []
@@ -131,7 +131,8 @@ private struct Transfer {
             return plan
         }
         guard isMove, !isWithinOneSuite, !plan.moved.isEmpty else { return plan.report }
-        // Nothing is removed that a power failure could take from the destination.
+        // Flush first, so that no value is removed here that a power failure could take from the
+        // destination.
         try destination.core.synchronize()
         try write { () throws(DefaultsError) in
             try destination.core.commitNothing(reading: keysRead(plan))
@@ -191,7 +192,8 @@ private struct Transfer {
         return other != nil && (!isMove || own.map { .success($0) } != other)
     }
 
-    /// Stores what is moved in the destination, as one commit. What the destination refuses stays.
+    /// Stores the moved values in the destination, as one commit. Values that the destination
+    /// refuses stay.
     private func store(_ plan: inout Plan) throws(DefaultsError) {
         while true {
             var edits = plan.moved.filter { !$0.isThere }.map {
@@ -218,9 +220,9 @@ private struct Transfer {
         return names.map(destination.withPrefix) + (isWithinOneSuite ? names.map(source.withPrefix) : [])
     }
 
-    /// The edits that remove from the source what was moved.
+    /// The edits that remove the moved values from the source.
     private func removals(_ plan: Plan) -> [Edit] {
-        // In one suite, a key may be that of a moved value in the destination as well.
+        // Within one suite, the same key may also be the key of a moved value in the destination.
         let moved = isWithinOneSuite ? Set(plan.moved.map { ByteString(destination.withPrefix($0.name)) }) : []
         return plan.moved.map { Edit(source.withPrefix($0.name), .remove) }
             .filter { !moved.contains(ByteString($0.key)) }
@@ -240,8 +242,8 @@ private struct Transfer {
 
     private static let mark = "TypedDefaults-moving"
 
-    /// The keys to move that are stored, sorted; the record of the migrations is the last one, for
-    /// a place that stores key by key and may be interrupted.
+    /// The keys to move that are stored, sorted; the record of the migrations comes last, for
+    /// backends that store key by key and may be interrupted.
     private func storedNames() throws(DefaultsError) -> [String] {
         var names: [String] = []
         switch selection.names {
@@ -257,7 +259,7 @@ private struct Transfer {
             }
         }
         if isWithinOneSuite, source.isInScope(destination.withPrefix("")) {
-            // What is already in the scope that is the destination.
+            // These values are already in the destination, which is a scope of the source.
             names.removeAll { destination.isInScope(source.withPrefix($0)) }
         }
         let record = names.filter { $0.hasSameBytes(as: SuiteContents.migrationsKey) }
@@ -266,7 +268,8 @@ private struct Transfer {
 }
 
 extension DefaultsSuite {
-    /// Returns what is stored under a key, or why it cannot be read; `nil` if nothing is stored.
+    /// Returns the value stored under a key, or the error if it cannot be read; `nil` if no value
+    /// is stored.
     func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
         let key = withPrefix(name)
         do throws(DefaultsError) {

@@ -9,9 +9,9 @@ extension DefaultsSuite {
     /// ```
     ///
     /// The scope adds the prefix to each key that it is given, and removes it from each key that it
-    /// returns. Errors name the whole key. End the prefix with a separator, because “user-4” is
-    /// a prefix of “user-42” as well. ``replaceContents(with:)`` and ``removeAll()`` of the whole
-    /// suite include its scopes.
+    /// returns. Errors name the full key, prefix included. End the prefix with a separator, because
+    /// “user-4” is a prefix of “user-42” as well. ``replaceContents(with:)`` and ``removeAll()`` of
+    /// the whole suite include its scopes.
     ///
     /// Keep settings that all scopes share in the suite itself. ``onFailure`` and ``synchronize()``
     /// are those of the whole suite.
@@ -37,7 +37,7 @@ extension DefaultsSuite {
     /// - Parameter key: A key of the whole suite that begins with the prefix.
     func withoutPrefix(_ key: String) -> String {
         guard let scope else { return key }
-        // By bytes, because a combining mark behind the prefix belongs to its last character.
+        // By bytes, because a combining mark after the prefix belongs to its last character.
         return String(decoding: key.utf8.dropFirst(scope.prefix.utf8.count), as: UTF8.self)
     }
 

@@ -50,7 +50,7 @@ public struct DefaultsSuite: Sendable {
         nonmutating set { currentCore.onFailure = newValue }
     }
 
-    /// Where the suite is stored, for messages; `nil` for a place without a name, such as memory.
+    /// Where the suite is stored, for messages; `nil` for storage without a name, such as memory.
     public var location: String? { currentCore.traits.location }
 
     /// Returns once all changes so far survive a power failure, as far as the backend can guarantee

@@ -11,7 +11,7 @@ extension PropertyList {
     ///
     /// Foundation's decoder returns the integer 2 for the real 2.0, and no date with a fraction of
     /// a second. `[String].defaults { }` therefore writes such a value twice: as exact JSON in an
-    /// XML comment, which is read here, and as XML behind it, which all other readers read.
+    /// XML comment, which is read here, and as XML after it, which all other readers read.
     package init(argument text: String) {
         let scalars = text.unicodeScalars
         let start = scalars.firstIndex { !$0.properties.isWhitespace } ?? scalars.endIndex

@@ -26,7 +26,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> StoredValue? {
-        // Safe, here and below: nothing else is put there. A checked cast takes at least 22
+        // Safe, here and below: nothing else is stored there. A checked cast takes at least 22
         // instructions.
         if let encoding = known.withLock({ $0.encoding }) {
             return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()

@@ -28,13 +28,14 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// written. See ``UserDefault/isManaged``.
         public static let managed = Kind("managed")
         /// Another writer held the suite for more than two seconds, or still holds it in the second
-        /// after such a timeout. Or other machines changed again and again what the write depends
-        /// on. Nothing was written. See ``BackendTraits/writeTimeout``.
+        /// after such a timeout. Or other machines repeatedly changed what the write depends on.
+        /// Nothing was written. See ``BackendTraits/writeTimeout``.
         public static let timedOut = Kind("timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind("nested write")
         /// Two declarations of one key contradict each other, and both continue to work as
-        /// declared. Or a value that was to be renamed was copied, because its new key has another.
+        /// declared. Or a value was copied instead of renamed, because its new key has another
+        /// value.
         public static let conflict = Kind("conflict")
         /// The value was written, but the system will soon accept no more values. Only failure
         /// handlers receive this error.
@@ -53,8 +54,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         var path: [String]
         var reason: String
     }
-    /// Indirect, so that an error is one word: the place for one is handed on by each function on
-    /// the way of a value, mostly empty.
+    /// Indirect, so that an error takes one word: each function that passes a value on also passes
+    /// space for an error, which is usually empty.
     private indirect enum Storage: Hashable, Sendable { case fields(Fields) }
     private var storage: Storage
     private var fields: Fields {

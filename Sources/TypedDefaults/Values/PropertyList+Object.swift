@@ -77,8 +77,8 @@ extension PropertyList {
         guard fits else { throw .refused(path: path, tooDeep) }
     }
 
-    /// Returns the part at a path of dictionary keys and array indices, or the last one on the way:
-    /// the path of an error does not name all keys.
+    /// Returns the part at a path of dictionary keys and array indices, or the last part that
+    /// exists along the path, because the path of an error does not name all keys.
     func part(at path: ArraySlice<String>) -> PropertyList {
         guard let name = path.first else { return self }
         let part: PropertyList? =

@@ -1,6 +1,6 @@
 public import TypedDefaults
 
-/// A backend that passes each call to another one, after a hook that can note it, delay it or
+/// A backend that passes each call to another one, after a hook that can record it, delay it or
 /// refuse it.
 ///
 /// The backends for tests conform to this protocol, and so can yours:

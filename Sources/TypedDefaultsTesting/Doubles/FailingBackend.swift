@@ -27,11 +27,11 @@ public final class FailingBackend: BackendInterceptor {
         self.failure = failure
     }
 
-    /// Creates a backend where the calls of a name fail, or only one of them.
+    /// Creates a backend in which all calls of a name fail, or only one of them.
     ///
     /// - Parameters:
     ///   - name: The calls that fail.
-    ///   - number: Which of these calls fails, counted from 1; `nil` for each one.
+    ///   - number: Which of these calls fails, counted from 1; `nil` for all of them.
     ///   - error: The error.
     ///   - base: The backend to pass the other calls to; `nil` for a new one in memory, which every
     ///     read of a setting calls.

@@ -1,7 +1,7 @@
 import SettingsFile
 public import TypedDefaults
 
-/// A backend in memory that other machines write, too, and whose reads lag behind them.
+/// A backend in memory that other machines write as well, and whose reads lag behind them.
 ///
 /// ```swift
 /// let backend = LaggingBackend(["launchCount": 5])
@@ -12,16 +12,17 @@ public import TypedDefaults
 /// #expect(here[.launchCount] == 7)
 /// ```
 ///
-/// Each backend reads a copy of the place as of some moment. ``catchUp()``, a commit of its own and
-/// a refused commit bring it up to date. A commit is refused if another machine has changed what it
-/// depends on since the write began, so no update is lost.
+/// Each backend reads a copy of the storage, which may be out of date. ``catchUp()``, a commit of
+/// its own and a refused commit bring the copy up to date. A commit is refused if another machine
+/// has changed what it depends on since the write began, so no update is lost.
 public final class LaggingBackend: DefaultsBackend {
     private typealias Author = ObjectIdentifier
 
-    /// What all machines share.
+    /// The state that all machines share.
     private struct Place {
         var contents: [ByteString: PropertyList] = [:]
-        /// Who has changed what, oldest first. The number of a commit is its index and 1.
+        /// The machine and the keys of each commit, oldest first. The number of a commit is its
+        /// index plus 1.
         var commits: [(author: Author, keys: [String])] = []
 
         /// Returns the keys that were changed by commits with these numbers.
@@ -30,7 +31,7 @@ public final class LaggingBackend: DefaultsBackend {
         }
     }
 
-    /// What this machine has seen.
+    /// The state that this machine has seen.
     private struct Copy {
         var contents: [ByteString: PropertyList]
         /// The number of commits.
@@ -43,7 +44,7 @@ public final class LaggingBackend: DefaultsBackend {
     private let place: Locked<Place>
     private let copy: Locked<Copy>
 
-    /// Creates a backend on a place of its own that starts with the given contents.
+    /// Creates a backend on storage of its own that starts with the given contents.
     public convenience init(_ contents: SuiteContents = [:]) {
         let pairs = contents.map { (ByteString($0.key), $0.value) }
         self.init(Locked(Place(contents: Dictionary(uniqueKeysWithValues: pairs))))
@@ -54,7 +55,7 @@ public final class LaggingBackend: DefaultsBackend {
         copy = Locked(place.withLock { Copy(contents: $0.contents, count: $0.commits.count) })
     }
 
-    /// Returns the backend of another machine on the same place, which is up to date.
+    /// Returns the backend of another machine on the same storage, which is up to date.
     public func peer() -> LaggingBackend { LaggingBackend(place) }
 
     /// Makes reads return what is stored now. Observers of the suite on this backend have received
@@ -63,7 +64,7 @@ public final class LaggingBackend: DefaultsBackend {
 
     private func catchUp(with place: Place) {
         let (keys, handler) = copy.withLock { copy in
-            // Otherwise, another thread has brought it further.
+            // Otherwise, another thread has updated it further.
             guard place.commits.count > copy.count else { return ([String](), copy.handler) }
             let keys = place.keys(changedIn: copy.count..<place.commits.count, except: Author(self))
             (copy.contents, copy.count) = (place.contents, place.commits.count)
@@ -78,7 +79,7 @@ public final class LaggingBackend: DefaultsBackend {
     /// Returns the keys of the copy.
     public func keys() -> [String] { copy.withLock { $0.contents.keys.map(\.string) } }
 
-    /// Notes what this machine has seen.
+    /// Records what this machine has seen.
     public func beginWrite() { copy.withLock { $0.countAtBegin = $0.count } }
 
     /// Stores the edits unless what the commit depends on has changed since the write began.
@@ -96,7 +97,7 @@ public final class LaggingBackend: DefaultsBackend {
         return isStored ? .committed(generation: generation) : .changedMeanwhile
     }
 
-    /// The number of the last commit of another machine that this one has seen, and 1.
+    /// The number of the last commit of another machine that this one has seen, plus 1.
     public var generation: UInt64? {
         let (count, author) = (copy.withLock { $0.count }, Author(self))
         return place.withLock { place in

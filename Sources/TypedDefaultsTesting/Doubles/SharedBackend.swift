@@ -2,7 +2,7 @@ import Dispatch
 import SettingsFile
 public import TypedDefaults
 
-/// A backend in memory that another process appears to write, too.
+/// A backend in memory to which another process appears to write as well.
 ///
 /// ```swift
 /// let backend = SharedBackend(["volume": 3])
@@ -60,7 +60,7 @@ public final class SharedBackend: BackendDecorator {
         }
     }
 
-    /// Waits until the other process does not write.
+    /// Waits until the other process is not writing.
     public func beginWrite() throws(DefaultsError) {
         guard writerLock.wait(timeout: .now() + 2) == .success else {
             throw DefaultsError(.timedOut, reason: "another process held the backend for more than 2 seconds")

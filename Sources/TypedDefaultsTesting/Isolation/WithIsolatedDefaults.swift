@@ -26,8 +26,7 @@ public import TypedDefaults
 /// ```
 ///
 /// All stores, wrappers and settings in `DefaultsSuite.standard` use the suite in memory, including
-/// those that exist already. This applies to the current task and the tasks that the function
-/// starts.
+/// existing ones. This applies to the current task and the tasks that the function starts.
 ///
 /// From the first call to the end of the process, nothing is written into the user's own settings.
 /// Code that uses `DefaultsSuite.standard` elsewhere, such as in a detached task or on another

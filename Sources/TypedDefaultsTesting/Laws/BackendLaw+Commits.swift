@@ -15,7 +15,8 @@ extension BackendLaw {
                 defer { isDone.withLock { $0 = true } }
                 for round in 1...200 { try trial.write(keys.map { ($0, .double(Double(round))) }) }
             } else {
-                // The numbers grow, so what is read second is never less than what is read first.
+                // The numbers grow, so the number that is read second is never less than the first
+                // one.
                 let order = index == 1 ? keys : keys.reversed()
                 while !isDone.withLock({ $0 }) {
                     let values = try order.map { try trial.backend.value(forKey: $0) }
@@ -42,7 +43,7 @@ extension BackendLaw {
             }
         } catch is Stop {}
         try trial.expectContents(["a": 1])
-        // What the place refuses, if anything, between values that it accepts.
+        // A value that the storage refuses, if there is one, between values that it accepts.
         let edits = BackendTrial.values.map { ("c", $0) } + BackendTrial.keys.map { ($0, true) }
         for edit in edits {
             if try trial.writeUnlessRefused([edit]) {
@@ -73,8 +74,8 @@ extension BackendLaw {
         try expect("the observer", heard.value, is: [1, 2, 3, nil, 4])
     }
 
-    /// Law 4: a backend sees commits of another one on its place at once, its `generation` changes,
-    /// and `changes(since:)` names their keys.
+    /// Law 4: a backend immediately sees commits of another one on its storage, its `generation`
+    /// changes, and `changes(since:)` names their keys.
     public static let changesOfOthersAreNoticed = BackendLaw(
         4, "changesOfOthersAreNoticed", "another backend's commits are read at once and named by changes(since:)"
     ) { trial in
@@ -97,7 +98,7 @@ extension BackendLaw {
         }
     }
 
-    /// Law 4: `follow` reports commits of another backend on the place, so observers hear them.
+    /// Law 4: `follow` reports commits of another backend on the storage, so observers hear them.
     public static let theWatchReportsChangesOfOthers = BackendLaw(
         4, "theWatchReportsChangesOfOthers", "follow reports another backend's commits, so observers hear them"
     ) { trial in
@@ -119,12 +120,13 @@ extension BackendLaw {
         6, "updatesAreExclusive", "an update of a suite is alone among the writers of its process"
     ) { trial in try trial.expectExclusiveUpdates([trial.suite()]) }
 
-    /// Law 6: from `beginWrite` to `endWrite`, a backend is alone among all backends on its place.
+    /// Law 6: from `beginWrite` to `endWrite`, a backend is alone among all backends on its
+    /// storage.
     public static let writersOfTwoBackendsTakeTurns = BackendLaw(
         6, "writersOfTwoBackendsTakeTurns", "between beginWrite and endWrite no other backend on the place writes"
     ) { trial in
         let other = try trial.reopen()
-        // A writer that comes while another one writes has to wait.
+        // A writer must wait while another one writes.
         let isInside = Locked(false)
         try trial.backend.beginWrite()
         let hasEnded = trial.trial.start {

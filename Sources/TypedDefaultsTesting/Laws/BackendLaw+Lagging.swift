@@ -6,15 +6,15 @@ extension BackendLaw {
     /// The laws of a backend whose reads may lag behind the writers of other machines: ``all`` and
     /// six more, whose closure `reopening` opens the backend of a second machine.
     ///
-    /// ``LaggingBackend`` keeps them if something calls `catchUp()` again and again. A place that
-    /// never lags keeps them, too.
+    /// ``LaggingBackend`` keeps them if something calls `catchUp()` repeatedly. Storage that never
+    /// lags keeps them, too.
     public static let lagging: [BackendLaw] =
         all + [
             .machinesConverge, .readsNeverGoBack, .commitsAreSeenInTheirOrder, .updatesAreStoredOnce,
             .anEqualWriteIsNotBlind, .anUnknownOutcomeIsOneOfTwo,
         ]
 
-    /// Law 4: soon after the last write, suites on all machines read what was written last.
+    /// Law 4: soon after the last write, suites on all machines read the last value.
     public static let machinesConverge = BackendLaw(
         4, "machinesConverge", "soon after the last write, suites on all machines read what was written last"
     ) { trial in
@@ -42,8 +42,7 @@ extension BackendLaw {
         }
     }
 
-    /// Law 3: a machine that sees a commit sees all that were made before it, also those of other
-    /// keys.
+    /// Law 3: a machine that sees a commit sees all earlier ones, including those of other keys.
     public static let commitsAreSeenInTheirOrder = BackendLaw(
         3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
     ) { trial in
@@ -52,7 +51,7 @@ extension BackendLaw {
         }
     }
 
-    /// Law 6: what an update makes is stored exactly once, even if another machine writes at the
+    /// Law 6: the result of an update is stored exactly once, even if another machine writes at the
     /// same time.
     public static let updatesAreStoredOnce = BackendLaw(
         6, "updatesAreStoredOnce", "what an update makes is stored once, even if another machine writes meanwhile"
@@ -76,7 +75,7 @@ extension BackendLaw {
         6, "anEqualWriteIsNotBlind", "a write of an equal value counts, even if another machine has just replaced it"
     ) { trial in
         let (suites, key) = (try trial.suites(), DefaultKey("equal", default: 0))
-        // Perhaps not each time the first machine still reads what it has read before.
+        // The first machine may not read its old value each time.
         for _ in 0..<5 {
             try suites[0].update(key) { $0 = 5 }
             // Otherwise, the other machine may have waited for this one.
@@ -88,9 +87,10 @@ extension BackendLaw {
     /// Law 3: after an error of kind `.unknownOutcome`, the old value is stored or the new one, and
     /// the next update builds on it.
     ///
-    /// No check can make a place lose an answer. This one loses answers between the suite and the
-    /// backend: of commits that are stored, and of commits that never arrive. What the backend does
-    /// itself is checked only if it loses answers, too, such as over a connection that a test cuts.
+    /// No check can make the storage lose a reply. This one loses replies between the suite and the
+    /// backend: those to commits that are stored, and those to commits that never arrive. The
+    /// backend's own handling is checked only if it loses replies, too, such as over a connection
+    /// that a test cuts.
     public static let anUnknownOutcomeIsOneOfTwo = BackendLaw(
         3, "anUnknownOutcomeIsOneOfTwo", "after an unknown outcome the old or the new value is stored, and counts"
     ) { trial in
@@ -126,7 +126,7 @@ extension BackendTrial {
         try UserDefault(key, in: suite).store.load() ?? 0
     }
 
-    /// Lets time pass on a place that lags.
+    /// Lets time pass on storage that lags.
     private func pause(_ outcome: @autoclosure () -> String) throws {
         try expect(.now() < trial.deadline, outcome())
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(100))
@@ -145,7 +145,7 @@ extension BackendTrial {
     /// Lets one machine write growing numbers under two keys in turn, and two machines read them in
     /// the other order.
     ///
-    /// - Parameter check: Gets what a machine has read before, and what it reads.
+    /// - Parameter check: Receives what a machine has read before, and what it reads now.
     fileprivate func readWhileWriting(_ check: @escaping @Sendable ([Int], [Int]) throws -> Void) throws {
         let (suites, keys, last) = (try suites(), ["first", "second"].map { DefaultKey($0, default: 0) }, 100)
         try trial.concurrently(3) { index in
@@ -192,7 +192,7 @@ extension BackendTrial {
     }
 }
 
-/// A backend that loses the answer to a commit.
+/// A backend that loses the reply to a commit.
 private final class LossyBackend: BackendDecorator {
     let base: any DefaultsBackend
     private let loss = Locked<Bool?>(nil)

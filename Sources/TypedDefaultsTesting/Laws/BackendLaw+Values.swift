@@ -8,7 +8,7 @@ import TypedDefaults
 #endif
 
 extension BackendLaw {
-    /// Law 1: an empty place has no keys, and each key reads `nil`.
+    /// Law 1: empty storage has no keys, and each key reads `nil`.
     public static let emptyReadsNil = BackendLaw(
         1, "emptyReadsNil", "an empty place has no keys, and each key reads nil"
     ) { trial in try trial.expectContents([:]) }
@@ -46,7 +46,7 @@ extension BackendLaw {
         1, "valuesReadBackBitForBit", "a value reads back equal to the bit, or it is refused and the old value stays"
     ) { trial in
         for (number, value) in BackendTrial.values.enumerated() {
-            // Two keys with nearly the same values, because a place may take them for equal.
+            // Two keys with nearly the same values, because a backend may treat them as equal.
             for value in [value, .array([value]), .dictionary(["key": value])] {
                 let old = try trial.backend.value(forKey: "key")
                 let isStored = try trial.writeUnlessRefused([("key", value)])
@@ -118,7 +118,7 @@ extension BackendLaw {
         }
     }
 
-    /// Law 8: a commit is there when the place is opened again after `synchronize()`.
+    /// Law 8: a commit is there when the storage is opened again after `synchronize()`.
     public static let commitsSurviveReopening = BackendLaw(
         8, "commitsSurviveReopening", "a commit is there when the place is opened again after synchronize()"
     ) { trial in

@@ -11,18 +11,18 @@ public import TypedDefaults
 /// ```
 ///
 /// A value or a key that the backend refuses with an error of kind `.refused` breaks no law, except
-/// those that every place can store: text, Booleans, 32-bit integers, and arrays and dictionaries
+/// those that every backend can store: text, Booleans, 32-bit integers, and arrays and dictionaries
 /// of them, under keys of ASCII letters, digits and dots.
 ///
-/// Which laws a backend can keep depends on its place:
+/// Which laws a backend can keep depends on its storage:
 ///
 /// - ``all``: every backend.
-/// - ``persistent``: a backend whose place can be opened again, by this process or another one.
-///   Pass a closure that opens it:
-///   `law.verify { MyBackend(url) } reopening: { MyBackend($0.url) }`.
+/// - ``persistent``: a backend whose storage can be opened again, by this process or another one.
+///   Pass a closure that opens it: `law.verify { MyBackend(url) } reopening: { MyBackend($0.url)
+///   }`.
 /// - ``watching``: a persistent backend that implements `follow(_:isOn:)`.
-/// - ``lagging``: a backend of which each machine reads a copy that may lag. Here `reopening` opens
-///   the backend of a second machine.
+/// - ``lagging``: a backend with several machines, each of which reads a copy that may lag. Here
+///   `reopening` opens the backend of a second machine.
 public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
     /// The number of the group that the law belongs to, such as 3 for commits.
     public let number: Int
@@ -45,7 +45,7 @@ public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
         .aFailedCommitChangesNothing, .observersHearEachChangeOnce, .updatesAreExclusive, .noValueIsDescribed,
     ]
 
-    /// The laws of a backend whose place can be opened again: ``all`` and three more, which need
+    /// The laws of a backend whose storage can be opened again: ``all`` and three more, which need
     /// the closure `reopening`.
     public static let persistent: [BackendLaw] =
         all + [.changesOfOthersAreNoticed, .writersOfTwoBackendsTakeTurns, .commitsSurviveReopening]
@@ -58,9 +58,9 @@ public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - timeout: How long the check may take. A backend that blocks fails then; its threads stay
     ///     blocked.
-    ///   - makeBackend: Returns a backend on a new, empty place. It is called once.
-    ///   - reopening: Returns a second backend on the place of the given one, which ``persistent``
-    ///     and ``lagging`` need; `nil` for other laws.
+    ///   - makeBackend: Returns a backend on new, empty storage. It is called once.
+    ///   - reopening: Returns a second backend on the storage of the given one, which
+    ///     ``persistent`` and ``lagging`` need; `nil` for other laws.
     /// - Throws: A ``LawViolation``, or what `makeBackend` throws.
     public func verify<Backend: DefaultsBackend>(
         within timeout: Duration = .seconds(60),

@@ -8,7 +8,7 @@ public import TypedDefaults
 
 /// The value of the stores that ``StoreLaw`` checks.
 ///
-/// Its fields have the types in which mistakes of storing are common. Two samples are equal if they
+/// Its fields have the types for which storage mistakes are common. Two samples are equal if they
 /// are equal to the bit: doubles and dates by bit pattern, texts and keys by their UTF-8 bytes.
 public struct LawSample: DefaultConfig, Equatable {
     /// “LawSample”.
@@ -63,7 +63,7 @@ public struct LawSample: DefaultConfig, Equatable {
         sample.count = number
         sample.total = UInt64(number)
         sample.isOn = number == 1
-        // A whole second, because some places store no fractions.
+        // A whole second, because some backends store no fractions.
         sample.date = seconds(700_000_000 + Double(number))
         sample.data = Data([UInt8(number), 2, 3])
         sample.nickname = "the nickname of sample \(number)"

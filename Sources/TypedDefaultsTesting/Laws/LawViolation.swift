@@ -25,7 +25,7 @@ public struct LawViolation: Error, CustomStringConvertible, LocalizedError, Send
     public var errorDescription: String? { description }
 }
 
-/// What happened instead of what a law promises.
+/// An outcome that differs from what a law promises.
 struct Unkept: Error {
     let outcome: String
     init(_ outcome: String) { self.outcome = outcome }

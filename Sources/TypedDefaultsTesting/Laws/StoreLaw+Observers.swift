@@ -4,7 +4,7 @@ import TypedDefaults
 
 extension StoreLaw {
     /// Law 4: observers hear each change once, with the value before and after; storing an equal
-    /// value is no change.
+    /// value is not a change.
     public static let observersHearEachChangeOnce = StoreLaw(
         4, "observersHearEachChangeOnce", "observers hear each change once, with the value before and after"
     ) { trial in

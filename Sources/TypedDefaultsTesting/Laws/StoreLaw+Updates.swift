@@ -61,8 +61,8 @@ extension StoreLaw {
         try trial.expectStored(trial.second, "after an update")
     }
 
-    /// Law 6: what an update makes is stored exactly once, and it runs alone among all writers of
-    /// the store.
+    /// Law 6: the result of an update is stored exactly once, and it runs alone among all writers
+    /// of the store.
     ///
     /// Without other machines the body runs once, also where reads may lag.
     public static let updatesAreExclusive = StoreLaw(
@@ -70,7 +70,7 @@ extension StoreLaw {
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.store) }
 
     /// Law 6: the body of an update runs alone, also among the writers of another store on the same
-    /// place.
+    /// storage.
     public static let updatesOfTwoStoresAreExclusive = StoreLaw(
         6, "updatesOfTwoStoresAreExclusive", "an update is also alone among the writers of another store on its place"
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.reopen()) }
@@ -101,7 +101,7 @@ extension StoreTrial {
         _ one: any DefaultStoreType<Sample>, _ other: any DefaultStoreType<Sample>
     ) throws {
         let rounds = 100
-        // What the last body left, and how many bodies have run.
+        // The value that the last body left, and the number of bodies that have run.
         let last = Locked<(value: Sample?, runs: Int)>((nil, 0))
         try trial.concurrently(8) { index in
             for _ in 0..<rounds {
@@ -118,7 +118,7 @@ extension StoreTrial {
         try expect("the number of bodies that ran", last.withLock { $0.runs }, is: 8 * rounds)
         try expectStored(last.withLock { $0.value }, "after the updates")
 
-        // A write that is no update has to wait as well, unless it would change nothing.
+        // A write that is not an update must wait as well, unless it would change nothing.
         try trial.retrying { try one.save(first) }
         let (isInside, isWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         try trial.concurrently(2) { index in

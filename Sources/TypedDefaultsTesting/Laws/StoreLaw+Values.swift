@@ -42,7 +42,7 @@ extension StoreLaw {
         1, "valuesReadBackBitForBit", "a value reads back equal to the bit, or it is refused and the old value stays"
     ) { trial in
         var stored: Sample?
-        // Backward as well, because two values may differ so little that a store takes them for
+        // Backward as well, because two values may differ so little that a store treats them as
         // equal.
         for value in trial.samples + trial.samples.reversed() {
             do {
@@ -57,7 +57,7 @@ extension StoreLaw {
         }
     }
 
-    /// Law 1: two stores on one place have the same value at once.
+    /// Law 1: two stores on one storage always have the same value.
     public static let storesOnOnePlaceAgree = StoreLaw(
         1, "storesOnOnePlaceAgree", "two stores on one place have the same value at once"
     ) { trial in
@@ -70,8 +70,8 @@ extension StoreLaw {
         try trial.expectStored(nil, "after another store's remove()", in: other)
     }
 
-    /// Law 3: readers on other threads get a value that was stored, whole, and never none while it
-    /// is replaced.
+    /// Law 3: readers on other threads get a complete stored value, and always get one while it is
+    /// being replaced.
     public static let aValueIsSeenWhole = StoreLaw(
         3, "aValueIsSeenWhole", "other threads read a value that was stored, whole, while it is replaced"
     ) { trial in
@@ -122,7 +122,7 @@ extension StoreLaw {
 }
 
 extension StoreTrial {
-    /// Checks what a store has, by each way to read it.
+    /// Checks the value of a store with each way to read it.
     func expectStored(_ value: Sample?, _ moment: String, in store: (any DefaultStoreType<Sample>)? = nil) throws {
         let store = store ?? self.store
         try expect("get() \(moment)", store.get(), is: value)

@@ -62,7 +62,7 @@ public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
     ///   - timeout: How long the check may take. A store that blocks fails then; its threads stay
     ///     blocked.
     ///   - makeStore: Returns a new, empty store. It is called once.
-    ///   - reopening: Returns a second store on the place of the given one, which ``persistent``
+    ///   - reopening: Returns a second store on the storage of the given one, which ``persistent``
     ///     needs; `nil` for other laws.
     /// - Throws: A ``LawViolation``, or what `makeStore` throws.
     public func verify<Store: DefaultStoreType<LawSample>>(
@@ -87,7 +87,7 @@ public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
     ///   - timeout: How long the check may take. A store that blocks fails then; its threads stay
     ///     blocked.
     ///   - makeStore: Returns a new, empty store. It is called once.
-    ///   - reopening: Returns a second store on the place of the given one, which ``persistent``
+    ///   - reopening: Returns a second store on the storage of the given one, which ``persistent``
     ///     needs; `nil` for other laws.
     /// - Throws: A ``LawViolation``, or what `makeStore` throws.
     public func verify<Store: DefaultStoreType>(

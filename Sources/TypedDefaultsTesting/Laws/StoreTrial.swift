@@ -10,10 +10,10 @@ struct StoreTrial: Sendable {
     /// The store in an `AnyStore`, which also hears changes of a store that does not report them.
     let box: any DefaultStoreType<Sample>
     let samples: [Sample]
-    /// What must not occur in descriptions.
+    /// The texts that must not occur in descriptions.
     let texts: @Sendable () -> [String]
     let descriptions: @Sendable () -> [String]
-    /// Returns a second store on the same place.
+    /// Returns a second store on the same storage.
     let reopen: @Sendable () throws -> any DefaultStoreType<Sample>
 
     var first: Sample { samples[0] }
@@ -35,7 +35,7 @@ struct SampleStore<Base: DefaultStoreType>: DefaultStoreDecorator where Base.Def
     func value(from stored: Base.Default) -> Sample { Sample(index: samples.firstIndex(of: stored)) }
     func stored(from value: Sample) -> Base.Default { samples[value.index!] }
 
-    /// Shows the store what the body has done, also if it throws. A decorator would not.
+    /// Shows the store what the body has done, even if it throws. A decorator would not.
     @discardableResult
     func updateStored<Result>(_ body: (inout Sample?) throws -> Result) throws -> Result {
         try base.updateStored { stored in

@@ -31,7 +31,7 @@ struct Trial: Sendable {
                 waiting.withLock { $0.take() }?.resume(with: result)
             }
             trial.start { end(Result { try check(trial) }) }
-            // Later than everything that the check itself waits for, which says more.
+            // Fires after the check's own timeouts, because their messages are more specific.
             DispatchQueue(label: "TypedDefaultsTesting deadline").asyncAfter(deadline: trial.deadline + .seconds(1)) {
                 end(.failure(Unkept("it did not end within \(timeout)")))
             }
@@ -53,7 +53,7 @@ struct Trial: Sendable {
 
     /// Runs `body` on several threads at once.
     ///
-    /// - Throws: What one of them throws, or a violation if they take too long.
+    /// - Throws: An error that one of them throws, or a violation if they take too long.
     func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let failure = Locked<(any Error)?>(nil)
         let threads = (0..<count).map { index in

@@ -61,7 +61,7 @@ public func expectStored<Value: Codable & Equatable & Sendable>(
     }
 }
 
-/// Expects that what an earlier version has stored reads as a value.
+/// Expects that a value stored by an earlier version reads as a given value.
 ///
 /// ```swift
 /// @Test func camerasOfVersion1AreRead() {
@@ -81,7 +81,7 @@ public func expectReads<Value: DefaultConvertible & Equatable>(
     }
 }
 
-/// Expects that what an earlier version has stored under the key “value” reads as a value.
+/// Expects that a value stored by an earlier version under the key “value” reads as a given value.
 @_disfavoredOverload
 public func expectReads<Value: Codable & Equatable & Sendable>(
     fixture: String, as type: Value.Type, equals expected: Value,

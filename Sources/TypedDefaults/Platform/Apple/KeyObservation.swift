@@ -7,7 +7,8 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// Observes one key of `UserDefaults` with key-value observing, as long as this object lives.
+    /// Observes one key of `UserDefaults` with key-value observing, until this object is
+    /// deallocated.
     final class KeyObservation: Sendable {
         // Safe: documented as thread-safe. Retained, because the observed object must outlive the
         // observation.

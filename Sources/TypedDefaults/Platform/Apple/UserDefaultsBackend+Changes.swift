@@ -104,7 +104,7 @@ import SettingsFile
         }
     }
 
-    /// Observes a notification on the thread that posts it, as long as this object lives.
+    /// Observes a notification on the thread that posts it, until this object is deallocated.
     final class NotificationObservation: Sendable {
         // Safe: only passed to `removeObserver`.
         private let token: Unchecked<any NSObjectProtocol>

@@ -134,8 +134,8 @@ import SettingsFile
             return defaults.persistentDomain(forName: domain)?[key] ?? fallbackValue(forKey: key)
         }
 
-        /// Returns the value that `UserDefaults` reads if the domain has none: that of the global
-        /// domain, or the registered one.
+        /// Returns the value that `UserDefaults` reads if the domain has none: the value in the
+        /// global domain, or the registered one.
         private func fallbackValue(forKey key: String) -> Any? {
             defaults.persistentDomain(forName: UserDefaults.globalDomain)?[key]
                 ?? defaults.volatileDomain(forName: UserDefaults.registrationDomain)[key]

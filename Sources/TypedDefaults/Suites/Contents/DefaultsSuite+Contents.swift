@@ -16,7 +16,7 @@ extension DefaultsSuite {
     /// or store a part of the changes, and write in between.
     ///
     /// - Parameter body: Edits the contents. If it throws, nothing is written. It may run again on
-    ///   a backend whose reads may lag; what the last run makes is stored once. Keep it short,
+    ///   a backend whose reads may lag; only the result of the last run is stored. Keep it short,
     ///   because other writers wait. Reading the suite inside it is safe. Writing the suite inside
     ///   it is an error.
     /// - Returns: What `body` returns.
@@ -31,7 +31,8 @@ extension DefaultsSuite {
         var base = SuiteContents.Base(reading: self)
         let (result, edits, copies): (Result, [Edit], [DefaultsError])
         do {
-            // A copy of the contents that is kept shows what was stored before the commit.
+            // If the body keeps a copy of the contents, the copy shows the values from before the
+            // commit.
             defer { if !isKnownUniquelyReferenced(&base) { base.complete() } }
             (result, edits, copies) = try editsMade(to: base, by: body)
         }
@@ -57,8 +58,9 @@ extension DefaultsSuite {
             SetAside.note(withPrefix(copy.key), in: &error)
             return error
         }
-        // For a place that stores key by key and may be interrupted: no value is removed before the
-        // one that replaces it is stored, and a migration is recorded when all is stored.
+        // The order is for backends that store key by key and may be interrupted: no value is
+        // removed before its replacement is stored, and a migration is recorded after everything
+        // else is stored.
         let record = ByteString(SuiteContents.migrationsKey)
         var edits = new.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
@@ -68,7 +70,7 @@ extension DefaultsSuite {
             // A value that the backend itself cannot read.
             guard var error = unknown[ByteString(withoutPrefix(edit.key))]?.about(key: edit.key) else { continue }
             let copy = try core.setAsideUnknownValue(of: edit.key, &error)
-            // What is kept is not removed by the same update.
+            // The same update must not overwrite or remove the copy.
             edits.removeAll { $0.key.hasSameBytes(as: copy.key) }
             edits.append(copy)
             copies.append(error)
@@ -122,8 +124,8 @@ extension DefaultsSuite {
 extension DefaultsSuite {
     typealias Values = (values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError])
 
-    /// Returns all stored values, and why the backend cannot read others: a consistent snapshot if
-    /// no other process writes.
+    /// Returns all stored values, and the errors of those that the backend cannot read. A
+    /// consistent snapshot if no other process writes.
     func values() throws(DefaultsError) -> Values {
         var all: Values = ([:], [:])
         for key in try keysInScope() {
@@ -158,7 +160,7 @@ extension DefaultsSuite {
                 return result
             }
         }
-        // Other writers write all the time, so they wait once.
+        // Other writers keep writing, so make them wait once.
         return try core.write(read)
     }
 }

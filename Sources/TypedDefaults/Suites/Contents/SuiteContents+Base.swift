@@ -1,8 +1,8 @@
 import SettingsFile
 
 extension SuiteContents {
-    /// The values before the edits: read from the suite on demand during an update, and complete in
-    /// every other case.
+    /// The values before the edits: read from the suite on demand during an update, and otherwise
+    /// complete.
     final class Base: Sendable {
         private enum Source {
             case suite(DefaultsSuite)
@@ -14,20 +14,22 @@ extension SuiteContents {
             var failure: DefaultsError?
             /// Values that could not be decoded, in whole or in part.
             var faults: [Fault] = []
-            /// Keys whose values a step of a migration has read, and as what.
+            /// The keys whose values a step of a migration has read, and the types that it has read
+            /// them as.
             var read: [ByteString: (types: Set<ObjectIdentifier>, isWhole: Bool)] = [:]
-            /// Why the backend itself cannot read values.
+            /// The keys whose values the backend itself cannot read, and the errors.
             var unknown: [ByteString: DefaultsError] = [:]
-            /// The whole keys that were read from a suite whose reads may lag; `nil` if all were.
+            /// The full keys that were read from a suite whose reads may lag; `nil` if all keys
+            /// were read.
             var keysRead: [String]? = []
         }
         private let state: Locked<State>
-        /// The prefix of the scope from which the values are; `""` if there is none.
+        /// The prefix of the scope that the values come from; `""` if there is none.
         private let prefix: String
 
         /// Creates a base of complete values.
         ///
-        /// - Parameter unknown: Why the backend itself cannot read other values.
+        /// - Parameter unknown: The errors of other values, which the backend itself cannot read.
         init(_ values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError] = [:], prefix: String = "") {
             state = Locked(State(source: .values(values), unknown: unknown))
             self.prefix = prefix
@@ -42,8 +44,8 @@ extension SuiteContents {
 
         /// Returns the value of a key.
         ///
-        /// - Parameter includesFallback: Whether a value counts that is not stored but that the
-        ///   backend returns, such as one that was registered with `UserDefaults`.
+        /// - Parameter includesFallback: Whether to return a fallback value, such as one that was
+        ///   registered with `UserDefaults`, if no value is stored.
         func value(_ name: String, includesFallback: Bool) -> PropertyList? {
             switch state.withLock({ $0.source }) {
             case .values(let values): return values[ByteString(name)]
@@ -133,7 +135,7 @@ extension SuiteContents {
             let type = ObjectIdentifier(unwrapped(type))
             return state.withLock { $0.read[ByteString(name)]?.types == [type] }
         }
-        /// What a step has read counts for that step alone.
+        /// Forgets what the previous step has read.
         func beginStep() { state.withLock { $0.read = [:] } }
 
         /// A value that could not be decoded.
@@ -143,7 +145,7 @@ extension SuiteContents {
             let errors: [DefaultsError]
             /// `nil` if the backend itself cannot read it.
             let stored: StoredValue?
-            /// `nil` in contents of their own.
+            /// `nil` if the contents were not read from a suite.
             let slot: Slot?
         }
 
@@ -172,7 +174,8 @@ extension SuiteContents {
 
         /// Reports values that could not be decoded, each once to all readers of the suite.
         ///
-        /// - Parameter copied: Keys whose values were copied, which is reported on its own.
+        /// - Parameter copied: The keys whose values were copied. Those copies are reported
+        ///   separately.
         func reportFaults(in core: SuiteCore, except copied: [String?]) {
             for fault in state.withLock({ $0.faults }) where !copied.contains(fault.name.string) {
                 guard let slot = fault.slot else { continue }

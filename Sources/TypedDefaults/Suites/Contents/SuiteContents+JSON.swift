@@ -20,7 +20,7 @@ extension SuiteContents {
     /// Creates contents from JSON text: from the result of ``json()``, or from any other JSON
     /// dictionary without null.
     ///
-    /// Numbers without a fraction and an exponent are integers, other numbers are doubles.
+    /// Numbers without a fraction or an exponent are integers; all other numbers are doubles.
     ///
     /// - Throws: A ``DefaultsError`` that names the line and column. Its kind is
     ///   ``DefaultsError/Kind/unreadable`` if the text is not JSON, and

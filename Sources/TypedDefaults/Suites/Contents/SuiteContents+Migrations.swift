@@ -1,14 +1,15 @@
 import SettingsFile
 
 extension SuiteContents {
-    /// The key of the record: the names of the migrations that a suite has gone through.
+    /// The key of the record, which holds the names of the migrations that were applied to the
+    /// suite.
     static let migrationsKey = "TypedDefaults-migrations"
 
-    /// The names of the migrations that these contents have gone through; empty if the record
-    /// cannot be read.
+    /// The names of the migrations that were applied to these contents; empty if the record cannot
+    /// be read.
     public var appliedMigrations: [String] { (try? recordedMigrations()) ?? [] }
 
-    /// Makes a migration that the contents have not gone through, and records its name.
+    /// Applies a migration unless it was applied to the contents before, and records its name.
     ///
     /// A ``DefaultsMigrator`` calls this for each of its steps, and says what a step may do.
     ///
@@ -24,7 +25,8 @@ extension SuiteContents {
         base.beginStep()
         try body(&migrated)
         if let failure = migrated.failure { throw migrated.base.withWholeKey(failure) }
-        // The body may have made other migrations, removed the record or assigned other contents.
+        // The body may have applied other migrations, removed the record or assigned other
+        // contents.
         for name in migrated.appliedMigrations + [name] where !names.contains(where: { $0.hasSameBytes(as: name) }) {
             names.append(name)
         }
@@ -53,7 +55,7 @@ extension SuiteContents {
 }
 
 extension DefaultsSuite {
-    /// Returns the names of the migrations that this suite has gone through, with one read.
+    /// Returns the names of the migrations that were applied to this suite, with one read.
     ///
     /// - Throws: A ``DefaultsError`` if the record cannot be read.
     public func appliedMigrations() throws -> [String] {

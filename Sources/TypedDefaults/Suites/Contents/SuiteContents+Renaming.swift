@@ -25,7 +25,7 @@ extension SuiteContents {
     ///
     /// - Parameters:
     ///   - prefix: The bytes that a key begins with.
-    ///   - newPrefix: What takes their place.
+    ///   - newPrefix: The bytes that replace them.
     public mutating func rename(prefix: String, to newPrefix: String) {
         let names = (keys + unreadableKeys).filter { name in
             name.utf8.starts(with: prefix.utf8) && !name.hasSameBytes(as: SuiteContents.migrationsKey)

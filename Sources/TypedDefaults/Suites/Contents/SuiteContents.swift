@@ -1,7 +1,7 @@
 import SettingsFile
 
-/// The stored values of a suite as one value: what ``DefaultsSuite/update(_:)`` edits, and what a
-/// backup or a migration works on.
+/// The stored values of a suite as one value, which ``DefaultsSuite/update(_:)`` edits, and on
+/// which backups and migrations work.
 ///
 /// ```swift
 /// try suite.update { contents in
@@ -22,10 +22,11 @@ public struct SuiteContents: Sendable {
     private(set) var edits: [ByteString: PropertyList?] = [:]
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
-    /// The keys of the copies of values that the edits overwrite, and why these cannot be read.
+    /// The keys of the copies of values that the edits overwrite, and the reasons why those values
+    /// cannot be read.
     private(set) var copies: [(key: String, error: DefaultsError)] = []
-    /// Keys whose values were copied and have been written as values of a type since then, which
-    /// were never stored.
+    /// The keys whose stored values were copied. Later edits of such a key replace a value that was
+    /// never stored, so they need no copy.
     private var copied: Set<ByteString> = []
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
     /// count as declared with that type, and a value that it has read needs no copy.
@@ -49,15 +50,15 @@ extension SuiteContents {
         }
     }
 
-    /// The value of a config type. Returns the default if no value is stored, or none that can be
-    /// read.
+    /// The value of a config type. Returns the default if no value is stored or the stored value
+    /// cannot be read.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
         get { self[stored: type] ?? Config.defaultInstance }
         set { self[stored: type] = newValue }
     }
 
-    /// The stored value of a type that names its own key; `nil` if none is stored, or none that can
-    /// be read.
+    /// The stored value of a type that names its own key; `nil` if none is stored or the stored one
+    /// cannot be read.
     ///
     /// Assigning `nil` removes the key.
     public subscript<Config: DefaultConvertible>(stored type: Config.Type) -> Config? {
@@ -94,7 +95,7 @@ extension SuiteContents {
         return base.value(name, includesFallback: false)
     }
 
-    /// Returns the value of a key; `nil` if none is stored, or none that can be read.
+    /// Returns the value of a key; `nil` if none is stored or the stored one cannot be read.
     func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
         do throws(DefaultsError) { return try decoded(name, declaration) } catch {
             if base.failure == nil { base.note([error], isWhole: true, of: found(name), name, declaration) }
@@ -136,7 +137,8 @@ extension SuiteContents {
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
             if let old = stored(name), old != new {
-                // A step that has read the value as this type edits it. Otherwise it replaces it.
+                // A step that has read the value as this type edits the value. Any other step
+                // replaces it.
                 let isEdit = !isMigrating || base.wasRead(name, onlyAs: Value.self)
                 if isEdit, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
                     let merged = recovery.merged(into: tree)
@@ -218,6 +220,6 @@ extension SuiteContents: Sequence {
 }
 
 extension SuiteContents: DiscreetlyDescribed {
-    /// The number of keys, and no key or value.
+    /// The number of keys, without any key or value.
     var summary: String { "SuiteContents(\(values.count) keys)" }
 }

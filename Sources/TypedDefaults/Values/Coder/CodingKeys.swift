@@ -18,10 +18,10 @@ struct SuperKey: CodingKey {
 }
 
 extension CodingKey {
-    /// Whether the key is data, as those of a dictionary are, and not the name of a property.
+    /// Whether the key is data, like the keys of a dictionary, and not the name of a property.
     ///
-    /// Names are the cases of an enum. A key of another type may hold any text, even if its type
-    /// checks the text, and so may an enum that takes any string.
+    /// The cases of an enum are names. A key of another type may hold any text, even if the type
+    /// validates it, and so may a key of an enum that accepts any string.
     var isData: Bool {
         if self is SuperKey || self is IndexKey { return false }
         let mirror = Mirror(reflecting: self)
@@ -30,7 +30,7 @@ extension CodingKey {
 
     /// The key as it appears in an error: `*` where it is data.
     var nameInErrors: String {
-        // Foundation's decoders use one type for the places in arrays and other keys.
+        // Foundation's decoders use one type for array indices and other keys.
         if let intValue, stringValue == "Index \(intValue)" { return "\(intValue)" }
         return isData ? "*" : stringValue
     }

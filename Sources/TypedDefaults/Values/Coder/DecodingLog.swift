@@ -1,10 +1,10 @@
-/// What happens while a value is decoded: the entries that no type reads, and what the last error
-/// went through.
+/// Records what happens while a value is decoded: the entries that no type reads, and the types
+/// that the last error passed through.
 final class DecodingLog {
     /// Whether the value reads data as such, so that it is not JSON or a property list.
     private(set) var readsData = false
     private(set) var unknown: [[String]: Set<String>] = [:]
-    /// The types that the last error went through, from the innermost outwards.
+    /// The types that the last error passed through, from the innermost outwards.
     private(set) var failures: [(path: [any CodingKey], type: Any.Type)] = []
     private var text = ""
 
@@ -17,9 +17,10 @@ final class DecodingLog {
         unknown[path] = unknown[path]?.intersection(names) ?? names
     }
 
-    /// Notes that a type throws an error: its own one, or one that it has met.
+    /// Records that a type throws an error: its own, or one that it passes on.
     ///
-    /// An error that a type has caught is none: such a type tries several types in turn.
+    /// An error that a type catches does not count, because such a type tries several types in
+    /// turn.
     func noteFailure(of type: Any.Type, at path: [any CodingKey], _ error: any Error) {
         let new = Self.text(of: error)
         let isSame = new == text && failures.last?.path.map(\.stringValue).starts(with: path.map(\.stringValue)) == true
@@ -69,14 +70,13 @@ final class DecodingLog {
         return nil
     }
 
-    /// The entries that no type has a key for.
+    /// Adds the entries that no type has a key for.
     ///
-    /// Elements of an array have no identity, so an array with such entries is one part, which a
-    /// write keeps if it does not change the array.
+    /// Elements of an array have no identity, so an array with such entries is treated as one part,
+    /// which a write keeps if it does not change the array.
     ///
     /// - Parameters:
-    ///   - recovery: Receives the entries, and the arrays of which it has parts that could not be
-    ///     read.
+    ///   - recovery: Receives the entries, and the arrays that contain its unreadable parts.
     ///   - encoded: Returns the decoded value as it would be stored; `nil` if that fails.
     func addUnknownEntries(
         of stored: PropertyList, to recovery: inout DecodingRecovery, encoded: () -> PropertyList?

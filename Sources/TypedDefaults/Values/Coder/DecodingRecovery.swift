@@ -4,7 +4,7 @@ struct DecodingRecovery: Sendable {
     struct Entry: Sendable {
         let path: [String]
         let stored: PropertyList
-        /// What was decoded in its place; `nil` for nothing.
+        /// The value that was decoded in its place; `nil` if there was none.
         let placed: PropertyList?
         /// Whether the entry could not be read, and is not just unknown to the type.
         let isFault: Bool
@@ -21,7 +21,8 @@ struct DecodingRecovery: Sendable {
 
     var isEmpty: Bool { entries.isEmpty && errors.isEmpty && !losesParts && arrays.isEmpty }
 
-    /// What a write loses of a value in foreign data, which it replaces whole.
+    /// Returns the losses of a write to a value in foreign data, which the write replaces as a
+    /// whole.
     func ofForeignData(_ log: DecodingLog) -> DecodingRecovery {
         let losesParts =
             losesParts || !arrays.isEmpty || !entries.isEmpty || log.unknown.values.contains { !$0.isEmpty }
@@ -38,7 +39,7 @@ struct DecodingRecovery: Sendable {
             let isKept = merged.edit(entry.path[...]) { part, place -> Bool? in
                 // The new value may have an array around the entry, or another value in its place.
                 guard place == .dictionary, part == entry.placed else {
-                    // An array that has changed.
+                    // The array has changed.
                     if part != nil, entry.placed != nil { losesParts = true }
                     return nil
                 }
@@ -68,7 +69,7 @@ extension PropertyList {
     ///
     /// - Parameter change: Takes an entry, which is `nil` if it is missing, or an element, which it
     ///   cannot remove, and whether there is an array anywhere around it.
-    /// - Returns: `nil` if there is no such place.
+    /// - Returns: `nil` if there is nothing at the path.
     mutating func edit<Result>(
         _ path: ArraySlice<String>, in place: Place = .dictionary,
         _ change: (inout PropertyList?, Place) -> Result?
@@ -92,7 +93,7 @@ extension PropertyList {
         return nil
     }
 
-    // A `switch` with both would keep a second reference to the end of its case, so changing one
+    // A `switch` over both would keep a second reference until the end of its case, so changing one
     // entry would copy all others.
     private mutating func takeEntries() -> [String: PropertyList]? {
         guard case .dictionary(let entries) = self else { return nil }

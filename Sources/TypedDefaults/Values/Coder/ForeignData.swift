@@ -8,17 +8,17 @@ import SettingsFile
 
 /// JSON or a property list that other code stored as data.
 ///
-/// Foundation's decoders recurse as deep as the data nests, and without end in a binary property
-/// list with a cycle. A tree of limited depth is therefore made first.
+/// Foundation's decoders recurse as deep as the data is nested, and endlessly in a binary property
+/// list with a cycle. A tree of limited depth is therefore created first.
 struct ForeignData {
     private enum Format { case json, propertyList }
     private let data: Data
     private let format: Format
-    /// What the data holds, to be read by ``DecodingRules/isForeign``. A number of more digits than
-    /// a double has is `PropertyList.digits`.
+    /// The content of the data, to be read with ``DecodingRules/isForeign``. A number with more
+    /// digits than a double holds becomes `PropertyList.digits`.
     let tree: PropertyList
 
-    /// Returns `nil` if the data holds neither JSON nor a property list, or nests too deep.
+    /// Returns `nil` if the data holds neither JSON nor a property list, or is nested too deeply.
     init?(_ data: Data) {
         self.data = data
         let steps = Steps(data.count)
@@ -46,8 +46,8 @@ struct ForeignData {
         }
     }
 
-    /// Returns the property list in a text, in XML with or without the `plist` tag, or in the old
-    /// style; `nil` if it is none.
+    /// Returns the property list that a text represents in XML, with or without the `plist` tag, or
+    /// in the old style; `nil` if it is not a property list.
     static func propertyList(in text: String) -> PropertyList? {
         guard let first = text.utf8.first, "<({\"".utf8.contains(first) else { return nil }
         func tree<Value: Decodable>(_ type: Value.Type, _ text: String) -> Value? {
@@ -61,7 +61,8 @@ struct ForeignData {
         return tree([Data].self, "(\(text))").flatMap { $0.count == 1 ? .data($0[0]) : nil }
     }
 
-    /// Whether XML tags nest too deep for a property list. The parser of XML is recursive itself.
+    /// Whether XML tags are nested too deeply for a property list. The XML parser itself is
+    /// recursive.
     ///
     /// A comment, a CDATA section or an instruction inside the document could hide tags; encoders
     /// write none.
@@ -87,7 +88,8 @@ struct ForeignData {
     }
 }
 
-/// As many steps as there are bytes, because shared containers can be visited many more times.
+/// Allow only as many steps as there are bytes, because shared containers can be visited many more
+/// times.
 private final class Steps: Sendable {
     private let left: Locked<Int>
     init(_ count: Int) { left = Locked(count) }
@@ -132,7 +134,7 @@ private struct ForeignTree: Decodable {
         } else if let scalar = Self.scalar(in: try decoder.singleValueContainer()) {
             tree = scalar
         } else {
-            // A text that is no value is a string as a whole.
+            // A text that is not a value is a string as a whole.
             guard steps != nil else { throw DefaultsError(.unreadable, reason: "not a value") }
             tree = .array([.data(Data())])
         }
@@ -158,8 +160,8 @@ private struct ForeignTree: Decodable {
 }
 
 extension PropertyList {
-    /// The digits of a number in JSON that no other case holds. They are data in an array, which
-    /// nothing else in JSON is, so that no string is read as a number.
+    /// The digits of a JSON number that no other case can hold. They are stored as data in an
+    /// array, a form that nothing else in JSON has, so that no string is read as a number.
     var digits: String? {
         guard case .array(let elements) = self, elements.count == 1, case .data(let digits) = elements[0] else {
             return nil

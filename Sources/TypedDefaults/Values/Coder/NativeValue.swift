@@ -14,8 +14,8 @@ protocol NativeValue: Sendable {
     /// for any other text.
     init?(argument: String)
 
-    /// Reads the value from a form that only Foundation's coders write, and not by its `Codable`
-    /// conformance, such as the text of bytes in JSON; `nil` for anything else.
+    /// Reads the value from a form that only Foundation's coders write, such as text for the bytes
+    /// of data in JSON, without the type's `Codable` conformance; `nil` for anything else.
     init?(foreign stored: PropertyList)
 
     /// The form that is written.
@@ -28,7 +28,7 @@ extension NativeValue {
 }
 
 /// The types with a native form. A cast to the protocol takes ten times as long as this search, and
-/// the first one of a process searches everything that conforms to any protocol.
+/// the first cast in a process searches all conformances.
 enum NativeTypes {
     private static let all: [any NativeValue.Type] = [
         Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
@@ -47,7 +47,7 @@ func isPlain(_ type: Any.Type) -> Bool {
     type == String.self || type == Int.self || type == Double.self || type == Bool.self
 }
 
-/// Returns the value as a type that its static type is found to be; `nil` for another type.
+/// Returns the value as the given type if that is its static type; `nil` otherwise.
 ///
 /// The comparison costs nothing where the type is known at compile time; a cast takes ten times as
 /// long.

@@ -4,8 +4,8 @@
     import Foundation
 #endif
 
-/// A value that Foundation's JSON encoder encodes as usual, but for the elements of sets, and of
-/// dictionaries whose keys are not strings: they are sorted, so that equal values have equal bytes.
+/// A value that Foundation's JSON encoder encodes as usual, except that the elements of sets, and
+/// of dictionaries whose keys are not strings, are sorted, so that equal values have equal bytes.
 struct OrderedJSON<Value: Encodable>: Encodable {
     let value: Value
 

@@ -1,4 +1,4 @@
-/// What may be done about parts at fault.
+/// The repairs that are allowed for parts at fault.
 enum Mending {
     case none
     /// Missing parts are filled in.
@@ -10,22 +10,23 @@ enum Mending {
 /// Decodes a value again after a first attempt has failed, until each part at fault is read in
 /// another form, is replaced, or is left out.
 ///
-/// Each round decodes the value, mends what has failed in the tree, and begins again. Only an error
-/// that no type has caught shows a fault, so a fault cannot be mended where it is met. A list or a
-/// dictionary with a part at fault takes one round, part by part, because it may have thousands of
-/// them.
+/// Each round decodes the value, mends the part of the tree that has failed, and begins again. Only
+/// an error that no type catches reveals a fault, so a fault cannot be mended where it occurs. A
+/// list or a dictionary with a part at fault is mended part by part in one round, because it may
+/// have thousands of them.
 struct Repair<Value: Decodable> {
-    /// A part that was read as something else than what is stored.
+    /// A part whose stored value was not the one that was read.
     private struct Fault {
         var path: [String]
         let placed: PropertyList?
-        /// Where something is lost, unless the write puts it back; `nil` if nothing was stored.
+        /// The kind of collection that loses the part unless the write puts it back; `nil` if
+        /// nothing was stored.
         var place: PropertyList.Place?
         /// `nil` if the error of another part of the same collection stands for all.
         var error: DefaultsError?
     }
     private let stored: PropertyList
-    /// What is left of the stored value.
+    /// The stored value with the repairs so far.
     private var tree: PropertyList
     private let rules: DecodingRules
     /// The parts that are read from other forms than those of their types, if the rules allow it.
@@ -68,7 +69,7 @@ struct Repair<Value: Decodable> {
         }
     }
 
-    /// What was done, once the value is decoded.
+    /// The result of the repairs, once the value is decoded.
     var recovery: DecodingRecovery {
         var recovery = DecodingRecovery()
         for fault in faults {
@@ -160,12 +161,12 @@ struct Repair<Value: Decodable> {
         return true
     }
 
-    /// Returns what is left of one part of a list or a dictionary; `nil` to leave it out.
+    /// Returns one part of a list or a dictionary with its repairs; `nil` to leave it out.
     private mutating func repair<Part: Decodable>(
         _ type: Part.Type, _ part: PropertyList, default known: PropertyList?,
         at place: (path: [String], names: [String]), in kind: PropertyList.Place
     ) -> PropertyList? {
-        // In a dictionary, because a nil has another form there than as a whole value.
+        // Decode it in a dictionary, because there nil has a different form than as a whole value.
         let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
         var repair = Repair<OnePart<Part>>(
             .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
@@ -185,7 +186,7 @@ struct Repair<Value: Decodable> {
     }
 }
 
-/// A value in a dictionary, so that its path in errors has one key more.
+/// A value in a dictionary, so that its path in errors has one more key.
 private struct OnePart<Part: Decodable>: Decodable {
     private struct Key: CodingKey {
         var stringValue: String { "" }

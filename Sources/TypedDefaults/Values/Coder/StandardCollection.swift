@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What the coder knows of the collections of the standard library.
+/// What the coder knows about the collections of the standard library.
 protocol StandardCollection {
     /// The type of the elements, or of the values of a dictionary.
     static var partType: Any.Type { get }

@@ -3,7 +3,7 @@ import SettingsFile
 /// A value in its stored form: the bytes that the encoder wrote, or a tree.
 ///
 /// The bytes are in the format of a settings file. Comparing, storing and decoding them needs no
-/// tree, and a tree is made from them only where one is needed.
+/// tree, and a tree is created from them only where one is needed.
 package enum StoredValue: Sendable {
     /// The bytes of one value, nested no deeper than ``PropertyList/depthLimit``.
     case bytes([UInt8])
@@ -19,14 +19,14 @@ package enum StoredValue: Sendable {
 }
 
 extension StoredValue: Equatable {
-    /// Returns whether both are equal property lists, whatever the order of their entries.
+    /// Returns whether both are equal property lists, regardless of the order of their entries.
     package static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
         guard case (.bytes(let one), .bytes(let other)) = (lhs, rhs) else { return lhs.tree == rhs.tree }
         let areSame: Bool? = one.withUnsafeBytes { one in
             other.withUnsafeBytes { other in
                 guard let offset = offsetOfDifference(one, other) else { return true }
                 // If both have the same keys up to here, the values of the last one differ.
-                // Otherwise, the order may be another one.
+                // Otherwise, the order of the entries may differ.
                 var reader = ByteReader(one)
                 return reader.skipsKey(at: offset) ? nil : false
             }
@@ -34,7 +34,7 @@ extension StoredValue: Equatable {
         return areSame ?? (lhs.tree == rhs.tree)
     }
 
-    /// Returns whether both have the same form and content. Equal values may have other bytes.
+    /// Returns whether both have the same form and content. Equal values may have different bytes.
     func isIdentical(to other: StoredValue) -> Bool {
         switch (self, other) {
         case (.bytes(let one), .bytes(let other)):

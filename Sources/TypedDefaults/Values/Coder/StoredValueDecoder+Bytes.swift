@@ -37,7 +37,7 @@ extension StoredValueDecoder {
         }
     }
 
-    /// Finds the entries of the node. Returns false if it is no dictionary.
+    /// Finds the entries of the node. Returns false if it is not a dictionary.
     func openEntries() -> Bool {
         switch node {
         case .value(.dictionary(let tree)): entries = .tree(tree)
@@ -71,7 +71,7 @@ extension StoredValueDecoder {
         case .tree(let entries): return entries[name].map(Node.value)
         case .bytes(let count, let first):
             if let offset = offset(of: name, count, first) { return bytes.node(at: offset) }
-            // Two texts beyond ASCII can be the same in different Unicode forms.
+            // Two non-ASCII strings can be equal in different Unicode forms.
             guard !(names + [name]).allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }),
                 case .dictionary(let tree) = tree(of: node)
             else { return nil }

@@ -29,7 +29,7 @@ extension PropertyList {
 
 /// How a stored value is read.
 struct DecodingRules {
-    /// Where a type is read from other forms than its own.
+    /// Which parts are read from forms other than those that their types write.
     ///
     /// A type that tries several types in turn must not find the wrong one first, such as a `Bool`
     /// in the integer 1. A value is therefore read leniently only if reading it strictly has
@@ -62,10 +62,10 @@ final class StoredValueDecoder: Decoder {
         case bytes(at: Int)
     }
 
-    /// What all decoders of one value share.
+    /// The state that all decoders of one value share.
     final class Root {
         let rules: DecodingRules
-        /// Notes what is not read, unless it is `nil`.
+        /// Records the entries that are not read; `nil` to record nothing.
         let log: DecodingLog?
         init(_ rules: DecodingRules, _ log: DecodingLog?) { (self.rules, self.log) = (rules, log) }
     }
@@ -74,10 +74,10 @@ final class StoredValueDecoder: Decoder {
     /// The stored value; empty if it is a tree.
     let bytes: [UInt8]
     let node: Node
-    /// The entries of the node, once a keyed container was made.
+    /// The entries of the node, once a keyed container has been created.
     var entries = Entries.bytes(count: 0, first: 0)
     /// The value in the bytes that was found last, and the number of entries from there on. The
-    /// next search begins behind it, because types usually read their properties in the order in
+    /// next search begins after it, because types usually read their properties in the order in
     /// which they are stored.
     var cursor = (left: 0, position: 0)
     /// Whether the node is the content of a whole setting of optional type.

@@ -14,8 +14,8 @@ extension StoredValueEncoder {
     private func openingElement() -> StoredValueEncoder { opening(IndexKey(count)) {} }
 
     private func opening(_ key: any CodingKey, _ appendKey: () -> Void) -> StoredValueEncoder {
-        // Beyond the limit a sibling, because releasing a chain of any length would recurse as
-        // deep.
+        // Beyond the limit, it is a sibling, because releasing a chain of any length would recurse
+        // as deeply.
         let outer = isTooDeep ? parent ?? self : self
         let encoder = StoredValueEncoder(parent: outer, key: key, valueType: nil, sharesBytes: false)
         guard isWriting, !isTooDeep else { return encoder }
@@ -173,21 +173,21 @@ extension StoredValueEncoder {
     }
 }
 
-/// The keys of a container, as far as is needed to find out whether one occurs twice.
+/// The keys of a container, in just enough detail to find out whether one occurs twice.
 struct SeenKeys {
     /// A bit for each key, which similar keys share.
     private var bits: UInt64 = 0
-    /// Whether two keys may be the same text.
+    /// Whether two keys may be equal strings.
     private(set) var mayRepeat = false
 
     /// - Parameters:
-    ///   - count: The number of entries before.
+    ///   - count: The number of earlier entries.
     ///   - bytes: Holds these entries, from `first` on; `nil` if some of them have no value yet.
     mutating func insert(
         _ key: UnsafeRawBufferPointer, after count: Int, in bytes: UnsafeRawBufferPointer, from first: Int?
     ) {
         let (new, isASCII) = key.keyBits
-        // Two texts beyond ASCII can be the same in different Unicode forms.
+        // Two non-ASCII strings can be equal in different Unicode forms.
         if !isASCII {
             mayRepeat = true
         } else if bits & new == new, !mayRepeat {

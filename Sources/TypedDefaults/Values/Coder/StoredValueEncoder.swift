@@ -227,7 +227,7 @@ extension StoredValueEncoder {
     /// Appends a value whose encoding cannot fail. Returns false for other values.
     @inline(__always)
     private func appendPlain<Value>(_ value: Value) -> Bool {
-        // A type that opens containers in itself without end is stopped by the error for its value.
+        // A type that opens containers in itself endlessly is stopped by the error for its value.
         guard outerLevels < PropertyList.depthLimit else { return false }
         if let string = cast(value, to: String.self) {
             if string.utf8.first == UInt8(ascii: "$") { return false }

@@ -18,7 +18,7 @@ internal import SettingsFile
 // | 8 | an array: count, values |
 // | 9 | a dictionary: count, and for each entry the key as count and bytes, then the value |
 
-/// The first bytes of values that other code than the format's asks for.
+/// The first bytes of values that code outside the format asks for.
 enum ValueTag: UInt8 {
     case integer = 2
     case double = 4
@@ -101,7 +101,7 @@ extension ByteReader {
 
     /// Returns whether the bytes are an array or a dictionary that can be decoded as it is: short,
     /// valid, nested no deeper than the limit, and without a large dictionary or one in which two
-    /// keys might be the same text.
+    /// keys might be equal strings.
     static func isSearchable(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= searchableLength, bytes.first ?? 0 >= ValueTag.array.rawValue else { return false }
         var reader = ByteReader(bytes)
@@ -140,7 +140,7 @@ extension ByteReader {
 
     /// Moves to the value of a key. Returns false if none of the next entries has it.
     ///
-    /// - Parameter count: The number of entries; then, the number from the found one on.
+    /// - Parameter count: The number of entries. On return, the number from the found one on.
     mutating func skip(to key: UnsafeRawBufferPointer, within count: inout Int) -> Bool {
         while count > 0 {
             guard let name = counted() else { return false }
@@ -175,7 +175,7 @@ extension ByteReader {
         }
     }
 
-    /// Skips a value that has the byte at an offset in it, or ends before it.
+    /// Skips a value that contains the byte at an offset, or ends before it.
     ///
     /// - Returns: Whether the byte is part of a key.
     mutating func skipsKey(at offset: Int) -> Bool {

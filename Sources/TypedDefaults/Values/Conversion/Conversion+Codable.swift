@@ -65,9 +65,9 @@ extension Conversion where Value: Codable {
     }
 
     /// Decodes a value that could not be decoded as it is: with missing properties from the
-    /// default, then from other accepted forms, then as JSON or a property list in data, and at
-    /// last with parts replaced. Not inlined, because the types of its variables would be looked up
-    /// before the first attempt.
+    /// default, then from other accepted forms, then as JSON or a property list in data, and
+    /// finally with parts replaced. Not inlined, because the types of its variables would be looked
+    /// up before the first attempt.
     ///
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
     @inline(never)
@@ -108,8 +108,8 @@ extension Conversion where Value: Codable {
         }
     }
 
-    /// Decodes JSON or a property list in data. What the type does not read of it cannot be kept,
-    /// because the value is written whole.
+    /// Decodes JSON or a property list in data. Entries that the type does not read cannot be kept,
+    /// because the value is written as a whole.
     static func decoding(_ foreign: ForeignData, _ mode: DecodingMode) throws -> Box<Value> {
         let value = try foreign.decode(Value.self)
         guard mode == .recording else { return Box(value) }
