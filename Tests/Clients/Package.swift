@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs that use the library as people do, with its warnings as errors. One package, so that the
-// library is built once for all.
+// Programs that use the library as its users do, with warnings as errors. One package, so that the
+// library is built once for all of them.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let mainActor: [SwiftSetting] =
     strict + [

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests when a settings file is compacted, and that no value is lost.
 struct CompactionTests: SettingsFileTests {
-    /// Leaves the file as a process does that dies between the seal and the rename.
+    /// Leaves the file as it is if a process dies between the seal and the rename.
     private func seal(_ file: URL) throws {
         let directory = try File.directory(file.deletingLastPathComponent().path)
         let log = try #require(
@@ -17,7 +17,7 @@ struct CompactionTests: SettingsFileTests {
         try log.seal()
     }
 
-    /// Makes the file larger than it may stay.
+    /// Makes the file so large that it must be compacted.
     private func grow(_ suite: DefaultsSuite) throws {
         let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
         for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
@@ -179,8 +179,8 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// A large record is written over a hole instead of zeros. The word after it must be zero all
-    /// the same, and the next record must find room.
+    /// A large record is written over a hole instead of zeros. Even so, the word after it must be
+    /// zero, and the next record must find room.
     @Test(arguments: [66_000, 100_000, 131_000, 1_000_000])
     func largeAndSmallRecordsFollowEachOther(length: Int) throws {
         try withFile { file in
@@ -232,7 +232,7 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// Damages a record as a disk does that has lost it.
+    /// Damages a record as if the disk had lost it.
     private func damageFirstRecord(_ file: URL) throws {
         let handle = try FileHandle(forUpdating: file)
         try handle.seek(toOffset: UInt64(RecordFormat.headerLength + 12))
@@ -367,7 +367,8 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// A copy as by `cp` is not supported, but a process that has the file open must detect it.
+    /// Overwriting the file with `cp` is not supported, but a process that has the file open must
+    /// detect it.
     @Test func aWriteReportsThatAnOlderCopyReplacedTheContents() throws {
         try withFile { file in
             let suite = open(file)

@@ -62,7 +62,8 @@ struct FailureReportTests: SettingsFileTests {
                     }
                 }
                 try grow(6)
-                // A file of the temporary name that no settings file has: each attempt opens it.
+                // A file that has the temporary name but is not a settings file: each attempt opens
+                // it.
                 let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
                 try Data("mine".utf8).write(to: temporary)
                 let attempts = try FileActivity(.open, temporary)
@@ -82,7 +83,7 @@ struct FailureReportTests: SettingsFileTests {
         }
     #endif
 
-    /// Fills a file to its last byte. A value of eight bytes more is refused.
+    /// Fills a file to its last byte. A value that is eight bytes longer is refused.
     @Test func aFileHoldsExactlyItsLimit() throws {
         let limit = 256 << 10
         func store(_ file: URL) -> AnyStore<Data> {

@@ -5,11 +5,11 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// Tests under which circumstances files and folders are created, and how.
+/// Tests when files and folders are created, and with which permissions.
 struct FileCreationTests: SettingsFileTests {
     #if os(macOS) || os(Linux)
         /// A `umask` may withhold rights even from the owner. Each case runs in a process of its
-        /// own, as a user other than root, to whom no right matters.
+        /// own, as a user other than root, because permissions do not restrict root.
         @Test(arguments: [0o777, 0o277, 0o477, 0o077, 0o000] as [mode_t])
         func theOwnerCanUseFilesAndFoldersWithAnyUmask(mask: mode_t) async throws {
             let folder = try makeFile().deletingLastPathComponent()

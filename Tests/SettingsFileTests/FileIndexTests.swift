@@ -66,7 +66,7 @@ struct FileIndexTests {
                 == expected.reduce(0) { $0 + RecordFormat.length(ofKey: $1.key.utf8.count, value: $1.value.count) })
     }
 
-    /// The operations of a commit are applied together or not at all, also if the last one has an
+    /// The operations of a commit are applied together or not at all, even if the last one has an
     /// unknown form.
     @Test(
         arguments: [

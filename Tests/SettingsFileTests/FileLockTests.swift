@@ -5,7 +5,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// Tests who holds the lock of a settings file, and what a writer reports that does not get it.
+/// Tests who holds the lock of a settings file, and what a writer that does not get it reports.
 struct FileLockTests: SettingsFileTests {
     private func opened(_ file: URL) throws -> File {
         try File.existingDirectory(file.deletingLastPathComponent().path).file(file.lastPathComponent, .readWrite)
@@ -38,7 +38,8 @@ struct FileLockTests: SettingsFileTests {
         }
     }
 
-    /// A lock that stays would cost all other processes their writes until this one ends.
+    /// A lock that is not released would block the writes of all other processes until this one
+    /// ends.
     @Test func noCallKeepsTheLock() throws {
         try withFile { file in
             let temporary = file.deletingLastPathComponent().appending(path: ".test.defaults.new")

@@ -44,7 +44,7 @@ struct FormatFixtureTests: SettingsFileTests {
     private static let history = DefaultKey("history", default: [Camera](), form: .jsonData)
     private static let longKey = String(repeating: "k", count: 4_095) + "!"
 
-    /// Values that are compared to the bit.
+    /// Values that are compared bit for bit.
     private static let values: [String: PropertyList] = [
         "bool/false": false, "bool/true": true,
         "integer/zero": 0, "integer/negative": -1, "integer/smallest": .integer(.min),
@@ -202,8 +202,8 @@ extension FormatFixtureTests {
     private static let isWriting = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_WRITE_FIXTURES"] != nil
 
     /// Set `TYPED_DEFAULTS_WRITE_FIXTURES` and run `swift test --filter FormatFixtureTests`. A
-    /// fixture that exists is never written again: it is what that engine has written, whatever
-    /// today's writes.
+    /// fixture that exists is never written again: it holds what that engine wrote, regardless of
+    /// what the current one writes.
     @Test(.enabled(if: isWriting))
     func theFixturesAreWritten() throws {
         for fixture in Fixture.allCases where FileManager.default.fileExists(atPath: Self.url(fixture).path) {

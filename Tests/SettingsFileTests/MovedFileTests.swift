@@ -5,7 +5,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// What other programs do to a settings file that a process has open.
+/// Tests changes by other programs to a settings file that a process has open.
 enum Disturbance: CaseIterable {
     case removed, renamed, renamedAndDeleted, replacedByBackup, folderMoved, folderReplaced
 
@@ -70,9 +70,9 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
-    /// A write and an equal `set` are in the file that has the name, whatever other programs did
-    /// before. What they do later is noticed by `synchronize()`, which throws if changes of this
-    /// process were not flushed.
+    /// A write and an equal `set` go to the file that has the name, whatever other programs did
+    /// before. Later changes by other programs are noticed by `synchronize()`, which throws if
+    /// changes of this process were not flushed.
     @Test(arguments: Case.all) func noAcknowledgmentIsFalse(_ test: Case) throws {
         try withFolder { file in
             let suite = DefaultsSuite(
@@ -101,7 +101,7 @@ struct MovedFileTests: SettingsFileTests {
             #expect(heard.withLock { $0 } == expected)
             #expect((test.moment == .after && expected == nil) == !FileManager.default.fileExists(atPath: file.path))
 
-            // What is gone is not written again, and the next write counts.
+            // Removed values are not written again, and the next write succeeds.
             try suite.synchronize()
             suite[DefaultKey("other", default: 0)] = 3
             #expect(open(file)[DefaultKey("other", default: 0)] == 3)
@@ -112,7 +112,7 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
-    /// An `update` that changes nothing looks at the name too.
+    /// An `update` that changes nothing checks the name too.
     @Test(arguments: Disturbance.allCases)
     func anUpdateIsNeverAppliedToAMissingFile(_ disturbance: Disturbance) throws {
         try withFolder { file in
@@ -128,7 +128,7 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
-    /// A program that moves a folder away must find no new one when it moves another one there.
+    /// A program that moves a folder away must not find a new one when it moves another one there.
     @Test func aReaderDoesNotCreateAFolder() throws {
         try withFolder { file in
             let folder = file.deletingLastPathComponent()
@@ -159,7 +159,7 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
-    /// A compaction by another process carries over what this process has not flushed.
+    /// A compaction by another process carries over the commits that this process has not flushed.
     @Test func commitsInACompactedFileAreNotLost() throws {
         try withFile { file in
             let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
@@ -184,7 +184,7 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
-    /// A backup program may keep a file by a second name. The compaction by another process then
+    /// A backup program may keep a file under a second name. The compaction by another process then
     /// leaves the old file with a name.
     @Test func aCompactedFileWithASecondNameIsNotWrittenTo() throws {
         try withFile { file in

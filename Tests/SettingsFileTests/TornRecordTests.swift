@@ -6,7 +6,7 @@ import Testing
 struct TornRecordTests {
     private let crc: UInt32 = 7
 
-    /// Returns a record whose payload ends with zeros, and room behind it.
+    /// Returns a record whose payload ends with zeros, and the room after it.
     private func record(nonzero: Int, of count: Int) -> [UInt8] {
         let payload = (0..<count).map { $0 < nonzero ? UInt8($0 % 255 + 1) : 0 }
         return payload.withUnsafeBytes { payload in
@@ -38,11 +38,11 @@ struct TornRecordTests {
         }
     }
 
-    /// Behind a missing block the rest of its record may follow, or whole records.
+    /// After a missing block, the rest of its record may follow, or whole records.
     @Test func aWholeRecordBehindAMissingBlockIsNotTorn() {
         var record = RecordWriter()
         record.append("key", raw: [UInt8](repeating: 1, count: 100)[...])
-        // A checksum that continues from bytes which are lost.
+        // A checksum that continues from lost bytes.
         _ = record.finish(after: 99)
         let (missing, found) = ([UInt8](repeating: 0, count: 512), record.withBytes { Array($0) })
         #expect(!isTorn(missing + found))

@@ -49,7 +49,7 @@ struct WaitingWritersTests: SettingsFileTests {
             try holder.beginWrite()
             #expect(Self.timeOut { try store.save(2) } >= timeout)
             #expect(Self.timeOut { try store.save(3) } < timeout)
-            // A holder that works is worth a wait.
+            // A holder that makes progress is worth waiting for.
             try holder.commit([("number", 4)])
             #expect(Self.timeOut { try store.save(5) } >= timeout)
             #expect(store.get() == 4)

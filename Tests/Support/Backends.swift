@@ -60,7 +60,7 @@ package enum Backend: String, CaseIterable, Sendable {
         }
     }
 
-    /// A number of Foundation is the same for each NaN.
+    /// Foundation uses the same number for every NaN.
     private func isKeptByFoundation(_ value: PropertyList) -> Bool {
         switch value {
         case .double(let double): !double.isNaN || double.bitPattern == Double.nan.bitPattern
@@ -75,7 +75,7 @@ extension DefaultsSuite {
     fileprivate func clear() {
         onFailure = { _ in }
         removeAll()
-        // If a test made the place unavailable, there is nothing to clear.
+        // If a test made the storage unavailable, there is nothing to clear.
         try? synchronize()
     }
 }
@@ -96,6 +96,7 @@ package func makeFile() throws -> URL {
     return folder.appending(path: "test.defaults")
 }
 
-/// A name that no other test and no program of the user's has. Foundation looks for its folder
-/// once, before any test runs, so the file is in the user's own; it goes when its last key does.
+/// A name that no other test and none of the user's programs has. Foundation looks for its folder
+/// once, before any test runs, so the file is in the user's own folder; it is removed with its last
+/// key.
 package func makeSuiteName() -> String { "TypedDefaultsTests-\(UUID().uuidString)" }

@@ -48,7 +48,7 @@
         /// Waits for a number of events.
         ///
         /// - Parameter isPossible: Whether more events can follow.
-        /// - Returns: Whether there were as many before the end of ten seconds.
+        /// - Returns: Whether there were that many within ten seconds.
         package func wait(for expected: Int, while isPossible: () -> Bool = { true }) -> Bool {
             let end = ContinuousClock.now + .seconds(10)
             while count < expected, isPossible(), ContinuousClock.now < end {

@@ -1,12 +1,13 @@
 #if os(macOS) || os(Linux)
     import Foundation
 
-    /// Calls `fork`, which Swift does not import: a child of a process with threads may call few
-    /// functions.
+    /// Calls `fork`, which Swift does not import, because a child of a process with threads may
+    /// call only a few functions.
     ///
     /// A lock of the Swift runtime that another thread holds at that moment stays locked in the
-    /// child. A thread takes some when it uses a type for the first time, so threads that have just
-    /// begun get a moment. A child that hangs all the same ends by a signal after a minute.
+    /// child. A thread acquires such locks when it uses a type for the first time, so wait a moment
+    /// for threads that have just started. If the child hangs anyway, a signal ends it after a
+    /// minute.
     package func forkProcess() -> Int32 {
         usleep(20_000)
         let child = systemFork()

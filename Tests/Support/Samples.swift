@@ -1,7 +1,7 @@
 package import Foundation
 package import TypedDefaults
 
-/// Values that careless code gets wrong, for tables and random trees.
+/// Values that careless code handles incorrectly, for tables and random trees.
 package enum Samples {
     package static let composed = "caf\u{E9}"
     package static let decomposed = "cafe\u{301}"

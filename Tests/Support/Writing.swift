@@ -1,5 +1,5 @@
 #if DEBUG
-    // Release builds do not allow it, and have no tests.
+    // Release builds do not allow this, and have no tests.
     @testable import SettingsFile
     @testable package import TypedDefaults
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TypedDefaults
 
-/// Checks the path and text of errors, and that too much depth is an error and not a crash.
+/// Checks the path and text of errors, and that excessive depth is an error and not a crash.
 struct CodingErrorTests {
     private struct Row: Codable, Equatable { var values: [String: Inner] }
     private struct Inner: Codable, Equatable {
@@ -82,7 +82,7 @@ struct CodingErrorTests {
         #expect(context.codingPath.last?.intValue == 1)
     }
 
-    /// Collects the paths that its coders show, in containers of each kind.
+    /// Collects the coding paths of its coders, in containers of each kind.
     private struct PathsSeen: Codable {
         static let expected = ["list: a 0", "single: a 0", "keyed: a 0", "nested: a 0 key", "nested list: a 0 list"]
         enum Key: String, CodingKey { case key, list }

@@ -27,7 +27,7 @@ struct ContainerCallsTests {
         }
     }
 
-    /// What the value is with each way to encode it; `nil` if that throws.
+    /// The encoded value for each way to encode it; `nil` if that throws.
     private func forms(of value: some Encodable) -> [PropertyList?] {
         let inSuper = try? PropertyList(encoding: ThroughSuperEncoder(value: value))
         if let inSuper, case .dictionary(let entries) = inSuper { #expect(entries.count == 3) }

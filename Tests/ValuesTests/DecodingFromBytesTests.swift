@@ -13,11 +13,11 @@ struct DecodingFromBytesTests {
         case composed = "caf\u{E9}"
         case decomposed = "cafe\u{301}"
 
-        /// Equal to "K" as a string, in other bytes.
+        /// Equal to "K" as a string, with different bytes.
         static let kelvinSign = "\u{212A}"
     }
 
-    /// Notes what a ``Reader`` finds. The reader makes the same choices for the same seed.
+    /// Records what a ``Reader`` finds. The reader makes the same choices for the same seed.
     private final class Reading: @unchecked Sendable {
         var generator: SeededGenerator
         private(set) var notes: [String] = []
@@ -36,8 +36,8 @@ struct DecodingFromBytesTests {
             }
         }
 
-        /// Notes entries in their order by key, and no error: which of several faulty entries is
-        /// read first depends on the order of a tree.
+        /// Records entries in the order of their keys, and no error: which of several faulty
+        /// entries is read first depends on the order of a tree.
         func noteUnordered<Key: Comparable, Value>(_ body: () throws -> [Key: Value]) {
             note { (try? body()).map { $0.sorted { $0.key < $1.key } } }
         }
@@ -189,7 +189,7 @@ struct DecodingFromBytesTests {
         }
     }
 
-    /// Reading a value of a settings file makes no tree of it.
+    /// Reading a value of a settings file creates no tree of it.
     @Test func aFileReturnsTheBytesOfACollection() throws {
         let backend = FileBackend(path: try makeFile().path)
         func isBytes(_ value: PropertyList) throws -> Bool {
@@ -211,7 +211,7 @@ struct DecodingFromBytesTests {
         #expect(try !isBytes(.array(Array(repeating: true, count: 1_025))))
     }
 
-    /// Bytes that are no value, or in which a key occurs twice, are never searched.
+    /// Bytes that are not a value, or in which a key occurs twice, are never searched.
     @Test func invalidBytesAreNotSearched() {
         func isSearchable(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes(ByteReader.isSearchable) }
         #expect(isSearchable([9, 2, 1, 97, 0, 1, 98, 0]))

@@ -420,7 +420,7 @@ extension DefaultConvertibleTests {
             try store(Deep(children: [Deep(children: [])]), as: ["children": [["children": []]]]).children.count == 1)
     }
 
-    /// Each new set has its own order, so what is written again differs.
+    /// Each new set has its own order, so a second write differs.
     struct Tags: DefaultConvertible, Codable, Equatable {
         static let key = "tags"
         var names = Set((0..<50).map(String.init))

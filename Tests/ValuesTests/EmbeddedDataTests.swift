@@ -186,7 +186,8 @@ extension EmbeddedDataTests {
     #endif
 
     @Test func sharedContainersAreNotWalkedOneByOne() {
-        // 2^16 arrays in 180 bytes. If each was walked, they would be read, as few are.
+        // 2^16 arrays in 180 bytes. If each of them were visited, the data would be readable, as it
+        // is with few arrays.
         #expect(Self.isUnreadable(Self.binary(levels: 16, cyclic: false, references: 2)))
         #expect(!Self.isUnreadable(Self.binary(levels: 4, cyclic: false, references: 2)))
     }

@@ -70,7 +70,8 @@ extension FallbackTests {
         var added = 7
     }
 
-    /// What an earlier version has stored, which had no `added`, no `main.height` and no elements.
+    /// The form stored by an earlier version, which had no `added`, no `main.height` and no
+    /// elements.
     private struct Earlier: Encodable {
         struct Window: Encodable { var width = 800 }
         var title = "Ann"
@@ -125,7 +126,7 @@ extension FallbackTests {
         }
     }
 
-    /// What an earlier version has stored, which had no property with `added` in its name.
+    /// The form stored by an earlier version, which had no property with `added` in its name.
     private struct EarlierLimits: Encodable {
         struct Inner: Encodable { var old = 2.5 }
         var name = "stored"

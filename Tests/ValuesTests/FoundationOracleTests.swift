@@ -164,7 +164,7 @@ struct UnorderedValueTests {
         }
     }
 
-    /// The order is the same in each process, so the last digits of no hash are in it.
+    /// The order is the same in each process, so it does not depend on hashes.
     @Test func elementsAreOrderedByKindAndValue() throws {
         let stored = try PropertyList(encoding: Set(Self.elements.prefix(12)))
         #expect(

@@ -96,8 +96,7 @@ struct JSONFormTests {
         expectOneChange(tags(), tags)
     }
 
-    /// Has a property of each type that Foundation treats in its own way, and containers of each
-    /// kind.
+    /// Has a property of each type that Foundation treats specially, and containers of each kind.
     private struct Everything: Codable {
         var date = Date(timeIntervalSinceReferenceDate: 0.1)
         var data: Data? = Data([1, 2, 255])

@@ -217,7 +217,7 @@ extension NormalizingTypesTests {
         #expect(try Self.save(byHand: ClampingByHand(volume: 50)).get() == ClampingByHand(volume: 10))
     }
 
-    /// Casts to the type that it wrote, and a number in an `Any` is an `Int` or a `Double`.
+    /// Casts to the type that it wrote, but a number in an `Any` is an `Int` or a `Double`.
     private struct Miscast: DefaultConvertible {
         static let key = "miscast"
         var share: Float

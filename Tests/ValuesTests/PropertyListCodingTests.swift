@@ -561,7 +561,7 @@ extension PropertyListCodingTests {
             ])
     }
 
-    /// A tree that encodes its kind, because numbers of different kinds are read as each other.
+    /// A tree that encodes its kind, because numbers of one kind can be read as another.
     private indirect enum Tree: Codable {
         case bool(Bool)
         case integer(Int64)

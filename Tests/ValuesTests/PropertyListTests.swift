@@ -221,7 +221,7 @@ extension PropertyListTests {
         }
     }
 
-    // Without `#expect(throws:)`, which would describe a value that was not refused, with a
+    // Without `#expect(throws:)`, because it would print a value that was not refused, with all its
     // thousand levels.
     private static func refusal(of object: Any) -> DefaultsError? {
         do throws(DefaultsError) {

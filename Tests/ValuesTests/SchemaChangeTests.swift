@@ -9,7 +9,7 @@ import TypedDefaults
 #endif
 
 /// Generated types and generated changes of them: one version of a program writes a value, a second
-/// one changes a part of it, and the first one reads it again.
+/// version changes a part of it, and the first version reads it again.
 ///
 /// 200 pairs of types by default. `TYPED_DEFAULTS_SCHEMAS=20000 swift test --filter SchemaChange`
 /// runs more. An issue names the seed, and `TYPED_DEFAULTS_SCHEMA_SEED` runs just that one.
@@ -30,7 +30,7 @@ struct SchemaChangeTests {
         }
     }
 
-    /// A write as in libraries that replace the whole value must be found out.
+    /// The test must detect a write that replaces the whole value, as in other libraries.
     @Test func aPlantedLossIsFound() throws {
         let found = try (0..<60).filter { seed in
             try !VersionChange(seed: seed).losses(writing: .wholeValues).isEmpty
@@ -45,8 +45,9 @@ private indirect enum Schema: Equatable, Sendable {
     case cases([String])
     /// Only as a field of a record.
     case optional(Schema)
-    /// Their elements have one schema in the whole program, ``Part/schema``. A list that cannot be
-    /// read is decoded element by element, so the type of an element cannot depend on the place.
+    /// Their elements have the same schema throughout the program, ``Part/schema``. A list that
+    /// cannot be read is decoded element by element, so the type of an element cannot depend on the
+    /// place.
     case array, dictionary
     case record([Field])
 
@@ -74,7 +75,7 @@ private indirect enum Schema: Equatable, Sendable {
     }
 }
 
-/// A value of the type that a schema describes, which is that of the task.
+/// A value of the type that the current task's schema describes.
 private struct Node: Codable, Equatable, Sendable {
     indirect enum Content: Equatable, Sendable {
         case bool(Bool)
@@ -91,7 +92,7 @@ private struct Node: Codable, Equatable, Sendable {
 
     init(_ content: Content) { self.content = content }
 
-    /// The names of the record's fields, and no other.
+    /// The names of the record's fields, and no others.
     struct Key: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -311,7 +312,7 @@ private struct VersionChange {
         self.generator = generator
     }
 
-    /// Has both versions run, and returns what was lost.
+    /// Runs both versions and returns what was lost.
     func losses(writing: Writing) throws -> [String] {
         var generator = generator
         let first = DefaultsSuite.inMemory()
@@ -329,7 +330,7 @@ private struct VersionChange {
             } else {
                 try second.update(newerKey) { $0 = value }
             }
-            // Also from a cache that has seen nothing of this.
+            // Also from a cache that has not seen these writes.
             if second[newerKey] != value {
                 throw Failure("the newer version reads another value than it wrote")
             }
@@ -368,7 +369,7 @@ private struct VersionChange {
         return suite
     }
 
-    /// Compares a stored value with what a program that has this schema made of it.
+    /// Compares a stored value with the value that a program with this schema has stored over it.
     private func compare(
         _ schema: Schema, _ old: PropertyList, _ new: PropertyList?, at path: [String],
         _ changed: [String],

@@ -15,11 +15,11 @@ private struct Point: Codable, Equatable {
     var y = 0
 }
 
-/// A setting that is declared as another type than the one that was stored: the rows of the tables
-/// in *Changing your settings over the years*.
+/// A setting that is declared with a type other than the stored one: the rows of the tables in
+/// *Changing your settings over the years*.
 struct ShapeChangeTests {
-    /// The new type reads what the old type has stored, without a failure, and replaces it without
-    /// a copy. With `back`, the old type reads what the new one has stored.
+    /// The new type reads the value that the old type stored, without a failure, and replaces it
+    /// without a copy. With `back`, the old type reads the value that the new one stored.
     private func expectAutomatic<Old: Codable & Sendable & Equatable, New: Codable & Sendable & Equatable>(
         _ stored: Old, reads value: New, default defaultValue: New, then next: New, back: Old? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -69,7 +69,7 @@ struct ShapeChangeTests {
         #expect(migrationFailures.all.isEmpty, sourceLocation: sourceLocation)
     }
 
-    /// A suite of the same values that knows of no declaration.
+    /// A suite with the same values that knows no declarations.
     private func copy(of suite: DefaultsSuite) throws -> DefaultsSuite {
         let copy = DefaultsSuite.inMemory()
         try copy.replaceContents(with: suite.contents())
@@ -319,7 +319,7 @@ extension ShapeChangeTests {
         #expect(try third.keys() == ["a"])
     }
 
-    /// An element has no default that its missing property could come from.
+    /// An element has no default that could supply its missing property.
     @Test func anElementWithoutANewPropertyIsSetAside() throws {
         struct Old: Codable, Equatable { var x: Int }
         try expectStep([Old(x: 1)], default: [Point](), then: [Point(x: 2)], becomes: [Point(x: 1)]) { old in

@@ -4,7 +4,8 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Comparing stored values by their bytes, and encoding what cannot be written in order.
+/// Tests the comparison of stored values by their bytes, and the encoding of values that cannot be
+/// written in order.
 struct StoredValueTests {
     /// A type that encodes itself by a function.
     private struct Written: Encodable {
@@ -54,7 +55,7 @@ struct StoredValueTests {
         #expect(one == other && !one.isIdentical(to: other) && one == .tree(other.tree))
     }
 
-    /// Differences of all kinds and in all places are found, against a comparison of the trees.
+    /// Finds the same differences, of all kinds and at all positions, as a comparison of the trees.
     @Test func bytesAndTreesAreEqualForTheSameValues() throws {
         struct Part: Encodable {
             var name = "a"
@@ -137,7 +138,7 @@ struct StoredValueTests {
         }
     }
 
-    /// What a failed value has written is not part of the result.
+    /// The bytes that a failed value has written are not part of the result.
     @Test func aTypeMayCatchTheErrorOfAValue() throws {
         struct Failure: Error {}
         let failing = Written { encoder in

@@ -37,7 +37,7 @@ private struct Config: DefaultConfig, Equatable {
     var thumbnail = Data([1, 2])
 }
 
-/// Values of which parts are at fault.
+/// Values with parts at fault.
 struct TolerantDecodingTests {
     private struct Case: CustomTestStringConvertible, Sendable {
         let stored: PropertyList
@@ -219,7 +219,7 @@ struct TolerantDecodingTests {
     }
 }
 
-/// What a fault must not change: the properties and elements beside it.
+/// The properties and elements beside a fault, which must not change.
 struct FaultNeighborTests {
     /// Tries several types in turn.
     private enum Flexible: Codable, Equatable {

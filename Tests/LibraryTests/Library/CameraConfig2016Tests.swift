@@ -4,8 +4,8 @@ import TypedDefaults
 import TypedDefaultsTesting
 import XCTest
 
-/// The example of 2016, word for word but for `Any` in place of `AnyObject`. In a namespace:
-/// `CameraConfig` is today's.
+/// The example of 2016, word for word except for `Any` in place of `AnyObject`. It is in a
+/// namespace, because `CameraConfig` is the current one.
 enum Year2016 {
     struct CameraConfig: DefaultConvertible {
         // The names of 2016.

@@ -17,7 +17,7 @@ extension DefaultKey<Int??> {
     fileprivate static let answer = DefaultKey("answer")
 }
 
-/// What other settings libraries test, as tests of this one. The article *Behaviors of other
+/// Tests of other settings libraries, as tests of this one. The article *Behaviors of other
 /// libraries* has a table of them.
 struct FieldBehaviorsTests {
     // Stored nil, empty and nested optional values
@@ -70,7 +70,7 @@ struct FieldBehaviorsTests {
             token.cancel()
             let keys = try suite.keys()
             #expect(keys == [])
-            // The default of the next version counts.
+            // The default of the next version is used.
             #expect(suite[DefaultKey("volume", default: 4)] == 4)
         }
     }

@@ -18,7 +18,7 @@ extension DefaultKey<String> {
 private func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite)
     -> [ObservationToken]
 {
-    // The old version has written it while this one did not run.
+    // The old version wrote it while this one was not running.
     if old.contains(key), old[key] != new[key] { new[key] = old[key] }
     return [
         new.observe(key) { _ in old[key] = new[key] },

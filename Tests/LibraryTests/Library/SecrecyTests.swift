@@ -180,7 +180,7 @@ extension SecrecyTests {
         #expect(error("b")?.description.contains("9876543") == false)
     }
 
-    /// A key that is data, although its type does not take any string.
+    /// A key that counts as data, although its type does not accept every string.
     private struct Address: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

@@ -2,12 +2,12 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-/// Tests the laws themselves: each of them finds a backend that breaks it, and only that law does.
+/// Tests the laws themselves: each of them detects a backend that breaks it, and no other law does.
 struct BackendLawTests {
     @Test(arguments: BackendLaw.watching) func aWrongBackendBreaksExactlyItsLaw(law: BackendLaw) async throws {
         var broken: [BackendLaw] = []
         for other in BackendLaw.watching {
-            // The law of watching waits until the time is over.
+            // The watch law waits for its whole timeout.
             let timeout = other == law && law == .theWatchReportsChangesOfOthers ? 0.1 : 60
             do {
                 try await other.verify(within: .seconds(timeout)) {

@@ -16,7 +16,7 @@ struct ExpectationsTests {
         var isHidden = false
         enum CodingKeys: String, CodingKey { case name }
     }
-    /// Has other names for what an earlier version stored.
+    /// Has other names for the values that an earlier version stored.
     struct Renamed: DefaultConfig, Equatable {
         static let key = "Camera"
         var resolution = "none"

@@ -2,15 +2,15 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-/// Tests the laws of places that lag: `LaggingBackend` keeps them, and each of them finds a backend
-/// that breaks it, and only that law does.
+/// Tests the laws of storage that lags: `LaggingBackend` keeps them, and each of them detects a
+/// backend that breaks it, and no other law does.
 struct LaggingBackendLawTests {
     private static let laws = BackendLaw.lagging.filter { !BackendLaw.all.contains($0) }
 
     @Test(arguments: laws) func aWrongBackendBreaksExactlyItsLaw(law: BackendLaw) async throws {
         var broken: [BackendLaw] = []
         for other in BackendLaw.lagging {
-            // The law of converging waits until the time is over.
+            // The law of converging waits for its whole timeout.
             let isWaiting = other == law && law == .machinesConverge
             do {
                 try await other.verify(within: .seconds(isWaiting ? 0.5 : 60)) {

@@ -4,7 +4,7 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-/// Returns what a suite reads from arguments, as it would be stored.
+/// Returns the values that a suite reads from arguments, as they would be stored.
 private func read(_ arguments: [String], _ key: String) -> PropertyList? {
     let suite = DefaultsSuite.inMemory()
     suite.layers = [.arguments(arguments), .stored]
@@ -177,7 +177,8 @@ struct LaunchArgumentsTests {
             ])
     }
 
-    /// What the decoder does not read back is also in a comment, which other readers ignore.
+    /// A value that the decoder does not read back is also in a comment, which other readers
+    /// ignore.
     @Test func valuesWithoutAnExactFormInXMLHaveOneInJSON() {
         let arguments = [String].defaults {
             $0["a"] = 2.0

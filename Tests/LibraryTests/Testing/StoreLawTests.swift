@@ -5,7 +5,7 @@ import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
-/// Tests the laws themselves: each of them finds a store that breaks it, and only that law does.
+/// Tests the laws themselves: each of them detects a store that breaks it, and no other law does.
 struct StoreLawTests {
     @Test(arguments: StoreLaw.persistent) func aWrongStoreBreaksExactlyItsLaw(law: StoreLaw) async throws {
         var broken: [StoreLaw] = []
@@ -49,7 +49,7 @@ struct StoreLawTests {
                 + "But get() after set(_:) returned sample 1, not sample 2.")
     }
 
-    /// Its lock cannot be acquired twice by one thread.
+    /// One thread cannot acquire its lock twice.
     private final class BlockingStore: DefaultStoreType {
         private let value = Guarded<Bool?>(nil)
         func get() -> Bool? { value.withLock { $0 } }

@@ -6,7 +6,7 @@ import TypedDefaultsTesting
 
 /// A backend that breaks one law and keeps all others.
 final class WrongBackend: DefaultsBackend {
-    /// What all backends on one place share.
+    /// The state that all backends on one storage share.
     private final class Place: Sendable {
         struct State {
             var contents: [[UInt8]: PropertyList] = [:]
@@ -40,7 +40,7 @@ final class WrongBackend: DefaultsBackend {
         Array((law == .keysAreComparedByTheirBytes ? key.precomposedStringWithCanonicalMapping : key).utf8)
     }
 
-    /// Lets other threads run until one of them did something, or for a short time.
+    /// Lets other threads run until one of them has done something, or for a short time.
     private func yield(until isSo: () -> Bool) {
         // On a busy machine one call takes as long as the time slices of the other threads.
         let deadline = DispatchTime.now() + .milliseconds(5)
@@ -124,7 +124,7 @@ final class WrongBackend: DefaultsBackend {
         }
     }
 
-    /// The number of commits of other backends, and 1.
+    /// The number of commits of other backends, plus 1.
     var generation: UInt64? {
         if law == .updatesAreExclusive { return nil }
         return place.state.withLock { state in

@@ -2,8 +2,8 @@ import TestSupport
 import TypedDefaults
 import TypedDefaultsTesting
 
-/// A machine that breaks one law of places that lag and keeps all others. It hears from the other
-/// machines each millisecond.
+/// A machine that breaks one law of storage that lags and keeps all others. It receives the changes
+/// of the other machines each millisecond.
 final class WrongLaggingBackend: BackendDecorator {
     private struct State {
         var reads = 0
@@ -43,18 +43,18 @@ final class WrongLaggingBackend: BackendDecorator {
             switch (law, key) {
             // It reads only what it has written itself.
             case (.machinesConverge?, "last"): return state.value
-            // Each third read is one of the beginning.
+            // Each third read returns the initial state, in which the value is missing.
             case (.readsNeverGoBack?, "second"):
                 state.reads += 1
                 return state.reads % 3 == 0 ? nil : value
-            // What a read returns is what the last read found.
+            // A read returns the value that the previous read found.
             case (.commitsAreSeenInTheirOrder?, "first"): return exchange(&state.value, with: value)
             default: return value
             }
         }
     }
 
-    /// The fault of an equal write shows while the other machine is not heard.
+    /// The fault of an equal write shows while no changes of the other machine arrive.
     func beginWrite() {
         if law == .anEqualWriteIsNotBlind { state.withLock { $0.isDeaf = true } }
         lagging.beginWrite()
@@ -74,7 +74,7 @@ final class WrongLaggingBackend: BackendDecorator {
         let edits = commit.edits
         switch law {
         case .updatesAreStoredOnce? where !edits.isEmpty:
-            // As if nothing was changed since the write began.
+            // As if nothing had changed since the write began.
             lagging.catchUp()
             lagging.beginWrite()
         case .anEqualWriteIsNotBlind? where edits.isEmpty && commit.reads == ["equal"]:

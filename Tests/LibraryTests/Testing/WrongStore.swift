@@ -7,7 +7,7 @@ import TypedDefaults
 
 /// A store that breaks one law and keeps all others.
 final class WrongStore: DefaultStoreType {
-    /// What all stores on one place share.
+    /// The state that all stores on one storage share.
     private final class Place: Sendable {
         let store = InMemoryStore<LawSample>()
         let isShared = Guarded(false)
@@ -51,7 +51,7 @@ final class WrongStore: DefaultStoreType {
         set { Self.mark.value = newValue ? 1 : 0 }
     }
 
-    /// Lets other threads run until one of them did something, or for a short time.
+    /// Lets other threads run until one of them has done something, or for a short time.
     private func yield(until isSo: () -> Bool) {
         // On a busy machine one call takes as long as the time slices of the other threads.
         let deadline = DispatchTime.now() + .milliseconds(5)
@@ -211,7 +211,7 @@ final class WrongStore: DefaultStoreType {
             handler(change)
             state.withLock { $0.isHandling = false }
         case .observersRunUnderNoLock?: place.lock.withLock { handler(change) }
-        // On another thread, the library does not notice that a change is part of a circle.
+        // On another thread, the library does not notice that a change is part of a cycle.
         case .circlesEnd?: onThreads(1) { _ in handler(change) }
         default: handler(change)
         }

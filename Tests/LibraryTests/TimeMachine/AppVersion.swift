@@ -3,7 +3,7 @@ import TypedDefaults
 /// One version of an app, with its own types for the settings of all versions.
 protocol AppVersion: SendableMetatype {
     static var number: Int { get }
-    /// What the app does at launch, before it uses the settings.
+    /// The steps that the app takes at launch, before it uses the settings.
     static func launch(_ suite: DefaultsSuite) throws
     /// Everything that the app reads, by one name for all versions.
     static func read(_ suite: DefaultsSuite) -> [String: String]

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-/// What each version of an app reads of the settings that each of the others has stored.
+/// Tests which settings of each version of an app each of the others can read.
 ///
 /// The fixtures were written once, by ``FixtureTests``. The same outcomes are a table in *Changing
 /// your settings over the years*.
@@ -17,17 +17,17 @@ struct TimeMachineTests {
     struct Pair: CustomTestStringConvertible, Sendable {
         let writer: any AppVersion.Type
         let reader: any AppVersion.Type
-        /// What the reader reads of the writer's fixture.
+        /// The values that the reader reads from the writer's fixture.
         let read: [String: String]
-        /// What differs from the fixture when the writer reads again, after the reader has changed
-        /// `zoom`, `author`, `launches` and `quality`.
+        /// The differences from the fixture when the writer reads again, after the reader has
+        /// changed `zoom`, `author`, `launches` and `quality`.
         let back: [String: String]
         /// The keys of the values that were set aside.
         var setAside: [String] = []
         var testDescription: String { "\(writer) read by \(reader)" }
     }
 
-    /// What each version reads of its own fixture.
+    /// The values that each version reads from its own fixture.
     private static let fixtures: [[String: String]] = [
         [
             "mode": "video", "zoom": "3", "beeps": "false", "effects": #"["sepia", "noir"]"#, "author": "Ada",
@@ -45,8 +45,8 @@ struct TimeMachineTests {
         ],
     ]
 
-    /// The fixtures of the later versions have no record of the renames, which therefore find what
-    /// version 1 has stored under the old names.
+    /// The fixtures of the later versions have no record of the renames, so the renames find the
+    /// values that version 1 stored under the old names.
     private static let setAsideByVersion1 = [
         "Camera.unreadable", "app/AppSettings/launches.unreadable", "profile.unreadable", "q.unreadable",
     ]
@@ -62,7 +62,7 @@ struct TimeMachineTests {
                 "author": "Ada", "license": "none", "name": "ada", "launches": "7", "quality": "0.5",
                 "resolution": "1920x1080", "grid": "true",
             ],
-            // 5.5 is no `Int`, and the others have moved to their new names.
+            // 5.5 is not an `Int`, and the other values have moved to their new names.
             back: ["zoom": "1", "author": "two", "name": "", "launches": "0", "quality": "0.8"]),
         Pair(
             writer: V1.self, reader: V3.self,
@@ -132,7 +132,7 @@ struct TimeMachineTests {
             expectEqual(pair.writer.read(suite), expected)
             #expect(try setAsideKeys(suite) == pair.setAside)
         }
-        // And the writer's own changes count again for both, where they share the name.
+        // Where both use the same name, the writer's own changes are visible to both again.
         try place.run { try pair.writer.use($0) }
         try place.run { suite in
             let read = pair.reader.read(suite)
@@ -200,14 +200,14 @@ enum Fixtures {
     }
 }
 
-/// A place in which one process after the other finds the settings: a copy of a fixture.
+/// Storage in which one process after another finds the settings: a copy of a fixture.
 private final class Place {
     private let backend: Backend
     private var contents: SuiteContents = [:]
     private var file: URL?
     private let name = makeSuiteName()
 
-    /// In memory and in `UserDefaults` the copy is that of the property list.
+    /// In memory and in `UserDefaults`, it is a copy of the property list.
     init(_ backend: Backend, fixture version: Int) throws {
         self.backend = backend
         switch backend {
@@ -251,8 +251,8 @@ private final class Place {
 /// Writes the fixtures.
 ///
 /// Set `TYPED_DEFAULTS_WRITE_FIXTURES` and run `swift test --filter FixtureTests`. A fixture that
-/// exists is never written again: it is what that version has stored, whatever the library does
-/// today.
+/// exists is never written again: it holds what that version stored, regardless of what the library
+/// does today.
 struct FixtureTests {
     private static let isOn = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_WRITE_FIXTURES"] != nil
 

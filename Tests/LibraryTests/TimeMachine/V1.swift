@@ -26,7 +26,7 @@ enum V1: AppVersion {
     }
 }
 
-// Outside of the enum, because the types around a class are part of its keys.
+// Outside the enum, because the enclosing types of a class are part of its keys.
 private final class AppSettings: StorableConfig {
     @Stored var userName = ""
     @Stored var launches = 0

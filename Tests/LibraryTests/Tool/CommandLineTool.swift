@@ -81,8 +81,8 @@
                 errors: try String(contentsOf: urls[2], encoding: .utf8))
         }
 
-        /// Beside the bundle of the tests, which is the program that runs on Linux and an argument
-        /// of it on macOS.
+        /// Beside the test bundle, which is the running program on Linux and an argument of it on
+        /// macOS.
         static let program: URL? = CommandLine.arguments.lazy.compactMap { argument -> URL? in
             let parts = URL(filePath: argument).pathComponents
             guard let bundle = parts.firstIndex(where: { $0.hasSuffix(".xctest") }) else { return nil }

@@ -125,7 +125,7 @@
             }
         }
 
-        /// NaNs of other bits than the usual ones.
+        /// NaNs with unusual bits.
         private static func isLost(_ value: PropertyList) -> Bool {
             if case .double(let value) = value { return value.isNaN && value.bitPattern != Double.nan.bitPattern }
             return false
@@ -242,7 +242,7 @@
                 let outcome = try tool.run(inShell: script)
                 #expect((outcome.code, outcome.text) == (0, "{\n  \"a\": 1\n}\n"))
                 #expect(try tool.names == ["camera.defaults", "pipe"], "the pipe is not replaced")
-                // A folder is no file, and neither is a name in a folder that does not exist.
+                // A folder is not a file, and neither is a name in a folder that does not exist.
                 for path in [tool.folder.path, tool.folder.appending(path: "nowhere/file").path] {
                     let outcome = try tool("export", suite, path)
                     #expect(outcome.code == 3)
@@ -461,7 +461,7 @@
             try CommandLineTool.run { tool in
                 let long = tool.folder.appending(path: "long.json")
                 try Data("{".utf8).write(to: long)
-                // Blanks take no room on the disk here, but the tool cannot know.
+                // The blanks take no space on the disk here, but the tool cannot know that.
                 #expect(truncate(long.path, 200 << 20) == 0)
                 let outcome = try tool("import", "camera", long.path)
                 #expect(outcome.code == 3)
@@ -471,8 +471,8 @@
         }
 
         #if !canImport(Darwin)
-            /// A program that runs with the rights of another user does not store where its caller
-            /// says.
+            /// A program that runs with the rights of another user does not store settings where
+            /// its caller says.
             @Test(.enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "needs root and setpriv"))
             func aSetuidProgramIgnoresTheVariablesOfItsCaller() throws {
                 try CommandLineTool.run { tool in

@@ -6,7 +6,7 @@
     @testable import SettingsFile
     @testable import TypedDefaults
 
-    /// Tests what the program prints and leaves when a suite is damaged, or is being written.
+    /// Tests what the program prints and leaves behind when a suite is damaged or is being written.
     struct DamagedSuiteToolTests {
         /// Stores a = 1, b = 2 and c = 3, each as a commit of its own, as another process would.
         private func fill(_ file: URL) throws {
@@ -184,7 +184,7 @@
         }
 
         #if os(Linux)
-            /// Half a record looks like damage as long as its writer holds the lock.
+            /// Half a record looks like damage while its writer holds the lock.
             @Test(arguments: [["list"], ["get", "c"], ["export", "-"], ["check"]])
             func aCommandWaitsForAWriter(arguments: [String]) throws {
                 try CommandLineTool.run { tool throws in
@@ -200,7 +200,7 @@
                     process.arguments = [arguments[0], file.path] + arguments.dropFirst()
                     process.standardOutput = FileHandle.nullDevice
                     try process.run()
-                    // It has seen half a record, and looks again.
+                    // It has seen half a record, and reads again.
                     #expect(openings.wait(for: 5) { process.isRunning })
                     try writer.write(Array(bytes), at: 0)
                     writer.unlock()
@@ -230,7 +230,8 @@
                 let user = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
                 for arguments in ["list '\(file.path)'", "get '\(file.path)' a", "export '\(file.path)'"] {
                     // A process that another test has just started may still have the copy open for
-                    // writing, so that it cannot be executed: 126.
+                    // writing, so that it cannot be executed, which the shell reports as status
+                    // 126.
                     var outcome = try tool.run(inShell: "exec \(user) '\(program.path)' \(arguments)")
                     for _ in 0..<100 where outcome.code == 126 {
                         usleep(50_000)

@@ -221,7 +221,7 @@
                         _exit(1)
                     }
                     isForked.signal()
-                    // The child hangs once it waits for the same lock for long.
+                    // The child hangs if it stays in the same system call.
                     var (isWaiting, place) = (0, "")
                     while isWaiting < 20 {
                         let now = (try? String(contentsOfFile: "/proc/\(child)/syscall", encoding: .utf8)) ?? ""
@@ -253,7 +253,7 @@
                     try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
 
-                /// Its descriptor may be another file, such as the child's own watch.
+                /// Its descriptor may refer to another file, such as the child's own watch.
                 @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async throws {
                     let file = try makeFile()
                     await #expect(processExitsWith: .success) { [path = file.path as String] in
@@ -273,7 +273,8 @@
                                 isOver.signal()
                                 return
                             }
-                            // Without a signal, which the threads of the library block.
+                            // Do not use a signal, because the threads of the library block
+                            // signals.
                             let thread = "/proc/self/task/\(getpid())/stat"
                             _ = startThread {
                                 for _ in 0..<10_000 {

@@ -72,8 +72,8 @@ struct RecursionCheckingLockTests {
         #expect(refusal == .heldByCaller)
     }
 
-    /// Law 6 on public behavior: if each update takes a millisecond, no thread waits much longer
-    /// than the others take together.
+    /// Tests law 6 by public behavior: if each update takes a millisecond, no thread waits much
+    /// longer than the others take together.
     @Test func manyWritersDoNotTimeOut() throws {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey("number", default: 0), in: suite).store

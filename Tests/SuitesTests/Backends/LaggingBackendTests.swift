@@ -7,9 +7,9 @@ extension DefaultKey<Int> {
     fileprivate static let number = DefaultKey("number", default: 0)
 }
 
-/// Tests suites on a place that other machines write, where reads lag behind.
+/// Tests suites on storage that other machines write and whose reads lag.
 struct LaggingBackendTests {
-    /// A backend that does not ask for the validation of a write that changes nothing.
+    /// A backend whose suite does not validate writes that change nothing.
     private final class UnvalidatedBackend: BackendDecorator {
         let base: any DefaultsBackend
         init(_ base: any DefaultsBackend) { self.base = base }
@@ -52,7 +52,7 @@ struct LaggingBackendTests {
 
     private var stored: SuiteContents { get throws { try DefaultsSuite(backend: backend.peer()).contents() } }
 
-    // Law 6: what an update makes is stored exactly once.
+    // Law 6: the result of an update is stored exactly once.
 
     @Test(arguments: [true, false], [true, false])
     func anUpdateIsNotLostBehindAnEqualValue(isValidated: Bool, isOfSuite: Bool) throws {
@@ -63,7 +63,7 @@ struct LaggingBackendTests {
             bodies += 1
             number += 1
             guard bodies == 1 else { return }
-            // Another machine makes the same value of the same old one.
+            // Another machine changes the same old value to the same new one.
             try there.update(.number) { $0 += 1 }
             backend.catchUp()
         }
@@ -151,7 +151,7 @@ struct LaggingBackendTests {
         #expect(try stored[.number] == 10)
     }
 
-    // Other writes begin again as well.
+    // Other writes are retried as well.
 
     @Test func aValueThatCanBeReadMeanwhileIsNotSetAside() throws {
         let backend = LaggingBackend(["number": "five"])
@@ -217,7 +217,7 @@ struct LaggingBackendTests {
     }
 }
 
-/// Tests what a backend tells its suite.
+/// Tests the events that a backend sends to its suite.
 struct BackendEventTests {
     private final class TellingBackend: BackendDecorator {
         let base: any DefaultsBackend = SharedBackend(["number": 5])
@@ -251,7 +251,7 @@ struct BackendEventTests {
         token.cancel()
     }
 
-    /// A backend whose commits are stored, or not, without an answer.
+    /// A backend whose commits are stored, or not, without a reply.
     private final class UncertainBackend: BackendDecorator {
         let base: any DefaultsBackend = SharedBackend(["number": 5])
         private let stores: Bool

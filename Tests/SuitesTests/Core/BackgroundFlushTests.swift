@@ -5,7 +5,7 @@ import Testing
 @testable import SettingsFile
 @testable import TypedDefaults
 
-/// Tests what follows a flush in the background that fails.
+/// Tests what happens after a background flush fails.
 struct BackgroundFlushTests {
     /// A backend in memory whose first flushes fail.
     private final class FailingFlushes: BackendDecorator {

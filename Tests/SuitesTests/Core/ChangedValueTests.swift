@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Tests that the values of a change are decoded when they are asked for, and what is reported.
+/// Tests that the values of a change are decoded on demand, and which failures are reported.
 struct ChangedValueTests {
     private static let decodings = Guarded(0)
 
@@ -48,7 +48,7 @@ struct ChangedValueTests {
         token.cancel()
     }
 
-    /// A program that only observes receives a report of parts that cannot be read, too.
+    /// A program that only observes also receives a report of parts that cannot be read.
     @Test func aPartThatCannotBeReadIsReportedOnce() {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
@@ -97,7 +97,7 @@ struct ChangedValueTests {
         let before = failures.all.count
         for change in changes.withLock({ $0 }) { #expect(change.oldValue == nil && change.newValue == nil) }
         #expect(failures.all.count == before)
-        // The same bad value is a new one for readers.
+        // Readers see the same bad value as a new one.
         backend.write("text", forKey: "number")
         #expect(store.get() == nil)
         #expect(failures.all.count == before + 1)
@@ -111,7 +111,7 @@ struct ChangedValueTests {
         var number = 0
     }
 
-    /// A change that is kept can still be read, and does not keep its suite.
+    /// A change that is kept can still be read, and does not retain its suite.
     @Test func aChangeOutlivesItsSuite() throws {
         let changes = Guarded<[DefaultChange<Counted>]>([])
         weak var core: SuiteCore?

@@ -124,7 +124,7 @@ struct LayersTests {
             #expect(heard.withLock { $0 } == [[nil, nil]])
             suite.layers = arguments("-number", "7")
             #expect(heard.withLock { $0 } == [[nil, nil], [nil, 7]])
-            // Hidden stores, equal layers, and the same value from another text.
+            // Writes of hidden values, equal layers, and an equal value from another text.
             setting.value = 5
             setting.reset()
             setting.value = 6

@@ -240,7 +240,7 @@ struct ObservingTests {
         }
     }
 
-    /// A change before the observation began is not reported, even if it was not read since.
+    /// A change before the observation began is not reported, even if no read has seen it.
     @Test func theInitialCallComesFirstAfterExternalChanges() throws {
         let file = try makeFile()
         let suite = try DefaultsSuite(file: file)

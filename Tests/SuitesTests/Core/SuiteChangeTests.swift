@@ -6,7 +6,7 @@ import Testing
 @testable import TypedDefaults
 
 struct SuiteChangeTests {
-    /// As the keys of contents are. `<` compares composed characters.
+    /// Sorted like the keys of contents. `<` compares composed characters.
     @Test func keysAreSortedByTheirBytes() throws {
         let suite = DefaultsSuite.inMemory()
         let changes = Guarded<[[String]]>([])

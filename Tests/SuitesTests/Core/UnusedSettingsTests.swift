@@ -31,7 +31,7 @@ struct UnusedSettingsTests {
         #expect(Item.count.withLock { $0 } <= 16_384)
     }
 
-    /// More keys than the table of recent slots has places for, which grows with them.
+    /// More keys than the table of recent slots has room for; the table grows with them.
     @Test func eachOfManyKeysHasItsValue() {
         let suite = DefaultsSuite.inMemory()
         let keys = (0..<2_000).map { DefaultKey("key-\($0)", default: -1) }

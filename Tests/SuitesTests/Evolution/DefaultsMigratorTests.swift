@@ -304,7 +304,7 @@ struct DefaultsMigratorTests {
         #expect(runs.withLock { $0 } == 1)
     }
 
-    /// As over `UserDefaults`, when the process ends between two keys.
+    /// As on `UserDefaults`, when the process ends between two keys.
     @Test(arguments: 0..<4) func overAPlaceThatStoresKeyByKeyTheRecordIsTheLast(committed: Int) throws {
         let place = KeyByKeyBackend(version1)
         let suite = DefaultsSuite(backend: place)

@@ -17,7 +17,7 @@ struct DefaultConfigTests {
         var name: String?
     }
 
-    /// What an earlier version of `Config` stored.
+    /// The form that an earlier version of `Config` stored.
     struct Earlier: DefaultConfig, Equatable {
         static let key = "Config"
         var size = 5
@@ -308,7 +308,7 @@ struct DecoratorTests {
         #expect(store.get() == 4)
     }
 
-    /// Throws as long as nothing was written.
+    /// Throws until something is written.
     private final class UnreadableStore: DefaultStoreType {
         private let number = Guarded<Int?>(nil)
         func get() -> Int? { number.withLock { $0 } }

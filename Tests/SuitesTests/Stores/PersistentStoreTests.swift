@@ -176,7 +176,7 @@ struct PersistentStoreTests {
         #expect(try suite.keys() == ["value", "value.unreadable", "value.unreadable-2"])
     }
 
-    /// A type that reads back what it writes for some values only.
+    /// A type that reads back only some of the values that it writes.
     struct Positive: DefaultConvertible {
         static let key = "positive"
         var number: Int

@@ -15,7 +15,7 @@ struct StoreLawsTests {
             Backend.allCases.filter { $0 == .memory || !form.isApart }.map { Kind(form: form, backend: $0) }
         }
 
-        /// Passes a new store to `body`, and another one on the same place if there can be one.
+        /// Passes a new store to `body`, and another one on the same storage if there can be one.
         func withStores(
             _ body: (any DefaultStoreType<LawSample>, _ reopening: (@Sendable () -> any DefaultStoreType<LawSample>)?)
                 async throws -> Void
@@ -98,7 +98,7 @@ struct StoreLawsTests {
         var other = 7
     }
 
-    /// A part of a config always has a value, so a mapped store keeps all laws but those that
+    /// A part of a config always has a value, so a mapped store keeps all laws except those that
     /// remove it.
     @Test(arguments: StoreLaw.all) func lawsOfAMappedStore(law: StoreLaw) async throws {
         let needRemoval: [StoreLaw] = [

@@ -95,7 +95,7 @@ struct DefaultsSuiteTests {
         #expect(first.get() == 20_000 && second.get() == 20_000)
     }
 
-    /// Nothing keeps other processes from writing during a commit to such a place.
+    /// Nothing keeps other processes from writing during a commit to such storage.
     @Test func aChangeDuringACommitIsNotMissed() {
         for moment in [SpyBackend.Call.commit, .committed] {
             let backend = SpyBackend(["first": 1, "second": 1])

@@ -226,7 +226,7 @@ struct MovingTests {
         #expect(try new.contents().appliedMigrations == ["v2"])
     }
 
-    /// Over a place that stores key by key, the record must not be there before the values.
+    /// On a backend that stores key by key, the record must not be stored before the values.
     @Test func theRecordIsTheLastThatIsStoredAndRemoved() throws {
         let record: [String: PropertyList] = ["TypedDefaults-migrations": ["v2"], "a": 1, "z": 2]
         let places = (old: KeyByKeyBackend(record), new: KeyByKeyBackend([:]))

@@ -60,7 +60,7 @@ struct RenamingTests {
         #expect(failures.kinds == [.conflict, .conflict])
     }
 
-    /// As after a step over `UserDefaults` that was interrupted and runs again.
+    /// As if a step on `UserDefaults` had been interrupted and ran again.
     @Test func anEqualValueNeedsNoCopy() throws {
         let suite = DefaultsSuite.inMemory(["q": 0.5, "quality": 0.5])
         let failures = Failures(of: suite)

@@ -1,17 +1,17 @@
 import TestSupport
 import TypedDefaults
 
-/// A place that stores the edits of a commit one by one, and can stop after some of them.
+/// A backend that stores the edits of a commit one by one, and can stop after some of them.
 final class KeyByKeyBackend: DefaultsBackend {
     private let state: Guarded<(contents: [String: PropertyList], remaining: Int?)>
     private let unreadableKeys: Set<String>
 
-    /// - Parameter unreadableKeys: Keys under which something is stored that cannot be read.
+    /// - Parameter unreadableKeys: The keys under which unreadable values are stored.
     init(_ contents: [String: PropertyList], unreadableKeys: Set<String> = []) {
         (state, self.unreadableKeys) = (Guarded((contents, nil)), unreadableKeys)
     }
 
-    /// Creates another object for the place of the given one.
+    /// Creates another object for the storage of the given one.
     init(of other: KeyByKeyBackend) { (state, unreadableKeys) = (other.state, other.unreadableKeys) }
 
     var contents: [String: PropertyList] { state.withLock { $0.contents } }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A value that makes random calls of an encoder and its containers, the same for each encoder.
+/// A value that makes random calls to an encoder and its containers, the same for each encoder.
 ///
 /// Containers stay open while others are written, keys repeat, and errors are caught.
 struct RandomCalls: Encodable {
@@ -12,8 +12,8 @@ struct RandomCalls: Encodable {
     /// the process there.
     let isDefined: Bool
 
-    /// What the encoder says of itself: the counts. Foundation's coding paths lack keys behind a
-    /// `superEncoder` of a nested container.
+    /// What the encoder reports about itself: the counts. Foundation's coding paths lack the keys
+    /// after a `superEncoder` of a nested container.
     final class Notes: @unchecked Sendable {
         static let key = CodingUserInfoKey(rawValue: "notes")!
         var counts: [Int] = []
@@ -34,7 +34,7 @@ struct AnyKey: CodingKey {
 }
 
 private struct Calls {
-    /// What is written under the keys of one dictionary, which may have several containers.
+    /// The values under the keys of one dictionary, which may have several containers.
     private final class Entries {
         enum Kind {
             case value, encoder, array

@@ -92,7 +92,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             draw(Wrapped().environment(\.defaultsSuite, suite)) == [
                 "Grid: off", "Camera roll: off", "Grid false, camera roll false",
             ])
-        // Without an environment the standard suite counts.
+        // Without an environment, the standard suite is used.
         DefaultsSuite.withStandard(suite) { Wrapped().invert() }
         #expect(suite[.showsGrid])
         #expect(suite[DefaultKey(Config.self)].savesToCameraRoll)
@@ -143,8 +143,8 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         }
     }
 
-    /// A naive adapter: a binding to `UserDefaults` itself, of which the Observation framework does
-    /// not know.
+    /// A naive adapter: a binding to `UserDefaults` itself, that the Observation framework does not
+    /// know about.
     @Test func aViewWithARawBindingDoesNotUpdate() throws {
         try withDomain { _, defaults in
             // Safe: documented as thread-safe.

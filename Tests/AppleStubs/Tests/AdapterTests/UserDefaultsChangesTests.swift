@@ -141,7 +141,7 @@ struct UserDefaultsChangesTests {
         }
     }
 
-    /// A key with the form of those of a config class.
+    /// A key of the form that a config class uses.
     @Test func changesToAKeyWithSlashesArriveFromAnotherProcess() throws {
         try withDomain { _, defaults in
             let key = "com/example/App/Config/number"

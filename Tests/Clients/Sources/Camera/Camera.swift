@@ -88,7 +88,7 @@ public func countLaunches(in suite: DefaultsSuite) async throws -> Int {
         ]
     }
 
-    /// The sizes from now on, until that one comes.
+    /// The sizes from now on, up to the given one.
     public func sizes(until last: CameraConfig.Size) async -> [CameraConfig.Size?] {
         var sizes: [CameraConfig.Size?] = []
         for await config in config.values {
@@ -104,7 +104,7 @@ public func countLaunches(in suite: DefaultsSuite) async throws -> Int {
     }
 }
 
-/// A store of three methods.
+/// A store with only the three required methods.
 public final class FixedStore: DefaultStoreType {
     public init() {}
     public func get() -> CameraConfig? { CameraConfig() }

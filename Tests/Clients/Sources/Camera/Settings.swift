@@ -58,8 +58,8 @@ open class BaseConfig: StorableConfig {
     @Stored public var userName = "guest"
 }
 
-/// A subclass of a subclass is what needs `nonisolated`, in a module that is isolated to the main
-/// actor.
+/// In a module that is isolated to the main actor, only a subclass of a subclass needs
+/// `nonisolated`.
 public nonisolated final class ChildConfig: BaseConfig {
     @Stored public var isVerified = false
 }

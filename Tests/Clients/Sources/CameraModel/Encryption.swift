@@ -27,7 +27,8 @@ struct ToyCipher: Sendable {
 
     let key: UInt64
 
-    /// Returns a nonce, and the encrypted bytes and their checksum. Each call returns other bytes.
+    /// Returns a nonce, and the encrypted bytes and their checksum. Each call returns different
+    /// bytes.
     func seal(_ plain: Data) -> Data {
         let nonce = UInt64.random(in: .min ... .max)
         return bytes(of: nonce) + combine(plain + bytes(of: checksum(plain)), nonce: nonce)

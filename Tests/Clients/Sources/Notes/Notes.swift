@@ -60,7 +60,7 @@ import TypedDefaults
         return setting
     }
 
-    /// Writes without a buffer, so that a program that reads a pipe gets each line at once.
+    /// Writes without a buffer, so that a program that reads a pipe gets each line immediately.
     static func write(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }

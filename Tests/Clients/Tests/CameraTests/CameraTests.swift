@@ -32,7 +32,7 @@ import TypedDefaults
     /// Holding an `AnyStore` in an `@Observable` model is enough.
     @Test func aReadInsideTrackingRegisters() {
         let model = CameraModel(config: .inMemory(CameraConfig()), zoom: .inMemory())
-        // Safe: touched on the main actor only, where the changes are made.
+        // Safe: used on the main actor only, where the changes are made.
         final class Count: Sendable {
             nonisolated(unsafe) var value = 0
         }

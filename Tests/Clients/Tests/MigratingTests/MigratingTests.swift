@@ -6,7 +6,7 @@ import TypedDefaultsTesting
 
 @testable import Migrating
 
-/// What version 1 stored for a user.
+/// The settings that version 1 stored for a user.
 let version1 = """
     {"Text": {"fontSize": 18.0, "theme": "sepia"}, "hyphenate": true, "lastBook": "Moby-Dick",
      "marginLeft": 10, "marginRight": 12, "plugin": {"of": ["another", "program"]}}

@@ -1,7 +1,7 @@
 import TypedDefaults
 
-/// Increments a number beside other processes that do the same, either in one step or by reading
-/// and then writing, which loses updates.
+/// Increments a number while other processes do the same, either in one step or by reading and then
+/// writing, which loses updates.
 func count(_ suite: DefaultsSuite, times: Int, inOneStep: Bool) throws {
     let store = UserDefault(DefaultKey("count", default: 0), in: suite).store
     let key = DefaultKey("filler", default: "")

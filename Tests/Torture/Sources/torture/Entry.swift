@@ -16,7 +16,7 @@ struct Entry: DefaultConvertible, Codable, Equatable {
         text = String(repeating: String(number % 10), count: number * 2_654_435_761 % 5_000 * Self.scale)
     }
 
-    /// `TORTURE_SCALE` makes the texts that many times as long.
+    /// `TORTURE_SCALE` multiplies the length of the texts.
     private static let scale = getenv("TORTURE_SCALE").flatMap { Int(String(cString: $0)) } ?? 1
 }
 

@@ -20,7 +20,7 @@ func saveOnThreads(_ suite: DefaultsSuite, rounds: Int) {
             for round in 0..<rounds {
                 let text = "\(thread) has saved \(round);"
                 do {
-                    // A long text, so that the file is compacted often.
+                    // A long string, so that the file is compacted often.
                     try store.save(text + filler(4_000))
                     counts.acknowledged.add(1, ordering: .relaxed)
                     if diskHolds(text) == 0 { counts.lost.add(1, ordering: .relaxed) }

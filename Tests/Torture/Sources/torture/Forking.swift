@@ -27,7 +27,7 @@ private final class Writers: Sendable {
     private let threads = DispatchGroup()
     let (updates, failures) = (Number(), Number())
 
-    /// Returns when all of them write.
+    /// Returns when all of them are writing.
     init(_ suite: DefaultsSuite) {
         let busy = Number()
         for thread in 0..<4 {

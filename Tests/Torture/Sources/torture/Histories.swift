@@ -14,15 +14,15 @@ enum Client: String {
     case careful
     /// Updates by reading and then writing.
     case inSteps = "in-steps"
-    /// Returns what it read the time before.
+    /// Returns the value that it read the time before.
     case cached
     /// Misses some of the changes that it observes.
     case deaf
 }
 
-/// What the processes share: some numbers, and the operations of the present round.
+/// The state that the processes share: some numbers, and the operations of the current round.
 struct Board: @unchecked Sendable {
-    /// The present round; negative after the last one.
+    /// The current round; negative after the last one.
     static let round = 0
     /// How many operations have begun, and how many have failed without an error for their caller.
     static let begun = 1, failures = 2
@@ -30,7 +30,7 @@ struct Board: @unchecked Sendable {
     static let changes = 3, faults = 4
     /// The last round that a worker has finished; one number for each.
     static let finished = 5
-    /// The value that an observer received last; one number for each process and key.
+    /// The last value that an observer received; one number for each process and key.
     static let received = 9
 
     static let operationsPerWorker = 3
@@ -116,7 +116,7 @@ func checkHistories(_ suite: DefaultsSuite, _ path: String, rounds: Int, _ form:
             processes[killed] = spawn(path, process: killed, client)
             waitForWorkers()
         }
-        // Not after each round, because the changes of several rounds may come together.
+        // Not after each round, because the changes of several rounds may arrive together.
         if round % 8 == 7 || round == rounds + 1 {
             for observer in 0..<(form == .processes ? 4 : 2) {
                 let value = end >> (observer % 2 * 2) & 3
@@ -163,7 +163,8 @@ func wait(_ condition: () -> Bool) -> Bool {
 
 /// Returns the time in nanoseconds. All processes have the same clock.
 func now() -> Int {
-    // What comes before in the program is done before, and what comes after is done after.
+    // A memory barrier: earlier operations of the program take effect before it, and later ones
+    // after it.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     defer { atomicMemoryFence(ordering: .sequentiallyConsistent) }
     var time = timespec()

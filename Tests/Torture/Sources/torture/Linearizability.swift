@@ -1,7 +1,7 @@
 /// An operation on the keys a and b.
 ///
-/// The value of a key is 0 if it is missing, and else the stored number, 1 to 3. A state holds both
-/// values in two bits each, that of b in the upper ones.
+/// The value of a key is the stored number, 1 to 3, or 0 if it is missing. A state holds both
+/// values in two bits each, b in the upper ones.
 struct Operation {
     enum Kind: CaseIterable { case get, set, update, remove, setBoth, readBoth }
 

@@ -77,7 +77,7 @@ enum Migrating: String {
     case migrate
     /// As a control: each step, and then the record, as a commit of its own.
     case apart = "migrate-apart"
-    /// As a control: asks whether the steps are due before it has write access.
+    /// As a control: checks whether the steps are due before it has write access.
     case unchecked = "migrate-unchecked"
 }
 

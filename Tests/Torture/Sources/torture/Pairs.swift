@@ -15,7 +15,7 @@ func sharedMemory(_ path: String, bytes: Int) -> UnsafeMutableRawPointer {
     return start
 }
 
-/// A number in memory that processes share: the highest acknowledged one.
+/// The highest acknowledged number, in memory that processes share.
 struct SharedNumber {
     // Never unmapped, because it is needed until the process ends.
     private let number: UnsafeMutablePointer<Atomic<Int>>
@@ -35,9 +35,9 @@ enum PairWriting: String {
     case early = "pairs-early"
 }
 
-/// Writes the same number to two keys, one higher each time, beside other processes that do the
-/// same. A filler of varying length makes the file compact every few commits. Prints the number of
-/// pairs and of timeouts.
+/// Writes the same number to two keys, one higher each time, while other processes do the same. A
+/// filler of varying length makes the file compact every few commits. Prints the number of pairs
+/// and of timeouts.
 func writePairs(_ suite: DefaultsSuite, _ acknowledged: SharedNumber, _ writing: PairWriting, seconds: Int) throws {
     let end = ContinuousClock.now + .seconds(seconds)
     var (count, timeouts) = (0, 0)

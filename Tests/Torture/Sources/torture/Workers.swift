@@ -89,7 +89,7 @@ private struct Hand {
     let board: Board
     let stores: [AnyStore<Digit>]
     let client: Client
-    /// What `cached` returns.
+    /// The value that `cached` returns.
     var cached = [0, 0]
 
     init(_ suite: DefaultsSuite, _ board: Board, _ client: Client) {

@@ -21,7 +21,7 @@ func write(_ suite: DefaultsSuite, limit: Int, acknowledgesFirst: Bool, continue
             if number % 7 == 0 { suite.remove(["gone"]) }
             if number % 7 == 3 { suite[DefaultKey("gone", default: "")] = "soon" }
             if !acknowledgesFirst { say("ACK \(number)") }
-            // If this fails, other processes read the value all the same.
+            // If this fails, other processes read the value anyway.
             if synchronizes { try suite.synchronize() }
         } catch {
             say("ERROR \(error)")
