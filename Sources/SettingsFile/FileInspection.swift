@@ -104,7 +104,7 @@ extension FileInspection {
         return min(size, limit)
     }
 
-    /// Adds a problem because of which keys may be missing.
+    /// Adds a problem that may have caused keys to be missing.
     private mutating func reject(_ problem: String) {
         problems.append(problem)
         isComplete = false

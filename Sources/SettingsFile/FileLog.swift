@@ -3,7 +3,7 @@
 /// Every access needs the state lock of the `SettingsFile`, except for ``bytes(forKey:)`` and the
 /// constants. A file that replaces this one gets a log of its own.
 ///
-/// Three properties say what a log must not be used for. Each combination occurs:
+/// Three properties restrict the use of a log. Each combination occurs:
 ///
 /// | property | says | ends when |
 /// |---|---|---|
@@ -36,7 +36,7 @@ final class FileLog {
     /// replaces this one.
     private(set) var flushed = 0
     private(set) var isNameFlushed = false
-    /// What is known about flushes of the records after `base`.
+    /// The state of flushes of the records after `base`.
     enum FlushState {
         /// A flush may have failed before this process opened the file. The system reports a failed
         /// flush once to each open file and then treats the lost pages as written, so a flush that
@@ -48,8 +48,8 @@ final class FileLog {
     }
 
     private(set) var flushState = FlushState.unknown
-    /// What is wrong with the records. The file must be replaced before the next write. If the
-    /// replacement fails, the file stays as it is.
+    /// The problem with the records, if there is one. The file must be replaced before the next
+    /// write. If the replacement fails, the file stays as it is.
     enum Damage {
         case none
         /// When the file was opened, bytes followed the zeros after the last record. A writer of
@@ -126,7 +126,7 @@ extension FileLog {
         // Zeros before other bytes are damage, or a file of another kind.
         if isZero(header[...]), isZero(try file.read(at: 0, count: status.size)[...]) { return nil }
         let fields = try RecordFormat.fields(ofHeader: header)
-        // A mapping keeps the open file description alive, also in a forked child, and with it the
+        // A mapping keeps the open file description alive, even in a forked child, and with it the
         // lock of a parent that was killed. Map through a descriptor that is never locked.
         let unlocked = try directory.file(name, .readOnly)
         let identity = try file.identity()

@@ -1,5 +1,5 @@
 extension SettingsFile {
-    /// Waits for the file lock and reads what other processes have written.
+    /// Waits for the file lock and reads the records that other processes have written.
     ///
     /// Balance each call that returns with ``endWrite()``. A read-only file is not locked;
     /// ``commit(_:)`` then throws an error that says why.

@@ -277,7 +277,8 @@ extension SettingsFile {
         }
     }
 
-    /// Reads what other processes have written, in this file and in a file that replaced it.
+    /// Reads the records that other processes have written, in this file and in a file that
+    /// replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
         if let log = state.log, log.hasPendingRecord {
             let failure = try compactIfDue(&state, hasPendingRecord: true) { _, isStopped in isStopped }
@@ -378,7 +379,7 @@ extension SettingsFile {
         return progress.isStopped
     }
 
-    /// Replaces the file by a compacted one after copying damage aside. Counts a loss if known
+    /// Replaces the file with a compacted one after copying damage aside. Counts a loss if known
     /// records are missing.
     func compact(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }

@@ -21,8 +21,8 @@ import Testing
 /// | `damaged` | one changed byte in the third of five records |
 /// | `copy` | what that engine set aside of `damaged` |
 ///
-/// `theFixturesAreWritten` has written them. What each version of an app reads of the settings of
-/// another one is tested in ``TimeMachineTests``.
+/// `theFixturesAreWritten` has written them. ``TimeMachineTests`` tests which settings of one
+/// version of an app another one can read.
 struct FormatFixtureTests: SettingsFileTests {
     private struct Camera: DefaultConfig, Equatable {
         static let key = "Camera"

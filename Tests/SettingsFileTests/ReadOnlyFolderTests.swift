@@ -85,7 +85,7 @@
             try write([~bytes[offset]], at: offset, of: path)
         }
 
-        /// Appends a record of which only some bytes reach the file.
+        /// Appends a record, only some of whose bytes reach the file.
         ///
         /// The record has 9,024 bytes. With the default remainder, the first block boundary comes
         /// after 8 bytes of the record, and the first page boundary after 3,592.

@@ -56,7 +56,7 @@ struct ReaderTests: SettingsFileTests {
             try handle.close()
             for _ in 0..<50 { #expect(suite[number] == 1) }
             #expect(failures.kinds == [.unavailable])
-            // A reader waits for a second, but a writer tries at once.
+            // A reader waits for a second, but a writer tries immediately.
             try FileManager.default.removeItem(at: obstacle)
             let damaged = try Data(contentsOf: file)
             #expect(suite[number] == 1)

@@ -330,7 +330,7 @@ private struct VersionChange {
             } else {
                 try second.update(newerKey) { $0 = value }
             }
-            // Also from a cache that has not seen these writes.
+            // Check it also with a cache that has not seen these writes.
             if second[newerKey] != value {
                 throw Failure("the newer version reads another value than it wrote")
             }
@@ -349,7 +349,7 @@ private struct VersionChange {
         if !isSetAside, try second.keys() != ["value"] { losses.append("another value was set aside") }
         newer.run { compare(newer.schema, old, new, at: [], changed, isSetAside, &losses) }
 
-        // What neither version has changed reads the same.
+        // Values that neither version has changed read the same.
         let third = try suite(after)
         older.run {
             compareUnchanged(older.schema, newer.schema, value, third[olderKey], at: [], changed, &losses)

@@ -5,8 +5,8 @@ import Dispatch
 ///
 /// No thread or timer runs while no work is pending.
 package enum DeferredWork {
-    /// The pending work of one process. A child drops what its parent has scheduled, because the
-    /// parent runs it.
+    /// The pending work of one process. A child drops the work that its parent has scheduled,
+    /// because the parent runs it.
     private struct Waiting {
         var work: [ObjectIdentifier: Work] = [:]
         /// Whether a thread waits for the work that is due next. Not used where Dispatch does that.

@@ -84,7 +84,7 @@ extension File {
 }
 
 #if canImport(Darwin)
-    /// On Apple platforms, `fsync` stops at the drive's cache, also for directories. Not every file
+    /// On Apple platforms, `fsync` stops at the drive's cache, for directories too. Not every file
     /// system supports `F_FULLFSYNC`.
     private func flushAll(_ descriptor: Int32) -> Int32 {
         fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)

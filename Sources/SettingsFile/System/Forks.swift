@@ -14,9 +14,9 @@
 ///
 /// A file lock belongs to the open file description, which parent and child share. A child that
 /// kept a descriptor would also keep the lock of a parent that was killed. A child does nothing
-/// else to the files of its parent: it never unlocks, flushes, repairs or removes what its parent
-/// had open. The owner of a descriptor compares the process that opened it with ``count``, and
-/// opens a new descriptor at the next use.
+/// else to the files of its parent: it never unlocks, flushes, repairs or removes a file that its
+/// parent had open. The owner of a descriptor compares the process that opened it with ``count``,
+/// and opens a new descriptor at the next use.
 ///
 /// A lock of the process that another thread holds during the fork stays locked in the child. A
 /// descriptor that another thread is opening or closing at that moment can stay open there.
@@ -30,7 +30,7 @@ package enum Forks {
 
     /// The open descriptors of this library.
     private struct Descriptors: ~Copyable {
-        // Not a set, because a child reads it while it may hold half a change of another thread.
+        // Not a set, because a child reads it while another thread's change to it may be half done.
         /// At the index of each descriptor, a number for its file; zeros elsewhere.
         let files = ZeroedTable(count: 1 << 20)
         /// The highest descriptor so far.

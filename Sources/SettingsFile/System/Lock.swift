@@ -114,8 +114,8 @@ package final class RecursionCheckingLock: Sendable {
     /// this lock. Only the holder may read it.
     package var holderDeadline: MonotonicTime? { locked.state.pointee.holderDeadline }
 
-    /// Waits at most `timeout` for the lock. After a wait in vain, throws at once for a second, or
-    /// until the holder releases the lock.
+    /// Waits at most `timeout` for the lock. After a wait in vain, throws immediately for a second,
+    /// or until the holder releases the lock.
     ///
     /// - Returns: A number that grows with each call.
     @discardableResult

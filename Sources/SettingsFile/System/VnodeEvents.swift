@@ -91,7 +91,7 @@
                 let file = try folder.identity(of: name)
                 return try [folder.identity()] + (file.map { [$0] } ?? [])
             } catch {
-                // The next call of `awaitNext` throws the error.
+                // The next call to `awaitNext` throws the error.
                 return nil
             }
         }

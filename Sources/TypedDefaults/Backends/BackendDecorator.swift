@@ -37,7 +37,7 @@ extension BackendDecorator {
     public func changes(since generation: UInt64) throws(DefaultsError) -> (keys: [String]?, generation: UInt64) {
         try base.changes(since: generation)
     }
-    /// Passes on what the base finds.
+    /// Passes on the events of the base.
     public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { base.attach(handler) }
     /// Follows the base.
     public func follow(_ key: String?, isOn: Bool) { base.follow(key, isOn: isOn) }

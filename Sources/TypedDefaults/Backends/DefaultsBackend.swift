@@ -11,7 +11,7 @@
 /// 1. A committed value reads back equal, as ``PropertyList`` defines equality. A key without a
 ///    value reads `nil`.
 /// 2. Keys are compared by their UTF-8 bytes.
-/// 3. Every reader sees all edits of one commit or none of them, also after a crash.
+/// 3. Every reader sees all edits of one commit or none of them, even after a crash.
 /// 4. A commit that throws has changed nothing, unless the error is of kind
 ///    ``DefaultsError/Kind/unknownOutcome``.
 /// 5. A value that cannot be read is an error of kind ``DefaultsError/Kind/unavailable``, never
@@ -151,9 +151,9 @@ public struct BackendTraits: Sendable {
     /// Whether a read may return a value that another writer has already replaced, even between
     /// ``DefaultsBackend/beginWrite()`` and ``DefaultsBackend/endWrite()``.
     ///
-    /// Only then does the suite tell a commit what it has read, and ask for a commit without edits
-    /// where a write changes nothing. Only then may ``DefaultsBackend/commit(_:)`` return
-    /// ``BackendCommit/Outcome/changedMeanwhile``, so that the body of an update runs again.
+    /// Only then does the suite list in a commit the keys that it has read, and ask for a commit
+    /// without edits where a write changes nothing. Only then may ``DefaultsBackend/commit(_:)``
+    /// return ``BackendCommit/Outcome/changedMeanwhile``, so that the body of an update runs again.
     public var readsMayLag: Bool
     /// How long a writer waits for the other writers of its process, and how long it keeps retrying
     /// because others change what it depends on, before it throws ``DefaultsError/Kind/timedOut``.

@@ -1,6 +1,6 @@
 import SettingsFile
 
-/// What a commit does to one key.
+/// A change that a commit makes to one key.
 package struct Edit {
     package enum Action {
         case store(StoredValue)

@@ -113,7 +113,7 @@ extension SuiteCore {
         hasFallbackValues ? try backend.isStored(key) : try known(key) != .nothing
     }
 
-    /// Whether a value that the backend returns may not be stored.
+    /// Whether the backend may return a value that is not stored.
     var hasFallbackValues: Bool { traits.hasFallbackValues }
 
     /// Returns whether a value that the backend returns is a fallback value.

@@ -134,7 +134,7 @@ extension Double {
         case "-inf": self = -.infinity
         case "nan": self = .nan
         default:
-            // Without a sign, which `UInt64` takes.
+            // Refuse a sign, which `UInt64` accepts.
             guard name.hasPrefix("0x"), name.dropFirst(2).first?.isHexDigit == true,
                 let bits = UInt64(name.dropFirst(2), radix: 16)
             else { return nil }

@@ -31,7 +31,7 @@ extension DefaultsSuite {
     ///   <doc:OnApplePlatforms>.
     ///
     /// - Parameters:
-    ///   - file: The file. It may not exist yet.
+    ///   - file: The file. It need not exist yet.
     ///   - durability: When a change survives a power failure. If several suites use one file, the
     ///     first one decides.
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/invalidName`` if the URL is not a

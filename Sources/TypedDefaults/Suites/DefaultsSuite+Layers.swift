@@ -52,7 +52,7 @@ extension DefaultsSuite {
     /// with ``Layer/stored`` alone.
     ///
     /// Reading and observing a setting finds the value of a layer above the stored ones. Everything
-    /// about what is stored ignores it: ``UserDefault/isSet``, `update`, ``contents()``,
+    /// that concerns stored values ignores it: ``UserDefault/isSet``, `update`, ``contents()``,
     /// ``keys()``, and the observers of a suite. So `update` never stores an argument, in contrast
     /// to `suite[.volume] += 1`, which reads and then sets. A value that you set is stored below
     /// the argument, and takes effect when the layer is removed. Observers do not receive it before

@@ -20,7 +20,7 @@ extension DefaultsSuite {
     /// that they have.
     ///
     /// Writers of both suites wait, but not during the flush: a value that is changed meanwhile in
-    /// one of the suites counts as kept. Over `UserDefaults`, which writes key by key, a move that
+    /// one of the suites counts as kept. On `UserDefaults`, which writes key by key, a move that
     /// was interrupted in the middle is also finished by the next call. Moving a suite to itself
     /// does nothing.
     ///
@@ -71,8 +71,8 @@ extension DefaultsSuite {
         }
     }
 
-    /// What a move or a copy did, by keys without the prefix of a scope. Its description has a line
-    /// for each key, and no value.
+    /// The result of a move or a copy, by keys without the prefix of a scope. Its description has a
+    /// line for each key, and no value.
     public struct MoveReport: Sendable, Equatable, DiscreetlyDescribed {
         /// The keys that were moved or copied, sorted. A move includes those whose values the
         /// destination already had, which it removed here.
@@ -136,7 +136,7 @@ private struct Transfer {
         try destination.core.synchronize()
         try write { () throws(DefaultsError) in
             try destination.core.commitNothing(reading: keysRead(plan))
-            // An opposite move may have removed what is in the destination.
+            // A move in the opposite direction may have removed the values in the destination.
             for (name, value, _) in plan.moved {
                 let (own, other) = (try source.stored(name), try destination.stored(name))
                 guard own != .success(value) || other != .success(value) else { continue }

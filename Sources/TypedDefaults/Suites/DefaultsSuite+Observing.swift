@@ -6,7 +6,7 @@ extension DefaultsSuite {
     /// let token = suite.observeAll(prefix: "com.example.camera.") { change in print(change.keys) }
     /// ```
     ///
-    /// Several changes that another process makes in quick succession are reported as one. Over
+    /// Several changes that another process makes in quick succession are reported as one. On
     /// `UserDefaults`, changes by other code are reported for keys that are stored when the
     /// observation begins, and for those of settings that this process uses.
     ///

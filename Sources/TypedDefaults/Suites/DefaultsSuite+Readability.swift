@@ -12,7 +12,7 @@ extension DefaultsSuite {
     ///
     /// A missing file is an empty suite. Damage is left for `typed-defaults check`; the next access
     /// to a setting would set it aside. Damage that a program has already set aside is not found.
-    /// For one value, `load()` throws if its type cannot be created from what is stored.
+    /// For one value, `load()` throws if its type cannot be created from the stored value.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/unavailable`` if the file or its
     ///   folder cannot be used, belongs to another user, is damaged, or has a value or a format of

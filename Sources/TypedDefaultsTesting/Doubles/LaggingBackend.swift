@@ -58,8 +58,8 @@ public final class LaggingBackend: DefaultsBackend {
     /// Returns the backend of another machine on the same storage, which is up to date.
     public func peer() -> LaggingBackend { LaggingBackend(place) }
 
-    /// Makes reads return what is stored now. Observers of the suite on this backend have received
-    /// the changes when this returns, unless another thread is writing to the suite.
+    /// Makes reads return the values that are stored now. Observers of the suite on this backend
+    /// have received the changes when this returns, unless another thread is writing to the suite.
     public func catchUp() { catchUp(with: place.withLock { $0 }) }
 
     private func catchUp(with place: Place) {

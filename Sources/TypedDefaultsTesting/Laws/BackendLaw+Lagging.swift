@@ -75,7 +75,7 @@ extension BackendLaw {
         6, "anEqualWriteIsNotBlind", "a write of an equal value counts, even if another machine has just replaced it"
     ) { trial in
         let (suites, key) = (try trial.suites(), DefaultKey("equal", default: 0))
-        // The first machine may not read its old value each time.
+        // The first machine does not necessarily read its old value each time.
         for _ in 0..<5 {
             try suites[0].update(key) { $0 = 5 }
             // Otherwise, the other machine may have waited for this one.

@@ -7,7 +7,7 @@ import TypedDefaults
     import Foundation
 #endif
 
-/// What the check of a law gets: a backend, and a way to open another one on its storage.
+/// The input to the check of a law: a backend, and a way to open another one on its storage.
 struct BackendTrial: Sendable {
     typealias Edits = [(key: String, value: PropertyList?)]
 

@@ -48,7 +48,7 @@ extension StoreLaw {
     }
 
     /// Law 4: observers hear the changes of all threads in the order in which they were made, and
-    /// at last the stored value.
+    /// finally the stored value.
     public static let observersHearChangesInOrder = StoreLaw(
         4, "observersHearChangesInOrder", "observers hear the changes of all threads in the order of the writes"
     ) { trial in
@@ -74,7 +74,8 @@ extension StoreLaw {
         }
     }
 
-    /// Law 5: an observer may read, write, observe and cancel, and what it hears is what it reads.
+    /// Law 5: an observer may read, write, observe and cancel, and the values that it hears are the
+    /// ones that it reads.
     public static let observersMayCancelReadAndWrite = StoreLaw(
         5, "observersMayCancelReadAndWrite", "an observer may read, write, observe and cancel, and reads what it hears"
     ) { trial in

@@ -64,18 +64,18 @@ extension StoreLaw {
     /// Law 6: the result of an update is stored exactly once, and it runs alone among all writers
     /// of the store.
     ///
-    /// Without other machines the body runs once, also where reads may lag.
+    /// Without other machines the body runs once, even where reads may lag.
     public static let updatesAreExclusive = StoreLaw(
         6, "updatesAreExclusive", "what an update makes is stored once, and it runs alone among the store's writers"
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.store) }
 
-    /// Law 6: the body of an update runs alone, also among the writers of another store on the same
+    /// Law 6: the body of an update runs alone, even among the writers of another store on the same
     /// storage.
     public static let updatesOfTwoStoresAreExclusive = StoreLaw(
         6, "updatesOfTwoStoresAreExclusive", "an update is also alone among the writers of another store on its place"
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.reopen()) }
 
-    /// Law 6: writing inside an update throws an error of kind `.nestedWrite` at once, and the
+    /// Law 6: writing inside an update throws an error of kind `.nestedWrite` immediately, and the
     /// update continues.
     public static let writingInsideAnUpdateFailsAtOnce = StoreLaw(
         6, "writingInsideAnUpdateFailsAtOnce",

@@ -1,7 +1,7 @@
 import SettingsFile
 import TypedDefaults
 
-/// What the check of a law gets: a store, with its values replaced by their positions among the
+/// The input to the check of a law: a store, with its values replaced by their positions among the
 /// samples.
 struct StoreTrial: Sendable {
     let trial: Trial

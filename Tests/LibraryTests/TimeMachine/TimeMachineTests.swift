@@ -11,8 +11,8 @@ import Testing
 
 /// Tests which settings of each version of an app each of the others can read.
 ///
-/// The fixtures were written once, by ``FixtureTests``. The same outcomes are a table in *Changing
-/// your settings over the years*.
+/// The fixtures were written once, by ``FixtureTests``. A table in *Changing your settings over the
+/// years* lists the same outcomes.
 struct TimeMachineTests {
     struct Pair: CustomTestStringConvertible, Sendable {
         let writer: any AppVersion.Type

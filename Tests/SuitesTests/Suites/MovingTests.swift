@@ -135,7 +135,7 @@ struct MovingTests {
         #expect(commits.withLock { $0 } == 0)
         #expect(from.commits.count == 1)
         #expect(to.commits.count == 1)
-        // A value that is already there may not be flushed yet.
+        // A value that is already there is perhaps not flushed yet.
         from.write(1, forKey: "a")
         try DefaultsSuite(backend: from).move(.all, to: DefaultsSuite(backend: to))
         #expect(commits.withLock { $0 } == 1)

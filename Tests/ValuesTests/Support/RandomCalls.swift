@@ -177,7 +177,8 @@ private struct Calls {
         case 5, 6: open.append(.unkeyed(container.nestedUnkeyedContainer()))
         case 7:
             let encoder = container.superEncoder()
-            // Foundation inserts what it wrote when it is released, so it stays in order only then.
+            // Foundation's container inserts its contents when it is released, so their order is
+            // the same only then.
             if isDefined {
                 try RandomCalls(seed: generator.next(), depth: 1, isDefined: true).encode(to: encoder)
             } else {

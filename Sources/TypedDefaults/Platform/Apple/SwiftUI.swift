@@ -82,7 +82,7 @@
         /// A ``ViewSetting`` is stored in this suite. To get a store in such a view, use
         /// `AnyStore.persistent(in: suite)`. This value does not affect properties that a view
         /// declares with ``UserDefault``, because they already have a suite. If a `body` may be
-        /// evaluated again, keep the suite in a property, because each call of `.inMemory()`
+        /// evaluated again, keep the suite in a property, because each call to `.inMemory()`
         /// creates a new suite.
         public var defaultsSuite: DefaultsSuite {
             get { self[DefaultsSuiteKey.self] }

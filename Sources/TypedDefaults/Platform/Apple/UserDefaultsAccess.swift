@@ -7,7 +7,7 @@ import SettingsFile
         import Foundation
     #endif
 
-    /// What a system checks before a domain is read or written.
+    /// The checks that a system makes before a domain is read or written.
     struct UserDefaultsAccess: Sendable {
         var firstUnlock: FirstUnlock?
         var sizeLimit: SizeLimit?

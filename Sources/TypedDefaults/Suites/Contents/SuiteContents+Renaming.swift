@@ -1,7 +1,7 @@
 import SettingsFile
 
 extension SuiteContents {
-    /// Moves what is stored under a key to another key, in the form in which it is stored.
+    /// Moves the value stored under a key to another key, unchanged.
     ///
     /// ```swift
     /// migrator.register("2.0: a longer name") { $0.rename("q", to: "quality") }
@@ -61,6 +61,6 @@ extension SuiteContents {
         }
     }
 
-    /// Returns whether the backend itself cannot read what is stored under a key.
+    /// Returns whether the backend itself cannot read the value stored under a key.
     private func isUnreadable(_ name: String) -> Bool { edits[ByteString(name)] == nil && base.isUnknown(name) }
 }

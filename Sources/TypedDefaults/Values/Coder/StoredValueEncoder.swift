@@ -28,7 +28,7 @@ final class StoredValueEncoder: Encoder {
     let valueType: Any.Type?
     /// Whether the bytes are those of the value around this one.
     private let sharesBytes: Bool
-    /// The bytes. They live as long as the encoder that does not share them.
+    /// The bytes. They are deallocated with the encoder that owns them.
     let writer: UnsafeMutablePointer<ByteWriter>
     /// Where the value begins in the bytes.
     let start: Int

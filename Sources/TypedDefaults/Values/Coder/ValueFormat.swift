@@ -95,8 +95,8 @@ extension ByteReader {
     /// Up to this number of entries, a dictionary is searched one entry after the other.
     static let searchLimit = 32
 
-    /// A longer value is decoded from a tree. A search skips what is before an entry, at each level
-    /// and for each key, so it may read the bytes thousands of times.
+    /// A longer value is decoded from a tree. A search skips everything before an entry, at each
+    /// level and for each key, so it may read the bytes thousands of times.
     static let searchableLength = 1_024
 
     /// Returns whether the bytes are an array or a dictionary that can be decoded as it is: short,

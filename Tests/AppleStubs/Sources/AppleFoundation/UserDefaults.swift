@@ -2,7 +2,7 @@
 /// developers.
 ///
 /// https://developer.apple.com/documentation/foundation/userdefaults: thread-safe. All objects of a
-/// domain see a new value immediately, and it outlives the process without a call of
+/// domain see a new value immediately, and it outlives the process without a call to
 /// `synchronize()`. It is not `Sendable`, as in the SDK of Xcode 16; later SDKs may differ.
 open class UserDefaults: NSObject {
     private nonisolated(unsafe) static let shared = UserDefaults(domain: programDomain)

@@ -57,7 +57,8 @@ func describe(value: Int) -> String { value == 0 ? "none" : "\(value)" }
 func describe(state: Int) -> String { "\(describe(value: state & 3)), \(describe(value: state >> 2))" }
 
 /// Returns whether the operations, one by one in some order, lead from one state to another with
-/// the results that they had, and none comes before one that had returned when it was called.
+/// the results that they had, and no operation comes before one that had already returned when it
+/// was called.
 func isLinearizable(_ operations: [Operation], from first: Int, to last: Int) -> Bool {
     // The search of Wing and Gong. A set of operations is a number with a bit for each.
     let returned = operations.indices.reduce(0) { $0 | (operations[$1].end < .max ? 1 << $1 : 0) }

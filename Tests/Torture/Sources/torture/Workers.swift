@@ -107,7 +107,7 @@ private struct Hand {
         board.increment(Board.begun)
         let failures = board[Board.failures]
         do { record.pointee.result = try perform(record.pointee) } catch { record.pointee.result = Operation.failed }
-        // `remove` throws no error: if something failed, it may not have happened.
+        // `remove` throws no error: if something failed, perhaps nothing was removed.
         if kind != .remove || board[Board.failures] == failures { record.pointee.end = now() }
     }
 
