@@ -377,11 +377,11 @@ extension FileLog {
 
     /// Returns whether the file should be compacted before `count` bytes are appended.
     ///
-    /// - Parameter kept: The size up to which a file is never compacted.
-    func isDueForCompaction(appending count: Int = 0, keeping kept: Int) -> Bool {
+    /// - Parameter keptSize: The size up to which a file is never compacted.
+    func isDueForCompaction(appending count: Int = 0, keeping keptSize: Int) -> Bool {
         let newSize = RecordFormat.size(for: end + count + 8)
         let triedSize = sizeAtFailedCompaction + sizeAtFailedCompaction / 2
-        return newSize > max(kept, 4 * (index.live + count), triedSize) || newSize > sizeLimit
+        return newSize > max(keptSize, 4 * (index.live + count), triedSize) || newSize > sizeLimit
     }
 
     /// Postpones the next attempt until the file has grown by half.

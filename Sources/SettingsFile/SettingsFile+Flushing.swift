@@ -117,7 +117,7 @@ extension SettingsFile {
             // themselves.
             try due.directory?.flushNames()
             try due.file.flush()
-            if let (start, bytes) = due.unproven {
+            if let (start, bytes) = due.unprovenRecords {
                 let isOnDisk = try due.file.hasOnDisk(bytes, at: start)
                 if isOnDisk == nil, !due.hasFailed {
                     guard acceptsUnproven else { return false }
@@ -137,7 +137,7 @@ extension SettingsFile {
     }
 
     /// The input of one flush: parts of a log that may be used without the lock. Only the log
-    /// itself needs it.
+    /// itself needs the lock.
     private struct Due {
         let log: FileLog
         let file: File
@@ -145,7 +145,7 @@ extension SettingsFile {
         /// The number of this process's commits so far.
         let commits: Int
         let directory: File?
-        let unproven: (start: Int, bytes: ArraySlice<UInt8>)?
+        let unprovenRecords: (start: Int, bytes: ArraySlice<UInt8>)?
         /// Whether a flush by this process has failed.
         let hasFailed: Bool
     }
@@ -153,10 +153,11 @@ extension SettingsFile {
     private func beginFlush(_ target: Target) throws(FileFailure) -> Due? {
         try withState { state throws(FileFailure) in
             guard try isDue(target, in: state), let log = state.log else { return nil }
-            let unproven = try state.noticingLoss(of: log) { () throws(FileFailure) in try log.unprovenRecords() }
+            let unprovenRecords = try state.noticingLoss(of: log) { () throws(FileFailure) in try log.unprovenRecords()
+            }
             return Due(
                 log: log, file: log.file, end: log.end, commits: state.commits,
-                directory: log.isNameFlushed ? nil : log.directory, unproven: unproven,
+                directory: log.isNameFlushed ? nil : log.directory, unprovenRecords: unprovenRecords,
                 hasFailed: log.flushState == .failed)
         }
     }

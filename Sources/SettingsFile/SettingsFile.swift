@@ -116,7 +116,7 @@ package final class SettingsFile: Sendable {
         var hasReportedWatchFailure = false
         var hasReportedExhaustion = false
         /// The snapshot that readers see.
-        fileprivate var published = ReadSnapshot()
+        fileprivate var publishedSnapshot = ReadSnapshot()
 
         /// Runs `body`, and counts a loss if `body` throws after the log moved its end.
         mutating func noticingLoss<Result>(
@@ -235,8 +235,8 @@ extension SettingsFile {
     private func publishSnapshot(of state: inout State) {
         let new = ReadSnapshot(
             of: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved)
-        guard state.published != new else { return }
-        state.published = new
+        guard state.publishedSnapshot != new else { return }
+        state.publishedSnapshot = new
         // Release the old snapshot after unlocking, because it may hold the last reference to a
         // mapping.
         let old = snapshot.withLock { exchange(&$0, with: new) }

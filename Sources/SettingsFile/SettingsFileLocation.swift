@@ -119,9 +119,9 @@ struct SettingsFileLocation {
                 guard isWritable, creating else { return nil }
                 // The file is missing or still empty.
                 let empty = RecordFormat.file(epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
-                let made = try target.install(empty, in: directory, inPlaceOf: file?.identity(), sealing: nil)
-                made.file.unlock()
-                return made
+                let newLog = try target.install(empty, in: directory, inPlaceOf: file?.identity(), sealing: nil)
+                newLog.file.unlock()
+                return newLog
             } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
                 // Another process was faster.
                 SystemClock.sleep(microseconds: 200)

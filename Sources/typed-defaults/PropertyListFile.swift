@@ -13,9 +13,9 @@ enum PropertyListFile {
         else {
             throw .unavailable("Foundation cannot write this suite as a property list; export it as JSON")
         }
-        var kept: [[UInt8]: PropertyList] = [:]
-        for (key, value) in try Self.settings(in: data, "the property list") { kept[Array(key.utf8)] = value }
-        let lost = settings.filter { kept[Array($0.key.utf8)] != $0.value }.map { "“\($0.key)”" }
+        var readBack: [[UInt8]: PropertyList] = [:]
+        for (key, value) in try Self.settings(in: data, "the property list") { readBack[Array(key.utf8)] = value }
+        let lost = settings.filter { readBack[Array($0.key.utf8)] != $0.value }.map { "“\($0.key)”" }
         guard lost.isEmpty else {
             throw .unavailable("a property list cannot hold \(lost.joined(separator: ", ")) exactly; export as JSON")
         }

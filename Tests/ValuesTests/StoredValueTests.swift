@@ -21,7 +21,7 @@ struct StoredValueTests {
         init?(intValue: Int) { return nil }
     }
 
-    private final class Kept: @unchecked Sendable {
+    private final class ContainerBox: @unchecked Sendable {
         @exclusivity(unchecked)
         var container: KeyedEncodingContainer<Key>?
     }
@@ -158,12 +158,12 @@ struct StoredValueTests {
         #expect(throws: EncodingError.self) {
             try stored(
                 Written { encoder in
-                    let kept = Kept()
-                    kept.container = encoder.container(keyedBy: Key.self)
-                    try kept.container?.encode(
+                    let box = ContainerBox()
+                    box.container = encoder.container(keyedBy: Key.self)
+                    try box.container?.encode(
                         Written { encoder in
                             var inner = encoder.unkeyedContainer()
-                            try kept.container?.encode(1, forKey: Key("outer"))
+                            try box.container?.encode(1, forKey: Key("outer"))
                             try inner.encode(2)
                         }, forKey: Key("inner"))
                 })
@@ -172,18 +172,18 @@ struct StoredValueTests {
 
     /// A container that is used after its value has ended changes nothing.
     @Test func aContainerCanBeUsedTooLate() throws {
-        let kept = Kept()
+        let box = ContainerBox()
         let value = try stored([
-            Written { encoder in kept.container = encoder.container(keyedBy: Key.self) },
+            Written { encoder in box.container = encoder.container(keyedBy: Key.self) },
             Written { encoder in
-                try? kept.container?.encode(1, forKey: Key("late"))
-                _ = kept.container?.nestedContainer(keyedBy: Key.self, forKey: Key("nested"))
+                try? box.container?.encode(1, forKey: Key("late"))
+                _ = box.container?.nestedContainer(keyedBy: Key.self, forKey: Key("nested"))
                 var container = encoder.singleValueContainer()
                 try container.encode("text")
             },
         ])
-        try kept.container?.encode("$null", forKey: Key("later"))
-        _ = kept.container?.superEncoder()
+        try box.container?.encode("$null", forKey: Key("later"))
+        _ = box.container?.superEncoder()
         #expect(value == .tree([[:], "text"]))
     }
 

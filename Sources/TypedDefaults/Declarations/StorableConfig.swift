@@ -120,7 +120,7 @@ extension StorableConfigBase {
 /// Moves values that earlier programs stored under keys with dots.
 private enum DottedKeys {
     /// The suites in which nothing is left to move, by suite, class and first key.
-    private static let moved = Locked<[ByteString: WeakSuite]>([:])
+    private static let finishedSuites = Locked<[ByteString: WeakSuite]>([:])
     private struct WeakSuite { weak var identity: SuiteCore.Identity? }
 
     /// Moves the values whose key with slashes has none, as one commit. Looks for them once for
@@ -131,7 +131,7 @@ private enum DottedKeys {
         let id = ByteString(
             "\(UInt(bitPattern: ObjectIdentifier(identity))) \(UInt(bitPattern: ObjectIdentifier(type)))"
                 + " \(suite.withPrefix(first.dotted))")
-        guard moved.withLock({ $0[id]?.identity !== identity }) else { return }
+        guard finishedSuites.withLock({ $0[id]?.identity !== identity }) else { return }
         do {
             func isDue(_ name: (dotted: String, key: String)) throws(DefaultsError) -> Bool {
                 guard try suite.stored(name.dotted) != nil else { return false }
@@ -142,7 +142,7 @@ private enum DottedKeys {
                     for name in names where try isDue(name) { contents.rename(name.dotted, to: name.key) }
                 }
             }
-            moved.withLock { $0[id] = WeakSuite(identity: identity) }
+            finishedSuites.withLock { $0[id] = WeakSuite(identity: identity) }
         } catch let error as DefaultsError {
             suite.core.report(error)
         } catch {}  // Nothing here throws another error.

@@ -72,7 +72,7 @@ public struct DefaultsMigrator: Sendable {
     @discardableResult
     public func migrate(_ contents: inout SuiteContents) throws -> [String] {
         var migrated = contents
-        var made: [String] = []
+        var appliedNames: [String] = []
         for step in steps {
             // An error that occurred earlier concerns the record.
             var hasBegun = false
@@ -81,13 +81,13 @@ public struct DefaultsMigrator: Sendable {
                     hasBegun = true
                     try step.body(&contents)
                 }
-                if wasDue { made.append(step.name) }
+                if wasDue { appliedNames.append(step.name) }
             } catch  where hasBegun {
                 throw Failure(migration: step.name, error: error)
             }
         }
         contents = migrated
-        return made
+        return appliedNames
     }
 
     /// Returns whether a newer version of the program has migrated the contents, by a step that
@@ -138,8 +138,8 @@ extension DefaultsSuite {
     ///   nothing is written.
     @discardableResult
     public func migrate(_ migrator: DefaultsMigrator) throws -> [String] {
-        let made = try appliedMigrations()
-        if migrator.names.allSatisfy(made.containsBytes) { return [] }
+        let appliedNames = try appliedMigrations()
+        if migrator.names.allSatisfy(appliedNames.containsBytes) { return [] }
         return try update { try migrator.migrate(&$0) }
     }
 }

@@ -25,13 +25,13 @@ extension PropertyList {
 /// `JSONSerialization` turns large integers into doubles, merges two keys that differ only in their
 /// bytes, and on Apple platforms reads long numbers as decimal numbers.
 struct JSONReader {
-    private typealias Entry = (key: String, value: Parsed)
-    fileprivate struct Parsed {
+    private typealias Entry = (key: String, value: ParsedValue)
+    fileprivate struct ParsedValue {
         indirect enum Content {
             case value(PropertyList)
             /// A dictionary whose only key may be a tag, unless the dictionary is the content of a
             /// ``JSONTag/dictionary``.
-            case single(key: String, Parsed)
+            case single(key: String, ParsedValue)
         }
         let content: Content
         /// The position in the text.
@@ -80,7 +80,7 @@ struct JSONReader {
         guard next == nil else { throw syntaxError("unexpected text after the end") }
     }
 
-    fileprivate mutating func value() throws(DefaultsError) -> Parsed {
+    fileprivate mutating func value() throws(DefaultsError) -> ParsedValue {
         // Tags may double the levels.
         guard depth < 2 * PropertyList.depthLimit + 2 else { throw syntaxError(PropertyList.tooDeep) }
         depth += 1
@@ -91,7 +91,7 @@ struct JSONReader {
         case UInt8(ascii: "{"):
             let entries = try object()
             if entries.count == 1, JSONTag.marks(entries[0].key) {
-                return Parsed(content: .single(key: entries[0].key, entries[0].value), offset: start)
+                return ParsedValue(content: .single(key: entries[0].key, entries[0].value), offset: start)
             }
             value = try dictionary(entries)
         case UInt8(ascii: "["): value = .array(try array())
@@ -102,7 +102,7 @@ struct JSONReader {
         case _ where skip("null"): throw refusal("property lists have no null", at: start)
         default: throw syntaxError(first == nil ? "unexpected end" : "a value is missing")
         }
-        return Parsed(content: .value(value), offset: start)
+        return ParsedValue(content: .value(value), offset: start)
     }
 
     private mutating func object() throws(DefaultsError) -> [Entry] {
@@ -142,7 +142,7 @@ extension JSONReader {
     }
 
     /// Returns a value that is not too deep to be stored.
-    fileprivate func propertyList(_ parsed: Parsed) throws(DefaultsError) -> PropertyList {
+    fileprivate func propertyList(_ parsed: ParsedValue) throws(DefaultsError) -> PropertyList {
         let value = try content(of: parsed)
         guard !value.isNested(deeperThan: PropertyList.depthLimit) else {
             throw refusal(PropertyList.tooDeep, at: parsed.offset)
@@ -151,14 +151,14 @@ extension JSONReader {
     }
 
     /// Returns a value that is in a ``JSONTag/dictionary``.
-    private func plain(_ parsed: Parsed) throws(DefaultsError) -> PropertyList {
+    private func plain(_ parsed: ParsedValue) throws(DefaultsError) -> PropertyList {
         switch parsed.content {
         case .value(let value): return value
         case .single(let key, let inner): return .dictionary([key: try content(of: inner)])
         }
     }
 
-    private func content(of parsed: Parsed) throws(DefaultsError) -> PropertyList {
+    private func content(of parsed: ParsedValue) throws(DefaultsError) -> PropertyList {
         guard case .single(let key, let inner) = parsed.content else { return try plain(parsed) }
         let isDictionary = key == JSONTag.dictionary.rawValue
         switch (JSONTag(rawValue: key), isDictionary ? try plain(inner) : try content(of: inner)) {

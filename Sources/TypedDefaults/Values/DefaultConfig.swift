@@ -45,11 +45,11 @@ private enum DefaultInstances {
         var box = instances.withLock { $0[id] }
         if box == nil {
             // Create the default outside the lock, because this runs code of the program.
-            let made = Box(type.init())
+            let newBox = Box(type.init())
             box = instances.withLock { instances in
                 if let known = instances[id] { return known }
-                instances[id] = made
-                return made
+                instances[id] = newBox
+                return newBox
             }
         }
         // The box for the identity of a type has that type.

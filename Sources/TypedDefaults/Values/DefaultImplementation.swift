@@ -23,18 +23,18 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     }
 
     // Not optionals, because generic code would look up the type of an optional each time.
-    private let known = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
+    private let coders = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> StoredValue? {
         // Safe, here and below: nothing else is stored there. A checked cast takes at least 22
         // instructions.
-        if let encoding = known.withLock({ $0.encoding }) {
+        if let encoding = coders.withLock({ $0.encoding }) {
             return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()
         }
         let probe = Probe()
         _ = DefaultImplementations.$current.withValue(probe) { value.serialize() }
-        let encoding = probe.found.withLock { $0.encoding } ?? Encoding(Conversion.encodingByHand)
-        known.withLock { $0.encoding = encoding }
+        let encoding = probe.coders.withLock { $0.encoding } ?? Encoding(Conversion.encodingByHand)
+        coders.withLock { $0.encoding = encoding }
         return try encoding.call(value).get()
     }
 
@@ -42,7 +42,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     func decodeBox(
         _ stored: StoredValue, _ mode: DecodingMode
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
-        if let decoding = known.withLock({ $0.decoding }) {
+        if let decoding = coders.withLock({ $0.decoding }) {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
         }
         return findDecoding(stored.tree).call(stored, mode)
@@ -54,16 +54,16 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
         let probe = Probe()
         _ = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let decoding =
-            probe.found.withLock { $0.decoding }
+            probe.coders.withLock { $0.decoding }
             ?? Decoding(
                 Box<Value>.decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) })
-        known.withLock { $0.decoding = decoding }
+        coders.withLock { $0.decoding = decoding }
         return decoding
     }
 
     /// The encoder and decoder that the default implementations of this type have stored.
     final class Probe: Sendable {
-        let found = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
+        let coders = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
     }
 }
 
@@ -81,7 +81,7 @@ extension DefaultConvertible where Self: Codable {
             Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling)
         }
         if let probe {
-            probe.found.withLock { $0.decoding = .init(box) }
+            probe.coders.withLock { $0.decoding = .init(box) }
             // The caller that set the probe ignores the value.
             return nil
         }
@@ -95,8 +95,8 @@ extension DefaultConvertible where Self: Codable {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         let traits = RootTraits(Self.self)
         if let probe {
-            probe.found.withLock { found in
-                found.encoding = .init { value throws(DefaultsError) in
+            probe.coders.withLock { coders in
+                coders.encoding = .init { value throws(DefaultsError) in
                     try Conversion<Self>.storedByCodable(value, traits)
                 }
             }

@@ -12,7 +12,7 @@ public import TypedDefaults
 public final class RecordingBackend: BackendInterceptor {
     /// The backend that is decorated.
     public let base: any DefaultsBackend
-    private let recorded = Locked<[BackendCall]>([])
+    private let recordedCalls = Locked<[BackendCall]>([])
 
     /// Creates a backend.
     ///
@@ -23,11 +23,11 @@ public final class RecordingBackend: BackendInterceptor {
 
     /// The calls so far, oldest first. `generation`, `isManaged(_:)`, `isStored(_:)` and `traits`
     /// are not recorded.
-    public var calls: [BackendCall] { recorded.withLock { $0 } }
+    public var calls: [BackendCall] { recordedCalls.withLock { $0 } }
 
     /// Forgets the calls so far.
-    public func removeAllCalls() { recorded.withLock { $0 = [] } }
+    public func removeAllCalls() { recordedCalls.withLock { $0 = [] } }
 
     /// Records the call.
-    public func willMake(_ call: BackendCall) { recorded.withLock { $0.append(call) } }
+    public func willMake(_ call: BackendCall) { recordedCalls.withLock { $0.append(call) } }
 }

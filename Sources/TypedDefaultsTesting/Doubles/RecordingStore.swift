@@ -32,18 +32,18 @@ extension StoreCall: Equatable where Value: Equatable {}
 /// Copies of a store share its calls.
 public struct RecordingStore<Base: DefaultStoreType>: DefaultStoreType {
     private let base: Base
-    private let recorded = Locked<[StoreCall<Base.Default>]>([])
+    private let recordedCalls = Locked<[StoreCall<Base.Default>]>([])
 
     /// Creates a store that passes each call to another one.
     public init(_ base: Base) { self.base = base }
 
     /// The calls so far, oldest first.
-    public var calls: [StoreCall<Base.Default>] { recorded.withLock { $0 } }
+    public var calls: [StoreCall<Base.Default>] { recordedCalls.withLock { $0 } }
 
     /// Forgets the calls so far.
-    public func removeAllCalls() { recorded.withLock { $0 = [] } }
+    public func removeAllCalls() { recordedCalls.withLock { $0 = [] } }
 
-    private func record(_ call: StoreCall<Base.Default>) { recorded.withLock { $0.append(call) } }
+    private func record(_ call: StoreCall<Base.Default>) { recordedCalls.withLock { $0.append(call) } }
 
     /// Records the call and returns the value of the base; `nil` if it is missing, unreadable or
     /// unavailable.

@@ -21,7 +21,7 @@ extension BackendLaw {
                 while !isDone.withLock({ $0 }) {
                     let values = try order.map { try trial.backend.value(forKey: $0) }
                     guard case .double(let first)? = values[0], case .double(let second)? = values[1] else {
-                        throw Unkept("a value was missing while another commit was made")
+                        throw BrokenPromise("a value was missing while another commit was made")
                     }
                     try expect(first <= second, "a value of a commit was read before another one of the same commit")
                 }

@@ -40,7 +40,7 @@ extension BackendLaw {
         try trial.expectContents(["a": 4, "c": 3])
     }
 
-    /// Law 1: a value reads back equal to the bit, or it is refused with an error of kind
+    /// Law 1: a value reads back equal bit for bit, or it is refused with an error of kind
     /// `.refused` and the old value stays.
     public static let valuesReadBackBitForBit = BackendLaw(
         1, "valuesReadBackBitForBit", "a value reads back equal to the bit, or it is refused and the old value stays"
@@ -91,7 +91,7 @@ extension BackendLaw {
         let setting = UserDefault(DefaultKey("number", default: 0), in: suite).store
         do {
             _ = try setting.load()
-            throw Unkept("load() did not throw for a value of another type")
+            throw BrokenPromise("load() did not throw for a value of another type")
         } catch let error as DefaultsError where error.kind == .unreadable {}
         try setting.save(7)
         try expect("load() after save(_:)", try setting.load(), is: 7)

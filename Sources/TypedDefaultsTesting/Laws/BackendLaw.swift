@@ -70,7 +70,7 @@ public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
         let backend = try await makeBackend()
         try await Trial.verify("\(self)", promise, within: timeout) { trial in
             let reopen = { @Sendable () throws -> any DefaultsBackend in
-                guard let reopening else { throw Unkept("it was not checked: pass `reopening:`") }
+                guard let reopening else { throw BrokenPromise("it was not checked: pass `reopening:`") }
                 return try trial.wait(for: { try await reopening(backend) })
             }
             try check(BackendTrial(trial: trial, backend: backend, reopen: reopen))

@@ -26,13 +26,13 @@ public struct LawViolation: Error, CustomStringConvertible, LocalizedError, Send
 }
 
 /// An outcome that differs from what a law promises.
-struct Unkept: Error {
+struct BrokenPromise: Error {
     let outcome: String
     init(_ outcome: String) { self.outcome = outcome }
 }
 
 func expect(_ isKept: Bool, _ outcome: @autoclosure () -> String) throws {
-    if !isKept { throw Unkept(outcome()) }
+    if !isKept { throw BrokenPromise(outcome()) }
 }
 
 func expect<Value: Equatable>(_ what: String, _ actual: Value, is expected: Value) throws {

@@ -82,7 +82,7 @@ extension StoreLaw {
         let box = trial.box
         let heard = Awaited<[[Sample?]]>([])
         let token = Locked<ObservationToken?>(nil)
-        let made = box.observe { change in
+        let newToken = box.observe { change in
             let read = box.get()
             if change.newValue == trial.first {
                 box.set(trial.second)
@@ -92,7 +92,7 @@ extension StoreLaw {
             }
             heard.change { $0.append([change.newValue, read]) }
         }
-        token.withLock { $0 = made }
+        token.withLock { $0 = newToken }
         box.set(trial.first)
         try trial.wait(for: heard) { $0.count >= 2 }
         box.set(trial.first)

@@ -37,7 +37,7 @@ extension StoreLaw {
                     throw Stop()
                 }
             } catch is Stop { return }
-            throw Unkept("the error was not thrown")
+            throw BrokenPromise("the error was not thrown")
         }
         try stop(trial.first)
         try trial.expectStored(nil, "after an update that threw")
@@ -83,7 +83,7 @@ extension StoreLaw {
     ) { trial in
         func expectNestedWrite(_ what: String, _ write: () throws -> Void) throws {
             do { try write() } catch let error as DefaultsError where error.kind == .nestedWrite { return }
-            throw Unkept("\(what) inside an update did not throw")
+            throw BrokenPromise("\(what) inside an update did not throw")
         }
         try trial.store.save(trial.first)
         try trial.store.updateStored { value in

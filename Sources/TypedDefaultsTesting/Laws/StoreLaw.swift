@@ -112,7 +112,7 @@ public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
                             + [String(reflecting: AnyStore(store))]
                     },
                     reopen: {
-                        guard let reopening else { throw Unkept("it was not checked: pass `reopening:`") }
+                        guard let reopening else { throw BrokenPromise("it was not checked: pass `reopening:`") }
                         return SampleStore(
                             base: try trial.wait(for: { try await reopening(store) }), samples: samples)
                     }))

@@ -14,7 +14,7 @@ struct Trial: Sendable {
         _ law: String, _ promise: String, within timeout: Duration, _ check: @escaping @Sendable (Trial) throws -> Void
     ) async throws {
         do { try await run(within: timeout, check) } catch {
-            let outcome = (error as? Unkept)?.outcome ?? "it threw: \(error)"
+            let outcome = (error as? BrokenPromise)?.outcome ?? "it threw: \(error)"
             throw LawViolation(law: law, promise: promise, outcome: outcome)
         }
     }
@@ -22,8 +22,8 @@ struct Trial: Sendable {
     /// Runs `check` on a thread of its own, because it may block.
     private static func run(within timeout: Duration, _ check: @escaping @Sendable (Trial) throws -> Void) async throws
     {
-        await Turns.take()
-        defer { Turns.giveBack() }
+        await CheckLimit.acquire()
+        defer { CheckLimit.release() }
         let trial = Trial(deadline: .now() + timeout.dispatchInterval)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let waiting = Locked<CheckedContinuation<Void, any Error>?>(continuation)
@@ -33,7 +33,7 @@ struct Trial: Sendable {
             trial.start { end(Result { try check(trial) }) }
             // Fires after the check's own timeouts, because their messages are more specific.
             DispatchQueue(label: "TypedDefaultsTesting deadline").asyncAfter(deadline: trial.deadline + .seconds(1)) {
-                end(.failure(Unkept("it did not end within \(timeout)")))
+                end(.failure(BrokenPromise("it did not end within \(timeout)")))
             }
         }
     }
@@ -95,10 +95,10 @@ struct Trial: Sendable {
 
 /// Limits how many checks run at once. A test framework may start hundreds, and their threads would
 /// wait for each other so long that they seem to be blocked.
-private enum Turns {
+private enum CheckLimit {
     private static let state = Locked<(free: Int, waiting: [CheckedContinuation<Void, Never>])>((4, []))
 
-    static func take() async {
+    static func acquire() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state -> Bool in
                 guard state.free > 0 else {
@@ -112,7 +112,7 @@ private enum Turns {
         }
     }
 
-    static func giveBack() {
+    static func release() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.waiting.isEmpty {
                 state.free += 1

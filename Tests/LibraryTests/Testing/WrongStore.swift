@@ -25,7 +25,7 @@ final class WrongStore: DefaultStoreType {
         var changes = 0
         var heldBack: DefaultChange<LawSample>?
         var isHandling = false
-        var kept: [ObservationToken] = []
+        var tokens: [ObservationToken] = []
     }
 
     private let law: StoreLaw?
@@ -188,7 +188,7 @@ final class WrongStore: DefaultStoreType {
         return ObservationToken { [self] in
             let isKept = state.withLock { state in
                 guard law == .observersMayCancelReadAndWrite, state.isHandling else { return false }
-                state.kept.append(token)
+                state.tokens.append(token)
                 return true
             }
             if !isKept { token.cancel() }

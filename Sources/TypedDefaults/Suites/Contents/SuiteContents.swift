@@ -27,7 +27,7 @@ public struct SuiteContents: Sendable {
     private(set) var copies: [(key: String, error: DefaultsError)] = []
     /// The keys whose stored values were copied. Later edits of such a key replace a value that was
     /// never stored, so they need no copy.
-    private var copied: Set<ByteString> = []
+    private var copiedKeys: Set<ByteString> = []
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
     /// count as declared with that type, and a value that it has read needs no copy.
     var isMigrating = false
@@ -46,7 +46,7 @@ extension SuiteContents {
         }
         set {
             edits[ByteString(name)] = .some(newValue)
-            copied.remove(ByteString(name))
+            copiedKeys.remove(ByteString(name))
         }
     }
 
@@ -72,7 +72,7 @@ extension SuiteContents {
     /// Removes all values.
     public mutating func removeAll() {
         for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
-        (copies, copied) = ([], [])
+        (copies, copiedKeys) = ([], [])
     }
 
     /// The keys whose values this version of the library cannot read, because a newer one wrote
@@ -184,7 +184,7 @@ extension SuiteContents {
 
     /// Copies a value that is about to be overwritten, unless the stored one was copied before.
     mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
-        guard copied.insert(ByteString(name)).inserted else { return }
+        guard copiedKeys.insert(ByteString(name)).inserted else { return }
         let (first, latest) = base.copyKeys(of: name)
         let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
         edits[ByteString(copy)] = .some(old)

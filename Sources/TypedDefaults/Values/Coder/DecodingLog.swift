@@ -88,7 +88,7 @@ final class DecodingLog {
             } else {
                 for path in names.map({ path + [$0] }) {
                     guard let entry = stored.entry(at: path[...]) else { continue }
-                    recovery.entries.append(.init(path: path, stored: entry, placed: nil, isFault: false))
+                    recovery.entries.append(.init(path: path, stored: entry, replacement: nil, isFault: false))
                 }
             }
         }
@@ -96,11 +96,11 @@ final class DecodingLog {
         let encoded = encoded()
         for path in arrays {
             let isFault = recovery.arrays.contains(path)
-            guard let array = stored.entry(at: path[...]), let placed = encoded?.entry(at: path[...]) else {
+            guard let array = stored.entry(at: path[...]), let replacement = encoded?.entry(at: path[...]) else {
                 recovery.losesParts = recovery.losesParts || isFault
                 continue
             }
-            recovery.entries.append(.init(path: path, stored: array, placed: placed, isFault: isFault))
+            recovery.entries.append(.init(path: path, stored: array, replacement: replacement, isFault: isFault))
         }
     }
 }

@@ -5,7 +5,7 @@ struct DecodingRecovery: Sendable {
         let path: [String]
         let stored: PropertyList
         /// The value that was decoded in its place; `nil` if there was none.
-        let placed: PropertyList?
+        let replacement: PropertyList?
         /// Whether the entry could not be read, and is not just unknown to the type.
         let isFault: Bool
     }
@@ -40,7 +40,7 @@ struct DecodingRecovery: Sendable {
                 // The new value may have an array around the entry, or another value in its place.
                 guard place == .dictionary, part == entry.placed else {
                     // The array has changed.
-                    if part != nil, entry.placed != nil { losesParts = true }
+                    if part != nil, entry.replacement != nil { losesParts = true }
                     return nil
                 }
                 part = entry.stored

@@ -18,7 +18,7 @@ struct Repair<Value: Decodable> {
     /// A part whose stored value was not the one that was read.
     private struct Fault {
         var path: [String]
-        let placed: PropertyList?
+        let replacement: PropertyList?
         /// The kind of collection that loses the part unless the write puts it back; `nil` if
         /// nothing was stored.
         var place: PropertyList.Place?
@@ -31,15 +31,15 @@ struct Repair<Value: Decodable> {
     private let rules: DecodingRules
     /// The parts that are read from other forms than those of their types, if the rules allow it.
     /// All others are read as before, so that a fault changes nothing else.
-    private var lenient: Set<[String]> = []
+    private var lenientPaths: Set<[String]> = []
     /// The parts that were taken from the default.
-    private var placed: Set<[String]> = []
+    private var defaultPaths: Set<[String]> = []
     /// The default in its stored form; `nil` if there is none.
     private let defaultTree: PropertyList?
     private let mending: Mending
     private var faults: [Fault] = []
     /// The lists and dictionaries whose parts were decoded one by one.
-    private var repaired: Set<[String]> = []
+    private var repairedPaths: Set<[String]> = []
     private(set) var log = DecodingLog()
 
     init(_ stored: PropertyList, _ rules: DecodingRules, default defaultTree: PropertyList?, _ mending: Mending) {
@@ -54,8 +54,8 @@ struct Repair<Value: Decodable> {
         while true {
             log = DecodingLog()
             var rules = rules
-            if case .parts = rules.leniency { rules.leniency = .parts(lenient) }
-            rules.placed = placed
+            if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
+            rules.defaultPaths = defaultPaths
             do { return try StoredValueDecoder.decode(Value.self, from: .tree(tree), rules, log) } catch {
                 guard mending != .none else { throw error }
                 let (path, isMissing) = log.fault(of: error)
@@ -76,7 +76,8 @@ struct Repair<Value: Decodable> {
             if let error = fault.error { recovery.errors.append(error) }
             guard let place = fault.place else { continue }
             if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
-                recovery.entries.append(.init(path: fault.path, stored: part, placed: fault.placed, isFault: true))
+                recovery.entries.append(
+                    .init(path: fault.path, stored: part, replacement: fault.replacement, isFault: true))
             } else if let array = stored.outermostArray(around: fault.path) {
                 recovery.arrays.insert(array)
             } else {
@@ -87,7 +88,7 @@ struct Repair<Value: Decodable> {
     }
 
     private mutating func readLeniently(_ path: [String]) -> Bool {
-        if case .parts = rules.leniency { lenient.insert(path).inserted } else { false }
+        if case .parts = rules.leniency { lenientPaths.insert(path).inserted } else { false }
     }
 
     /// Replaces the part that cannot be read, or the innermost part around it that can be replaced.
@@ -104,13 +105,13 @@ struct Repair<Value: Decodable> {
                 return (part, place)
             }
             if let (old, place) = change {
-                placed.insert(path)
+                defaultPaths.insert(path)
                 if isMissing, old == nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
                 fault.reason += "; the default is read in its place"
                 faults.removeAll { $0.path.starts(with: path) }
-                faults.append(Fault(path: path, placed: new, place: old == nil ? nil : place, error: fault))
+                faults.append(Fault(path: path, replacement: new, place: old == nil ? nil : place, error: fault))
                 return true
             }
             keys.removeLast()
@@ -128,20 +129,22 @@ struct Repair<Value: Decodable> {
         }
         let path = keys.map(\.stringValue)
         var (before, after) = (PropertyList?.none, PropertyList?.none)
-        let (lenientCount, firstFault) = (lenient.count, faults.count)
+        let (lenientCount, firstFault) = (lenientPaths.count, faults.count)
         _ = tree.edit(path[...]) { part, _ -> Void? in before = part }
         switch before {
         case .array(let elements):
-            // A dictionary may be written as an array of keys and values in turn.
-            guard type.isList, repaired.insert(path).inserted else { return false }
-            var kept: [PropertyList] = []
+            // A dictionary may be written as an array of alternating keys and values.
+            guard type.isList, repairedPaths.insert(path).inserted else { return false }
+            var repairedElements: [PropertyList] = []
             for (index, element) in elements.enumerated() {
-                let place = (path + ["\(kept.count)"], keys.map(\.nameInErrors) + ["\(index)"])
-                if let element = repair(part, element, default: nil, at: place, in: .array) { kept.append(element) }
+                let place = (path + ["\(repairedElements.count)"], keys.map(\.nameInErrors) + ["\(index)"])
+                if let element = repair(part, element, default: nil, at: place, in: .array) {
+                    repairedElements.append(element)
+                }
             }
-            after = .array(kept)
+            after = .array(repairedElements)
         case .dictionary(var entries):
-            guard repaired.insert(path).inserted else { return false }
+            guard repairedPaths.insert(path).inserted else { return false }
             for (key, entry) in entries {
                 let path = path + [key]
                 let known = defaultTree?.entry(at: path[...]) ?? log.defaultPart(at: path)
@@ -156,7 +159,7 @@ struct Repair<Value: Decodable> {
             faults[firstFault].error?.reason += ", and so for \(others) other parts of the collection"
             for index in (firstFault + 1)..<faults.count { faults[index].error = nil }
         }
-        guard after != before else { return lenient.count > lenientCount }
+        guard after != before else { return lenientPaths.count > lenientCount }
         _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
         return true
     }
@@ -173,14 +176,15 @@ struct Repair<Value: Decodable> {
         let isDecoded = (try? repair.decode()) != nil
         // Nothing was found that could take the place of the part.
         guard isDecoded || !repair.faults.isEmpty else { return part }
-        for inner in repair.lenient { lenient.insert(place.path + inner.dropFirst()) }
-        for inner in repair.placed { placed.insert(place.path + inner.dropFirst()) }
+        for inner in repair.lenientPaths { lenientPaths.insert(place.path + inner.dropFirst()) }
+        for inner in repair.defaultPaths { defaultPaths.insert(place.path + inner.dropFirst()) }
         faults += repair.faults.map { fault in
             var (error, inner) = (fault.error, fault.place)
             if let path = error?.path { error?.path = place.names + path.dropFirst() }
             error?.type = "\(Value.self)"
             if kind == .array, inner != nil { inner = .array }
-            return Fault(path: place.path + fault.path.dropFirst(), placed: fault.placed, place: inner, error: error)
+            return Fault(
+                path: place.path + fault.path.dropFirst(), replacement: fault.replacement, place: inner, error: error)
         }
         return isDecoded ? repair.tree.entry(at: [""]) : nil
     }

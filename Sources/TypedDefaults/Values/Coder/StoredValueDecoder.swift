@@ -44,10 +44,10 @@ struct DecodingRules {
     /// strings.
     var readsArguments = false
     /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
-    /// their `Codable` form too, and bytes from the text of JSON.
+    /// their `Codable` form too, and bytes from text in JSON.
     var isForeign = false
     /// The parts of such a tree that were taken from the default, in their native form.
-    var placed: Set<[String]> = []
+    var defaultPaths: Set<[String]> = []
     /// Whether an optional at the root is a whole setting, so that the node is the optional's
     /// content.
     var isWholeSetting = true
@@ -256,7 +256,7 @@ extension StoredValueDecoder {
     /// Returns the value of a native form; `nil` if the type is not read from it here.
     private func converted(_ type: any NativeValue.Type, from tree: PropertyList, key: (any CodingKey)?) -> Any? {
         // In JSON, a string is never a number.
-        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.rules.placed, key) {
+        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.rules.defaultPaths, key) {
             return nil
         }
         let isOwn = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
