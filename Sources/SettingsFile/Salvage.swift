@@ -103,7 +103,7 @@ struct Salvage {
         RecordFormat.forEachEdit(in: bytes, payload) { edit in
             let key = ByteString(String(decoding: bytes[edit.key], as: UTF8.self))
             if let offset = edit.value {
-                // Leave a value that this version cannot read in the file.
+                // A value that this version cannot read stays in the file.
                 let value = UnsafeRawBufferPointer(rebasing: bytes[offset])
                 if isValue(value) { found[key] = Array(value) }
             } else {

@@ -181,7 +181,7 @@ extension SettingsFileLocation {
     }
 
     /// Throws if the name refers to another file by now. Also checks the open folder, because the
-    /// path may lead to another one.
+    /// path may lead to a different one.
     private func check(_ old: File.Identity?, in directory: File) throws(FileFailure) {
         guard try directory.identity(of: path, followsLinks: true) == old, try directory.identity(of: name) == old
         else {

@@ -51,11 +51,12 @@ extension [String] {
 }
 
 extension PropertyList {
-    /// The value as an XML property list. If that is read back as another value, a comment before
-    /// it has the exact value in JSON, which `DefaultsSuite.Layer.arguments` reads.
+    /// The value as an XML property list. If that is read back as a different value, a comment
+    /// before it has the exact value in JSON, which `DefaultsSuite.Layer.arguments` reads.
     fileprivate var argument: String {
         guard PropertyList(argument: xml) != self else { return xml }
-        // Without “>”, which can only be in a string, nothing in the JSON ends the comment.
+        // Escape “>”, which can only occur in a string, so that nothing in the JSON ends the
+        // comment.
         let json = self.json(isPretty: false).unicodeScalars.map { $0 == ">" ? "\\u003e" : String($0) }
         return "<!--\(json.joined())-->\(xml)"
     }

@@ -15,7 +15,7 @@ import Foundation
     }
 
     /// Returns the arguments. `CommandLine.arguments` would replace bytes that are not UTF-8, so
-    /// the tool would store another value.
+    /// the tool would store a different value.
     private static func words() throws(Failure) -> [String] {
         var words: [String] = []
         for index in 1..<max(Int(CommandLine.argc), 1) {

@@ -10,8 +10,8 @@
     /// Time during which the system does not suspend the process. A process that is suspended while
     /// it holds the lock of a shared file is killed.
     enum BackgroundTime {
-        /// Calls `body` in the background with whether the time was granted. Calls it again with
-        /// false if the time expires while `body` runs.
+        /// Calls `body` in the background, and passes whether the time was granted. Calls it again
+        /// with false if the time expires while `body` runs.
         static func ask(_ body: @escaping @Sendable (_ isGiven: Bool) -> Void) {
             ProcessInfo.processInfo.performExpiringActivity(withReason: "TypedDefaults flushes settings") { body(!$0) }
         }
@@ -25,7 +25,7 @@
         }
     }
 #else
-    /// Other systems suspend no process on their own.
+    /// Other systems do not suspend processes on their own.
     enum BackgroundTime {
         static func ask(_ body: (_ isGiven: Bool) -> Void) { body(true) }
         static func begin() -> () -> Void { {} }

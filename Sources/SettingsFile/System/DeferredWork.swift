@@ -30,7 +30,7 @@ package enum DeferredWork {
     private nonisolated(unsafe) static var process = 0
     private static let runsAtExit: Void = Forks.runAtExit { DeferredWork.runAll() }
 
-    /// Runs `work` after the delay, unless other work for the object is due before.
+    /// Runs `work` after the delay, unless other work for the object is due earlier.
     package static func schedule(
         for object: ObjectIdentifier, after delay: Duration, _ work: @escaping @Sendable () -> Void
     ) {

@@ -11,10 +11,10 @@
         /// Returns whether the disk holds the given bytes, which it reads past the system's cache.
         /// Flush the file first.
         ///
-        /// Some file systems accept `O_DIRECT` and read their cache all the same: ext4 with
-        /// `data=journal` or encryption, and btrfs where it has compressed the file. Linux 6.1 and
-        /// later report whether a file can be read directly, except on btrfs and ZFS. Without that
-        /// report, equal bytes prove nothing, while different ones still show a loss.
+        /// Some file systems accept `O_DIRECT` but still read their cache: ext4 with `data=journal`
+        /// or encryption, and btrfs where it has compressed the file. Linux 6.1 and later report
+        /// whether a file can be read directly, except on btrfs and ZFS. Without that report, equal
+        /// bytes prove nothing, while different ones still show a loss.
         ///
         /// - Returns: `nil` if the bytes may come from the cache.
         func hasOnDisk(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileFailure) -> Bool? {

@@ -39,8 +39,8 @@
         ///
         /// - Parameters:
         ///   - onBegin: Called on the thread when ``awaitNext()`` has made events available again.
-        ///   - onEvent: Called on the thread for an event, with whether the name may refer to
-        ///     another file now.
+        ///   - onEvent: Called on the thread for an event. The argument says whether the name may
+        ///     refer to another file now.
         init(
             folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void

@@ -13,8 +13,8 @@ final class FileWatch: Sendable {
 
     /// Starts to watch.
     ///
-    /// - Parameter onChange: Called on a thread of the watch, one call at a time, with whether the
-    ///   name may refer to another file now.
+    /// - Parameter onChange: Called on a thread of the watch, one call at a time. The argument says
+    ///   whether the name may refer to another file now.
     init(folder: String, name: String, onChange: @escaping @Sendable (_ isName: Bool) -> Void) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {

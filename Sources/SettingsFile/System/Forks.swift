@@ -104,8 +104,8 @@ package enum Forks {
     }
 }
 
-/// Returns a number for the file of a descriptor, which is not 0 and which hardly any other file
-/// has. Descriptors without a file, such as those of `inotify` and `epoll`, all have the same.
+/// Returns a number for the file of a descriptor. It is never 0, and hardly any other file has the
+/// same one. Descriptors without a file, such as those of `inotify` and `epoll`, all have the same.
 private func number(ofFile descriptor: Int32) -> UInt64 {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return 1 << 63 }

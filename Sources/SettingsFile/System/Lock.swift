@@ -101,8 +101,8 @@ package final class RecursionCheckingLock: Sendable {
         /// Whether a thread that did not wait has left a request to the holder.
         var hasRequest = false
         var holderDeadline: MonotonicTime?
-        /// The time before which threads do not wait, because one has already waited for this
-        /// holder in vain.
+        /// The time before which threads do not wait, because one has already timed out waiting for
+        /// this holder.
         var futileUntil: MonotonicTime?
     }
 
@@ -114,8 +114,8 @@ package final class RecursionCheckingLock: Sendable {
     /// this lock. Only the holder may read it.
     package var holderDeadline: MonotonicTime? { locked.state.pointee.holderDeadline }
 
-    /// Waits at most `timeout` for the lock. After a wait in vain, throws immediately for a second,
-    /// or until the holder releases the lock.
+    /// Waits at most `timeout` for the lock. After a timeout, throws immediately for a second, or
+    /// until the holder releases the lock.
     ///
     /// - Returns: A number that grows with each call.
     @discardableResult

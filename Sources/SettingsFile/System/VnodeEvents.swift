@@ -29,8 +29,8 @@
         ///
         /// - Parameters:
         ///   - onBegin: Called on the queue when events are available.
-        ///   - onEvent: Called on the queue for an event, with whether the name may refer to
-        ///     another file now.
+        ///   - onEvent: Called on the queue for an event. The argument says whether the name may
+        ///     refer to another file now.
         init(
             folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void

@@ -193,8 +193,8 @@ public enum BackendEvent: Sendable {
     /// Something failed that no caller waits for. The suite's failure handler receives the error.
     case failed(DefaultsError)
     /// The storage does not respond, so values may be outdated since that time. The suite's failure
-    /// handler receives ``DefaultsError/Kind/unavailable`` once, until ``changed(keys:)`` says that
-    /// the storage responds again.
+    /// handler receives ``DefaultsError/Kind/unavailable`` once, and not again until
+    /// ``changed(keys:)`` says that the storage responds again.
     ///
     /// To make the values count as unavailable instead, let ``DefaultsBackend/value(forKey:)``
     /// throw until then.

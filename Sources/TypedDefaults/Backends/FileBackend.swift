@@ -114,7 +114,7 @@ package final class FileBackend: StoredValueBackend {
         guard key == nil else { return }
         guard isOn else { return file.watch(nil) }
         let handler = handler.withLock { $0 }
-        // The generation tells which keys changed. If all of them counted as changed, each change
+        // The generation shows which keys changed. If all of them counted as changed, each change
         // of another process would make the suite read everything that is observed.
         file.watch { _ in handler(.changed(keys: [])) }
     }

@@ -15,7 +15,7 @@ extension SuiteContents {
         }
     }
 
-    /// Returns the keys that were added, removed and changed since other contents.
+    /// Returns the keys that were added, removed and changed compared with other contents.
     ///
     /// ```swift
     /// let before = try suite.contents()

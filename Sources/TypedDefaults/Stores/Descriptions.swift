@@ -16,7 +16,7 @@ extension InMemoryStore: DiscreetlyDescribed {
 }
 
 extension AnyStore: DiscreetlyDescribed {
-    /// The description of the underlying store; only the type of a store of your own.
+    /// The description of the underlying store; for a store of your own, only its type.
     var summary: String { "AnyStore(\(describe(base)))" }
 }
 

@@ -36,8 +36,8 @@ final class Relay<Default: Sendable>: Sendable {
     /// Runs a write to the store after the writes before it, and notifies the observers if it
     /// changes the value.
     ///
-    /// A write inside a write notifies immediately. After waiting in vain, a write is made without
-    /// the lock, because the store's own `set` cannot fail here.
+    /// A write inside a write notifies immediately. After a timeout, a write is made without the
+    /// lock, because the store's own `set` cannot fail here.
     func notifying<Output>(_ store: some DefaultStoreType<Default>, _ write: () throws -> Output) rethrows -> Output {
         let hasTurn = (try? writerLock.acquire(timeout: .seconds(2))) != nil
         defer {

@@ -19,10 +19,10 @@ extension DefaultsSuite {
     /// and any other one keeps the value here. Values are moved as they are stored, under the names
     /// that they have.
     ///
-    /// Writers of both suites wait, but not during the flush: a value that is changed meanwhile in
-    /// one of the suites counts as kept. On `UserDefaults`, which writes key by key, a move that
-    /// was interrupted in the middle is also finished by the next call. Moving a suite to itself
-    /// does nothing.
+    /// Writers of both suites wait, but not during the flush: a value that is changed in one of the
+    /// suites in the meantime counts as kept. On `UserDefaults`, which writes key by key, a move
+    /// that was interrupted in the middle is also finished by the next call. Moving a suite to
+    /// itself does nothing.
     ///
     /// - Returns: Which keys were moved, and which were not.
     /// - Throws: A ``DefaultsError`` if one of the suites cannot be read or written. Then nothing
@@ -77,7 +77,7 @@ extension DefaultsSuite {
         /// The keys that were moved or copied, sorted. A move includes those whose values the
         /// destination already had, which it removed here.
         public let moved: [String]
-        /// The keys for which the destination already had a value, and those of values that were
+        /// The keys for which the destination already had a value, and the keys whose values were
         /// changed during the move, sorted. Both suites keep theirs.
         public let kept: [String]
         /// The errors of values that were not moved, because this version cannot read them, the

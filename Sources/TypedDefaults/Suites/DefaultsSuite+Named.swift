@@ -103,8 +103,8 @@ import SettingsFile
     private final class StandardName: Sendable {
         private let state = Locked<(name: String?, isTaken: Bool)>((nil, false))
 
-        /// Sets the name. Returns false if the suite already has another one, unless that is
-        /// replaceable.
+        /// Sets the name. Returns false if the suite already has a different one, unless that one
+        /// is replaceable.
         @discardableResult
         func give(_ name: String, isReplaceable: Bool) -> Bool {
             state.withLock { state in

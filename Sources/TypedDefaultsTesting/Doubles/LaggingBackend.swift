@@ -55,7 +55,7 @@ public final class LaggingBackend: DefaultsBackend {
         copy = Locked(place.withLock { Copy(contents: $0.contents, count: $0.commits.count) })
     }
 
-    /// Returns the backend of another machine on the same storage, which is up to date.
+    /// Returns the up-to-date backend of another machine on the same storage.
     public func peer() -> LaggingBackend { LaggingBackend(place) }
 
     /// Makes reads return the values that are stored now. Observers of the suite on this backend

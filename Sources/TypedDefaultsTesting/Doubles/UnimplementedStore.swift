@@ -1,7 +1,7 @@
 public import TypedDefaults
 
-/// A store that a test does not expect to be used. Each call records a failure at the place where
-/// the store was created.
+/// A store that a test does not expect to be used. Each call records a failure at the location
+/// where the store was created.
 ///
 /// ```swift
 /// let model = ExportModel(pictures: .inMemory(), account: AnyStore(UnimplementedStore()))

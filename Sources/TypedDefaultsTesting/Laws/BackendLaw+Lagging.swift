@@ -142,8 +142,8 @@ extension BackendTrial {
         }
     }
 
-    /// Lets one machine write growing numbers under two keys in turn, and two machines read them in
-    /// the other order.
+    /// Lets one machine write growing numbers under two keys alternately, and two machines read
+    /// them in the other order.
     ///
     /// - Parameter check: Receives what a machine has read before, and what it reads now.
     fileprivate func readWhileWriting(_ check: @escaping @Sendable ([Int], [Int]) throws -> Void) throws {

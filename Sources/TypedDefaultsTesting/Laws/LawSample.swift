@@ -9,7 +9,7 @@ public import TypedDefaults
 /// The value of the stores that ``StoreLaw`` checks.
 ///
 /// Its fields have the types for which storage mistakes are common. Two samples are equal if they
-/// are equal to the bit: doubles and dates by bit pattern, texts and keys by their UTF-8 bytes.
+/// are equal bit for bit: doubles and dates by bit pattern, texts and keys by their UTF-8 bytes.
 public struct LawSample: DefaultConfig, Equatable {
     /// “LawSample”.
     public static let key = "LawSample"
@@ -72,7 +72,7 @@ public struct LawSample: DefaultConfig, Equatable {
         return sample
     }
 
-    /// Returns whether both are equal to the bit.
+    /// Returns whether both are equal bit for bit.
     public static func == (lhs: LawSample, rhs: LawSample) -> Bool {
         lhs.text.utf8.elementsEqual(rhs.text.utf8)
             && lhs.number.bitPattern == rhs.number.bitPattern

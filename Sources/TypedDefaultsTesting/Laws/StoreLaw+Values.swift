@@ -36,7 +36,7 @@ extension StoreLaw {
         try trial.expectStored(trial.second, "after remove() and save(_:)")
     }
 
-    /// Law 1: a value reads back equal to the bit, or it is refused with an error and the old
+    /// Law 1: a value reads back equal bit for bit, or it is refused with an error and the old
     /// value stays. An error of this library must be of kind `.refused`.
     public static let valuesReadBackBitForBit = StoreLaw(
         1, "valuesReadBackBitForBit", "a value reads back equal to the bit, or it is refused and the old value stays"

@@ -6,7 +6,7 @@ import TypedDefaults
     import Foundation
 #endif
 
-/// How values of a type get into a suite and back, and what differs between the two.
+/// Stores values of a type, reads them back, and compares the result.
 struct StoredForm<Value: Equatable & Sendable> {
     let write: (Value, inout SuiteContents) -> Void
     let load: (DefaultsSuite) throws -> Value?

@@ -52,8 +52,8 @@ import SettingsFile
         private let shared: Unchecked<UserDefaults>
         var defaults: UserDefaults { shared.value }
         let state = Locked(State())
-        /// The edits of a commit of several keys in progress. Readers take values from here until
-        /// all of them are in `UserDefaults`.
+        /// The edits of a commit in progress that changes several keys. Readers take values from
+        /// here until all of them are in `UserDefaults`.
         private let edits = Locked<[ByteString: PropertyList?]>([:])
         /// The values of launch arguments, which hide stored values.
         private let arguments: [String: PropertyList]

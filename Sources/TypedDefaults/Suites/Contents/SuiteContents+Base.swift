@@ -149,7 +149,7 @@ extension SuiteContents {
             let slot: Slot?
         }
 
-        /// Notes why a value, or parts of it, could not be decoded.
+        /// Records why a value, or parts of it, could not be decoded.
         func note<Value>(
             _ errors: [DefaultsError], isWhole: Bool, of stored: PropertyList?, _ name: String,
             _ declaration: Declaration<Value>

@@ -7,8 +7,8 @@ extension SuiteContents {
     /// migrator.register("2.0: a longer name") { $0.rename("q", to: "quality") }
     /// ```
     ///
-    /// If nothing is stored under `name`, this does nothing. If `newName` has another value, that
-    /// one stays, and the old one is copied to `<name>.unreadable`; the failure handler of the
+    /// If nothing is stored under `name`, this does nothing. If `newName` has a different value,
+    /// that one stays, and the old one is copied to `<name>.unreadable`; the failure handler of the
     /// suite then receives a *conflict*. See <doc:ChangingYourSettings> for where to call this.
     public mutating func rename(_ name: String, to newName: String) { rename([(name, newName)]) }
 

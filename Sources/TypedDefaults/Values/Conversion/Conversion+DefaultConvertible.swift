@@ -7,13 +7,13 @@ extension Conversion where Value: DefaultConvertible {
             decodeBox: implementation.decodeBox)
     }
 
-    /// Encodes a value by a `serialize()` that is written by hand.
+    /// Encodes a value with a hand-written `serialize()`.
     @Sendable
     static func encodingByHand(_ value: Value) throws(DefaultsError) -> StoredValue? {
         .tree(try PropertyList(value.serialize()))
     }
 
-    /// Decodes a value by an `init?(_:)` that is written by hand.
+    /// Decodes a value with a hand-written `init?(_:)`.
     static func decodingByHand(_ stored: PropertyList) throws(DefaultsError) -> Value {
         guard let value = Value(stored.object) else {
             throw DefaultsError(

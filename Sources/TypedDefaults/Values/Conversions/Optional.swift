@@ -1,9 +1,9 @@
 /// A setting of optional type is written as its wrapped value. For nil, the key is removed.
 ///
 /// Inside arrays, dictionaries and other optionals, nil is written as the string `$null`, like in
-/// Foundation's `PropertyListEncoder`. To keep strings apart from it, a string there of one or more
-/// dollar signs and `null` is written with one more dollar sign: `$null` as `$$null`, `$$null` as
-/// `$$$null`.
+/// Foundation's `PropertyListEncoder`. To distinguish strings from it, a string of one or more
+/// dollar signs and `null` is written there with one more dollar sign: `$null` as `$$null`,
+/// `$$null` as `$$$null`.
 extension PropertyList {
     /// The form of nil where it cannot be left out.
     static let nilMarker = PropertyList.string("$null")
