@@ -6,7 +6,7 @@
     extension DefaultsBackend {
         /// Commits edits that depend on nothing else.
         package func commit(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
-            _ = try commit(BackendCommit(edits))
+            _ = try commit(BackendCommit(edits, reads: []))
         }
 
         /// Runs `body` between `beginWrite()` and `endWrite()`.

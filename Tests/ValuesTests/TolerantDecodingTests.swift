@@ -518,7 +518,8 @@ extension TolerantDecodingTests {
     }
 }
 
-/// What a newer version of the program stored, and this one does not know, outlives its writes.
+/// Entries that a newer version of the program stored, and that this one does not know, survive its
+/// writes.
 struct UnknownEntriesTests {
     private let newer: PropertyList = [
         "on": false, "mode": "hologram", "hdr": true, "lens": ["zoom": 2.0, "name": "x", "coated": 1],

@@ -100,7 +100,7 @@ extension Comparison {
             let file = FileBackend(path: Files.makePath())
             add(.ours, "FileBackend") { value in
                 try! file.beginWrite()
-                _ = try! file.commit(BackendCommit([(key: key, value: .data(Data(value)))]))
+                _ = try! file.commit(BackendCommit([(key: key, value: .data(Data(value)))], reads: []))
                 file.endWrite()
             }
             let name = Array(key.utf8)

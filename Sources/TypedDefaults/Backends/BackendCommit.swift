@@ -10,8 +10,8 @@ public struct BackendCommit: Sendable {
     /// Empty unless ``BackendTraits/readsMayLag`` is true.
     public let reads: [String]?
 
-    /// Creates a commit.
-    public init(_ edits: [(key: String, value: PropertyList?)], reads: [String]? = []) {
+    /// Creates a commit. One that stands for another commit depends on the same reads.
+    public init(_ edits: [(key: String, value: PropertyList?)], reads: [String]?) {
         (self.edits, self.reads) = (edits, reads)
     }
 

@@ -10,6 +10,9 @@
 ///     }
 /// }
 /// ```
+///
+/// Create one decorator of a backend, and no suite on the backend itself: two suites would not hear
+/// of each other's changes. For several parts of one place use ``DefaultsSuite/scoped(_:)``.
 public protocol BackendDecorator: DefaultsBackend {
     /// The backend that is decorated.
     var base: any DefaultsBackend { get }

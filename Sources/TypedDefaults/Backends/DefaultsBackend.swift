@@ -18,13 +18,16 @@
 ///    `nil`, and is never overwritten.
 /// 6. If other writers need not wait between ``beginWrite()`` and ``endWrite()``, the backend says
 ///    so in ``BackendTraits/readsMayLag``, and ``commit(_:)`` stores nothing once another writer
-///    has changed what the commit depends on.
+///    has changed what the commit depends on. Its reads show the commits of other machines whole
+///    and in their order, never go back, and end with the newest values.
 ///
 /// The library's own backends for `UserDefaults` and iCloud keep rules 3 and 6 only within one
 /// process, because the two offer no more than that.
 ///
 /// Any thread may call a backend at any time. ``commit(_:)`` is called only between
-/// ``beginWrite()`` and ``endWrite()``.
+/// ``beginWrite()`` and ``endWrite()``, and after a commit that has stored edits not again.
+///
+/// The laws of the product `TypedDefaultsTesting` check a backend.
 ///
 /// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:)``. Without
 /// ``generation``, each read of a setting reads the backend. To change what another backend does,
@@ -66,8 +69,10 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// A number that changes as soon as a value may have changed other than by ``commit(_:)``;
     /// `nil` if the backend cannot know that.
     ///
-    /// It also changes when reads start or stop throwing. Each read of a setting calls this, so it
-    /// must be cheap.
+    /// A commit that threw ``DefaultsError/Kind/unknownOutcome`` and was stored counts as one by
+    /// other code. The number also changes when reads start or stop throwing. Each read of a
+    /// setting calls this, so it must be cheap. If you implement it, implement ``changes(since:)``
+    /// as well.
     var generation: UInt64? { get }
 
     /// Returns the keys that may have changed after a generation, or `nil` for all keys, and the
@@ -82,7 +87,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// The first suite on a backend calls this before anything else but ``traits``, under no lock,
     /// so a backend may create suites here. The call can repeat: after the last suite on the
     /// backend was released and a new one is created, or when several threads create the first one
-    /// at the same time. Keep the last closure.
+    /// at the same time. Keep the last closure: all suites in a process that share a place must
+    /// share the backend.
     func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void)
 
     /// Starts or stops reporting changes by other code as ``BackendEvent/changed(keys:)``, soon

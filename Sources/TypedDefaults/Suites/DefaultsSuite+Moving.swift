@@ -24,12 +24,17 @@ extension DefaultsSuite {
     /// that was interrupted in the middle is also finished by the next call. Moving a suite to
     /// itself does nothing.
     ///
+    /// On backends whose reads may lag, the writers of other machines do not wait. A value that one
+    /// of them changes before the move removes it here counts as kept, too. But never move in both
+    /// directions at the same time on two machines: each could remove what the other one has moved.
+    ///
     /// - Returns: Which keys were moved, and which were not.
     /// - Throws: A ``DefaultsError`` if one of the suites cannot be read or written. Then nothing
     ///   is lost, and you can call this again.
     @discardableResult
     public func move(_ selection: Selection, to destination: DefaultsSuite) throws -> MoveReport {
-        try Transfer(selection, from: current, to: destination.current, isMove: true).run()
+        var transfer = Transfer(selection, from: current, to: destination.current, isMove: true)
+        return try transfer.run()
     }
 
     /// Copies stored values to another suite, as one commit.
@@ -42,7 +47,8 @@ extension DefaultsSuite {
     ///   written. Then nothing is copied.
     @discardableResult
     public func copy(_ selection: Selection, to destination: DefaultsSuite) throws -> MoveReport {
-        try Transfer(selection, from: current, to: destination.current, isMove: false).run()
+        var transfer = Transfer(selection, from: current, to: destination.current, isMove: false)
+        return try transfer.run()
     }
 
     /// Which values to move or copy.
@@ -98,11 +104,14 @@ private struct Transfer {
     private let source: DefaultsSuite
     private let destination: DefaultsSuite
     private let isMove: Bool
+    /// Whether an equal value in the destination is another one, which an earlier move has stored.
+    private var acceptsEqualValues: Bool
     private var isWithinOneSuite: Bool { source.core === destination.core }
 
     init(_ selection: DefaultsSuite.Selection, from source: DefaultsSuite, to destination: DefaultsSuite, isMove: Bool)
     {
         (self.selection, self.source, self.destination, self.isMove) = (selection, source, destination, isMove)
+        acceptsEqualValues = isMove && (source.core === destination.core || source.core.settingsFile != nil)
     }
 
     /// What happens to each key.
@@ -118,12 +127,15 @@ private struct Transfer {
         }
     }
 
-    func run() throws(DefaultsError) -> DefaultsSuite.MoveReport {
+    mutating func run() throws(DefaultsError) -> DefaultsSuite.MoveReport {
         // Without write access, so that a call at each launch costs little and creates no file.
-        guard source != destination, try !storedNames().isEmpty else { return Plan().report }
+        guard source != destination, case let names = try storedNames(), !names.isEmpty else { return Plan().report }
+        if isMove, !acceptsEqualValues, try hasEqualValue(names) {
+            guard try !isOnePlace() else { return Plan().report }
+            acceptsEqualValues = true
+        }
         var plan = try write { () throws(DefaultsError) in
             var plan = isMove ? try makePlan() : try source.consistently { () throws(DefaultsError) in try makePlan() }
-            guard try !isOnePlace(plan) else { return Plan() }
             if isMove, !isWithinOneSuite {
                 try source.core.commitNothing(reading: plan.moved.map { source.withPrefix($0.name) })
             }
@@ -189,7 +201,7 @@ private struct Transfer {
     private func isTaken(_ name: String) throws(DefaultsError) -> Bool {
         if destination.core.backend.isManaged(destination.withPrefix(name)) { return true }
         let (own, other) = (try source.stored(name)?.get(), try destination.stored(name))
-        return other != nil && (!isMove || own.map { .success($0) } != other)
+        return other != nil && (!acceptsEqualValues || own.map { .success($0) } != other)
     }
 
     /// Stores the moved values in the destination, as one commit. Values that the destination
@@ -228,19 +240,33 @@ private struct Transfer {
             .filter { !moved.contains(ByteString($0.key)) }
     }
 
-    /// Returns whether both suites are stored in one place, as two objects for one domain of
-    /// `UserDefaults` may be. There, all values would count as moved.
-    private func isOnePlace(_ plan: Plan) throws(DefaultsError) -> Bool {
-        guard isMove, !isWithinOneSuite, source.core.settingsFile == nil, plan.moved.contains(where: \.isThere)
-        else { return false }
-        let key = destination.withPrefix(Self.mark)
-        try destination.core.commit([Edit(key, tree: true)])
-        let isOnePlace = try source.stored(Self.mark) != nil
-        try destination.core.commit([Edit(key, .remove)])
-        return isOnePlace
+    private func hasEqualValue(_ names: [String]) throws(DefaultsError) -> Bool {
+        for name in names {
+            if case .success(let value)? = try source.stored(name), try destination.stored(name) == .success(value) {
+                return true
+            }
+        }
+        return false
     }
 
-    private static let mark = "TypedDefaults-moving"
+    /// Returns whether both suites are stored in one place, as two objects for one domain of
+    /// `UserDefaults` may be. There, all values would count as moved.
+    private func isOnePlace() throws(DefaultsError) -> Bool {
+        let name = "TypedDefaults-moving-\(UInt64.random(in: 0 ... .max))"
+        func store(_ value: PropertyList?) throws(DefaultsError) {
+            try destination.core.write { () throws(DefaultsError) in
+                try destination.core.commit([Edit(destination.withPrefix(name), value.map(StoredValue.tree))])
+            }
+        }
+        try store(true)
+        let isOnePlace = try source.core.write { () throws(DefaultsError) in
+            // If reads lag, the source must first have seen what is stored.
+            try source.core.commitNothing(reading: [source.withPrefix(name)])
+            return try source.stored(name) != nil
+        }
+        try store(nil)
+        return isOnePlace
+    }
 
     /// The keys to move that are stored, sorted; the record of the migrations comes last, for
     /// backends that store key by key and may be interrupted.

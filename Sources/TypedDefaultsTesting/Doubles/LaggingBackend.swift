@@ -86,7 +86,8 @@ public final class LaggingBackend: DefaultsBackend {
     public func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
         let (generation, begin) = (generation, copy.withLock { $0.countAtBegin })
         let (place, isStored) = place.withLock { place in
-            let changed = Set(place.keys(changedIn: begin..<place.commits.count).map(ByteString.init))
+            let changed = Set(
+                place.keys(changedIn: begin..<place.commits.count, except: Author(self)).map(ByteString.init))
             let reads = commit.reads.map { Set(($0 + commit.edits.map(\.key)).map(ByteString.init)) }
             guard reads.map({ changed.isDisjoint(with: $0) }) ?? changed.isEmpty else { return (place, false) }
             for (key, value) in commit.edits { place.contents[ByteString(key)] = value }

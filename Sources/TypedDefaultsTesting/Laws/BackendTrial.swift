@@ -30,7 +30,7 @@ struct BackendTrial: Sendable {
         while outcome == .changedMeanwhile {
             try backend.beginWrite()
             defer { backend.endWrite() }
-            outcome = try backend.commit(BackendCommit(edits))
+            outcome = try backend.commit(BackendCommit(edits, reads: []))
         }
     }
 

@@ -96,7 +96,7 @@ final class WrongLaggingBackend: BackendDecorator {
             // The first commit arrives, too late.
             let sender = lagging.peer()
             sender.beginWrite()
-            _ = sender.commit(BackendCommit(late))
+            _ = sender.commit(BackendCommit(late, reads: []))
             lagging.catchUp()
         }
         return outcome

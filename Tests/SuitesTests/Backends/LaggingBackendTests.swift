@@ -188,6 +188,22 @@ struct LaggingBackendTests {
         #expect(try stored[.number] == 5)
     }
 
+    @Test func aMoveBetweenTwoMachinesOfOnePlaceLosesNothing() throws {
+        there[.number] = 5
+        #expect(try here.move(.all, to: there).moved.isEmpty)
+        #expect(try stored == ["number": 5])
+        backend.catchUp()
+        #expect(try here.move(.all, to: there).moved.isEmpty)
+        #expect(try stored == ["number": 5])
+    }
+
+    @Test func anInterruptedMoveIsFinished() throws {
+        let destination = LaggingBackend(["number": 5])
+        #expect(try here.move(.all, to: DefaultsSuite(backend: destination)).moved == ["number"])
+        #expect(try stored.isEmpty)
+        #expect(try DefaultsSuite(backend: destination.peer()).contents() == ["number": 5])
+    }
+
     // What is read.
 
     @Test func aChangeDuringACommitIsSeen() {

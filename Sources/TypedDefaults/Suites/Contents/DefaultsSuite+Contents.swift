@@ -16,9 +16,9 @@ extension DefaultsSuite {
     /// or store a part of the changes, and write in between.
     ///
     /// - Parameter body: Edits the contents. If it throws, nothing is written. It may run again on
-    ///   a backend whose reads may lag; only the result of the last run is stored. Keep it short,
-    ///   because other writers wait. Reading the suite inside it is safe. Writing the suite inside
-    ///   it is an error.
+    ///   a backend whose reads may lag: only the result of the last run is stored, but its other
+    ///   effects happen each time. Keep it short, because other writers wait. Reading the suite
+    ///   inside it is safe. Writing the suite inside it is an error.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``. Then nothing is written.
     @discardableResult

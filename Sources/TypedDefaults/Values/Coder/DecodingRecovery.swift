@@ -38,7 +38,7 @@ struct DecodingRecovery: Sendable {
         for entry in entries {
             let isKept = merged.edit(entry.path[...]) { part, place -> Bool? in
                 // The new value may have an array around the entry, or another value in its place.
-                guard place == .dictionary, part == entry.placed else {
+                guard place == .dictionary, part == entry.replacement else {
                     // The array has changed.
                     if part != nil, entry.replacement != nil { losesParts = true }
                     return nil

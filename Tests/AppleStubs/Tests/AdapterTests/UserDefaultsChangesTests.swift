@@ -331,8 +331,8 @@ struct UserDefaultsChangesTests {
                 }
             }
             for key in keys { defaults.addObserver(observer, forKeyPath: key, options: [], context: nil) }
-            _ = try backend.commit(BackendCommit([("a", 1), ("b", 1)]))
-            _ = try backend.commit(BackendCommit([("a", 2), ("b", nil)]))
+            _ = try backend.commit(BackendCommit([("a", 1), ("b", 1)], reads: []))
+            _ = try backend.commit(BackendCommit([("a", 2), ("b", nil)], reads: []))
             #expect(seen.now == [[1, 1], [1, 1], [2, nil], [2, nil]])
             for key in keys { defaults.removeObserver(observer, forKeyPath: key, context: nil) }
         }
