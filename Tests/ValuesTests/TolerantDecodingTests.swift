@@ -37,8 +37,49 @@ private struct Config: DefaultConfig, Equatable {
     var thumbnail = Data([1, 2])
 }
 
+/// A struct with a number under each of many keys.
+private struct Numbers: Codable, Equatable {
+    struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+    static let keys = (0..<250).map { Key(stringValue: "p\($0)") }
+    var values: [Int]
+
+    init() { values = Self.keys.map { _ in 0 } }
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        values = try Self.keys.map { try container.decode(Int.self, forKey: $0) }
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        for (key, value) in zip(Self.keys, values) { try container.encode(value, forKey: key) }
+    }
+}
+private struct Measurement: DefaultConfig, Equatable {
+    static let key = "Measurement"
+    var name = "first"
+    var numbers = Numbers()
+}
+
 /// Values with parts at fault.
 struct TolerantDecodingTests {
+    /// After 100 faults, the whole property takes its default, which ends the work.
+    @Test func aPropertyWithVeryManyFaultsTakesItsDefaultAsAWhole() throws {
+        let numbers = Numbers.keys.map { ($0.stringValue, PropertyList.string("many")) }
+        let suite = DefaultsSuite.inMemory([
+            "Measurement": ["name": "second", "numbers": .dictionary(Dictionary(uniqueKeysWithValues: numbers))]
+        ])
+        let failures = Failures(of: suite)
+        var expected = Measurement()
+        expected.name = "second"
+        #expect(PersistentStore<Measurement>(in: suite).value == expected)
+        #expect(failures.all.map(\.key) == ["Measurement"])
+        #expect(failures.all.map(\.path) == [["numbers"]])
+    }
+
     private struct Case: CustomTestStringConvertible, Sendable {
         let stored: PropertyList
         let paths: [String]

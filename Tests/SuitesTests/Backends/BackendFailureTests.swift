@@ -1,3 +1,4 @@
+import Observation
 import TestSupport
 import Testing
 import TypedDefaults
@@ -27,5 +28,39 @@ struct BackendFailureTests {
         try store.save(4)
         #expect(writes.withLock { $0 } == 0)
         #expect(base.contents == ["number": 4])
+    }
+
+    /// Another program registers a value that counts while none is stored.
+    @Test func aBackendWithFallbackValuesNeedNotTellWhichAreStored() throws {
+        final class RegisteredBackend: BackendDecorator {
+            let base: any DefaultsBackend = SharedBackend()
+            var traits: BackendTraits { BackendTraits(hasFallbackValues: true) }
+        }
+        let suite = DefaultsSuite(backend: RegisteredBackend())
+        suite[DefaultKey("number", default: 0)] = 3
+        #expect(try suite.contents() == ["number": 3])
+        #expect(UserDefault(DefaultKey("number", default: 0), in: suite).isSet)
+        suite.remove(["number"])
+        #expect(try suite.contents().isEmpty)
+        #expect(!UserDefault(DefaultKey("number", default: 0), in: suite).isSet)
+    }
+
+    /// Observers report a value that they cannot read now; a read that is tracked reports it itself.
+    @Test func aValueThatCannotBeReadIsReportedOnce() {
+        let key = DefaultKey("number", default: 0)
+        func suite() -> (DefaultsSuite, Failures) {
+            let suite = DefaultsSuite(backend: FailingBackend(.value))
+            return (suite, Failures(of: suite))
+        }
+        let (observed, failuresOfObserving) = suite()
+        let token = observed.observe(key) { _ in }
+        #expect(failuresOfObserving.kinds == [.unavailable])
+        token.cancel()
+        let (tracked, failuresOfTracking) = suite()
+        withObservationTracking {
+            _ = tracked[key]
+        } onChange: {
+        }
+        #expect(failuresOfTracking.kinds == [.unavailable])
     }
 }

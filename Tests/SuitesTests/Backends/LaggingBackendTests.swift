@@ -120,6 +120,21 @@ struct LaggingBackendTests {
         #expect(try stored[.number] == 205)
     }
 
+    /// The sum depends on all keys, and the commit names none of them.
+    @Test func anUpdateThatReadsEverythingDependsOnEveryKey() throws {
+        var bodies = 0
+        try here.update { contents in
+            bodies += 1
+            if bodies == 1 { there[DefaultKey("other", default: 0)] = 6 }
+            let sum = contents.reduce(0) { sum, pair in
+                if case .integer(let number) = pair.value { sum + Int(number) } else { sum }
+            }
+            contents[DefaultKey("sum", default: 0)] = sum
+        }
+        #expect(bodies == 2)
+        #expect(try stored == ["number": 5, "other": 6, "sum": 11])
+    }
+
     @Test func aWriteThatIsAlwaysTooSlowTimesOut() throws {
         let slow = CommitHook(backend, writeTimeout: .milliseconds(20)) { _ in .changedMeanwhile }
         let suite = DefaultsSuite(backend: slow)

@@ -90,6 +90,16 @@ struct UnknownValueTests: SettingsFileTests {
         }
     }
 
+    @Test func contentsWithoutTheKeyRemoveAnUnknownValue() throws {
+        try withFile { file in
+            let suite = open(file)
+            suite[number] = 1
+            try write([200], forKey: "number", to: file)
+            try suite.replaceContents(with: ["a": 1])
+            #expect(try suite.keys() == ["a"])
+        }
+    }
+
     @Test func anUnknownValueIsReportedOnceByReadersAndUpdates() throws {
         try withFile { file in
             let suite = open(file)

@@ -75,6 +75,34 @@ struct DeadlockTests {
         }
     #endif
 
+    #if os(macOS) || os(Linux)
+        @Test func theDeallocatorsOfReplacedDataMayUseTheSuite() async {
+            await #expect(processExitsWith: .success) {
+                alarm(60)
+                let suite = DefaultsSuite.inMemory()
+                let ended = Guarded(0)
+                func data() -> Data {
+                    let bytes = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 1)
+                    bytes.initializeMemory(as: UInt8.self, repeating: 7, count: 64)
+                    return Data(
+                        bytesNoCopy: bytes, count: 64,
+                        deallocator: .custom { bytes, _ in
+                            bytes.deallocate()
+                            _ = suite[DefaultKey("other", default: 0)]
+                            ended.withLock { $0 += 1 }
+                        })
+                }
+                try suite.update { contents in
+                    for key in ["a", "b", "c"] { contents[key] = .data(data()) }
+                }
+                try suite.update { contents in
+                    for key in ["a", "b", "c"] { contents[key] = .data(Data()) }
+                }
+                #expect(ended.withLock { $0 } == 3)
+            }
+        }
+    #endif
+
     /// A backend that uses a suite of its own, which it creates on first use.
     private final class LayeredBackend: DefaultsBackend {
         enum Hook { case attach, traits }

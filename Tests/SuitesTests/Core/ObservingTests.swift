@@ -17,6 +17,18 @@ struct ObservingTests {
         return (received, store.observe { change in received.withLock { $0.append(change.newValue) } })
     }
 
+    @Test func aChangeThatCannotBeReadIsReceivedLater() {
+        let backend = SpyBackend()
+        let (received, token) = record(UserDefault(number, in: DefaultsSuite(backend: backend)).store)
+        backend.fail(with: DefaultsError(.unavailable, reason: "this call fails in a test"))
+        backend.write(2, forKey: "number")
+        #expect(received.withLock { $0 } == [])
+        backend.fail(with: nil)
+        backend.write(3, forKey: "other")
+        #expect(received.withLock { $0 } == [2])
+        token.cancel()
+    }
+
     @Test(arguments: Backend.allCases) func observersReceiveEachChangeOnceInOrder(backend: Backend) throws {
         try backend.withSuite { suite in
             let (store, other) = (UserDefault(number, in: suite).store, UserDefault(number, in: suite).store)

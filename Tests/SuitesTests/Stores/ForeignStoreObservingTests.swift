@@ -46,6 +46,13 @@ struct ForeignStoreObservingTests {
         func remove() { base.remove() }
     }
 
+    /// If a write kept the lock of the writers, every other thread would wait two seconds for it.
+    @Test(.timeLimit(.minutes(5))) func aWriteReleasesTheLock() {
+        let store = AnyStore(HookedStore())
+        for number in 0..<400 { onThreads(1) { _ in store.set(number) } }
+        #expect(store.get() == 399)
+    }
+
     @Test func aRemovalIsOfTheKindRemoved() {
         let box = AnyStore(ForeignStore<Int>())
         let kinds = Guarded<[ChangeKind]>([])

@@ -319,6 +319,18 @@ struct SuiteContentsTests {
             ])
     }
 
+    /// Contents that belong to no suite keep a copy of each value that they could not read.
+    @Test func eachUnreadableValueOfFreeContentsIsCopied() {
+        let other = DefaultKey("other", default: 0)
+        var contents: SuiteContents = ["number": "first", "other": "second"]
+        #expect((contents[number], contents[other]) == (7, 0))
+        (contents[number], contents[other]) = (1, 2)
+        #expect(
+            contents == [
+                "number": 1, "number.unreadable": "first", "other": 2, "other.unreadable": "second",
+            ])
+    }
+
     @Test func aValueThatIsWrittenAfterRemovingAllCopiesTheStoredOne() throws {
         let suite = DefaultsSuite.inMemory(["number": "text", "other": 1, "third": "text"])
         let failures = Failures(of: suite)
