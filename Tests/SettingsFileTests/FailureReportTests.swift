@@ -55,7 +55,7 @@ struct FailureReportTests: SettingsFileTests {
         try withFile { file in
             try commit(FileBackend(path: file.path), "a", 1)
             let end = try FileInspection(file: URL(filePath: file.path)).end
-            try change(file, at: end + 16, to: [1, 2, 3])
+            try change(file, at: end + 512, to: [1, 2, 3])
             let suite = open(file)
             let failures = Failures(of: suite)
             #expect(suite[DefaultKey("a", default: 0)] == 1)

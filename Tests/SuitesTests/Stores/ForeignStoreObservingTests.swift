@@ -48,9 +48,11 @@ struct ForeignStoreObservingTests {
 
     /// If a write kept the lock of the writers, every other thread would wait two seconds for it.
     @Test(.timeLimit(.minutes(5))) func aWriteReleasesTheLock() {
-        let store = AnyStore(HookedStore())
+        let (store, heard) = (AnyStore(HookedStore()), Guarded(0))
+        let token = store.observe { _ in heard.withLock { $0 += 1 } }
         for number in 0..<400 { onThreads(1) { _ in store.set(number) } }
-        #expect(store.get() == 399)
+        #expect(heard.withLock { $0 } == 400)
+        token.cancel()
     }
 
     @Test func aRemovalIsOfTheKindRemoved() {
