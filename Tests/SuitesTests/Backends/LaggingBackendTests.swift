@@ -72,6 +72,22 @@ struct LaggingBackendTests {
         #expect(try stored[.number] == (isValidated ? 7 : 6))
     }
 
+    @Test func aDecoratorPassesOnThatAnotherMachineWasFaster() throws {
+        final class PlainDecorator: BackendDecorator {
+            let base: any DefaultsBackend
+            init(_ base: any DefaultsBackend) { self.base = base }
+        }
+        let here = DefaultsSuite(backend: PlainDecorator(backend))
+        var bodies = 0
+        try here.update(.number) { number in
+            bodies += 1
+            if bodies == 1 { try there.update(.number) { $0 += 1 } }
+            number += 1
+        }
+        #expect(bodies == 2)
+        #expect(try stored[.number] == 7)
+    }
+
     @Test(arguments: [true, false]) func anEqualValueIsStoredOverAnotherOne(isValidated: Bool) throws {
         let base: any DefaultsBackend = isValidated ? backend : UnvalidatedBackend(backend)
         let here = DefaultsSuite(backend: base)

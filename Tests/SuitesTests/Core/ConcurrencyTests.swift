@@ -55,15 +55,15 @@ struct ConcurrencyTests {
     }
 
     /// While a commit runs, a cached value may be older than one that the backend already has.
-    @Test func readersAskTheBackendDuringACommit() throws {
+    @Test(arguments: [true, false]) func readersAskTheBackendDuringACommit(isKnown: Bool) throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let keys = (DefaultKey("a", default: 0), DefaultKey("b", default: 0))
-        #expect((suite[keys.0], suite[keys.1]) == (0, 0))
+        if isKnown { #expect((suite[keys.0], suite[keys.1]) == (0, 0)) }
         let seen = Guarded<[Int]>([])
         backend.interrupt { call in
-            guard call == .committed else { return }
-            seen.withLock { $0 = [suite[keys.0], suite[keys.1]] }
+            if call == .commit { #expect((suite[keys.0], suite[keys.1]) == (0, 0)) }
+            if call == .committed { seen.withLock { $0 = [suite[keys.0], suite[keys.1]] } }
         }
         try suite.update { contents in (contents[keys.0], contents[keys.1]) = (1, 2) }
         #expect(seen.withLock { $0 } == [1, 2])
