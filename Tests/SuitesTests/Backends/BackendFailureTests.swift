@@ -45,7 +45,7 @@ struct BackendFailureTests {
         #expect(!UserDefault(DefaultKey("number", default: 0), in: suite).isSet)
     }
 
-    /// Observers report a value that they cannot read now; a read that is tracked reports it itself.
+    /// Observers report a value that they cannot read. A tracked read reports it itself.
     @Test func aValueThatCannotBeReadIsReportedOnce() {
         let key = DefaultKey("number", default: 0)
         func suite() -> (DefaultsSuite, Failures) {
