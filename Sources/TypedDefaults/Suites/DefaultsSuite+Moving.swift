@@ -249,10 +249,14 @@ private struct Transfer {
         return false
     }
 
+    /// The prefix of keys that show whether two suites are stored in one place. A move in the
+    /// opposite direction must not take them for settings.
+    private static let mark = "TypedDefaults-moving-"
+
     /// Returns whether both suites are stored in one place, as two objects for one domain of
     /// `UserDefaults` may be. There, all values would count as moved.
     private func isOnePlace() throws(DefaultsError) -> Bool {
-        let name = "TypedDefaults-moving-\(UInt64.random(in: 0 ... .max))"
+        let name = Self.mark + "\(UInt64.random(in: 0 ... .max))"
         func store(_ value: PropertyList?) throws(DefaultsError) {
             try destination.core.write { () throws(DefaultsError) in
                 try destination.core.commit([Edit(destination.withPrefix(name), value.map(StoredValue.tree))])
@@ -288,6 +292,7 @@ private struct Transfer {
             // These values are already in the destination, which is a scope of the source.
             names.removeAll { destination.isInScope(source.withPrefix($0)) }
         }
+        names.removeAll { $0.hasPrefix(Self.mark) }
         let record = names.filter { $0.hasSameBytes(as: SuiteContents.migrationsKey) }
         return names.filter { !$0.hasSameBytes(as: SuiteContents.migrationsKey) }.sortedByBytes() + record
     }

@@ -182,6 +182,8 @@ struct MovingTests {
             let changes = Guarded<[[String]]>([])
             let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
             #expect(try suite.move(.all, to: user) == .init(moved: ["a", "b", "c"]))
+            // The thread of the watch may deliver it.
+            changes.wait { !$0.isEmpty }
             #expect(changes.withLock { $0 } == [["a", "b", "c", "user/a", "user/b", "user/c"]])
             #expect(try suite.keys() == ["user/a", "user/b", "user/c", "user/mode"])
             token.cancel()
