@@ -29,6 +29,20 @@
 /// Do not declare one name with two types: each declaration finds the values of the other
 /// *unreadable*, and copies them to another key before it overwrites them. If a process uses both
 /// in one suite, the failure handler receives one error.
+///
+/// ## Topics
+///
+/// ### The key
+///
+/// - ``name``
+/// - ``defaultValue``
+/// - ``Form``
+///
+/// ### Creating a key
+///
+/// - ``init(_:default:form:)``
+/// - ``init(_:)-(Value.Type)``
+/// - ``init(_:)-(String)``
 public struct DefaultKey<Value: Sendable>: Sendable {
     /// How a value is stored.
     public enum Form: Sendable {

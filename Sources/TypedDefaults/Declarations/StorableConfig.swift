@@ -41,6 +41,20 @@ public protocol StorableConfigType: SendableMetatype {}
 /// first instance moves those whose key with slashes has no value, in one commit. The same applies
 /// to a property with an explicit key of the form `<identifier>/<class>/<property>`. If that fails,
 /// the failure handler receives the error, and the next instance tries again.
+///
+/// ## Topics
+///
+/// ### Creating a config
+///
+/// - ``init(in:identifier:)``
+/// - ``Stored``
+///
+/// ### All settings
+///
+/// - ``reset()``
+/// - ``currentValues``
+/// - ``changedValues``
+/// - ``allKeys``
 open class StorableConfigBase {
     private let suite: DefaultsSuite
     private var settings: [any AnyStored] = []

@@ -22,6 +22,31 @@
 ///
 /// The value can have any type that a ``DefaultKey`` supports. Do not confuse this type with
 /// Foundation's `UserDefaults`.
+///
+/// ## Topics
+///
+/// ### The value
+///
+/// - ``value``
+/// - ``update(_:)``
+/// - ``reset()``
+/// - ``isSet``
+/// - ``isManaged``
+///
+/// ### Observing
+///
+/// - ``observe(initial:_:)``
+/// - ``observeOnMainActor(initial:_:)``
+/// - ``values``
+///
+/// ### The setting
+///
+/// - ``key``
+/// - ``store``
+/// - ``wrappedValue``
+/// - ``projectedValue``
+/// - ``init(_:in:)``
+/// - ``init(in:)``
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {
     private let setting: Setting<Value>

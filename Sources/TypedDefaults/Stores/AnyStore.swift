@@ -16,6 +16,44 @@ import SettingsFile
 ///
 /// Copies share the underlying store. It is not `Equatable`, because equality could mean the same
 /// store or the same value.
+///
+/// ## Topics
+///
+/// ### Creating a store
+///
+/// - ``persistent(in:)``
+/// - ``inMemory(_:)-5hmcq``
+/// - ``inMemory(_:)-9vtzl``
+/// - ``init(_:)``
+///
+/// ### The value that counts
+///
+/// - ``value``
+/// - ``update(_:)``
+///
+/// ### The stored value
+///
+/// - ``get()``
+/// - ``set(_:)``
+/// - ``remove()``
+/// - ``load()``
+/// - ``save(_:)``
+/// - ``updateStored(_:)``
+/// - ``update(default:_:)``
+///
+/// ### Observing
+///
+/// - ``observe(initial:_:)``
+/// - ``observe(_:)``
+/// - ``observe(_:initial:_:)``
+/// - ``observeOnMainActor(initial:_:)``
+/// - ``values``
+/// - ``changes``
+///
+/// ### Storing a property
+///
+/// - ``map(_:)``
+/// - ``map(_:default:)``
 public struct AnyStore<Default: Sendable>: RecoveringStore {
     let base: any DefaultStoreType<Default>
     /// `nil` if the base notifies observers itself.

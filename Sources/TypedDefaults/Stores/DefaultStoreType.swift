@@ -22,6 +22,39 @@
 ///    of them was faster; see ``BackendTraits/readsMayLag``. Reading inside it is safe. Writing to
 ///    the same suite inside it is an error.
 /// 4. Conversions run without any lock that a read needs, so they can read settings.
+///
+/// ## Topics
+///
+/// ### The value that counts
+///
+/// - ``value``
+/// - ``update(_:)``
+///
+/// ### The stored value
+///
+/// - ``get()``
+/// - ``set(_:)``
+/// - ``remove()``
+/// - ``load()``
+/// - ``save(_:)``
+/// - ``updateStored(_:)``
+/// - ``update(default:_:)``
+/// - ``Default``
+///
+/// ### Observing
+///
+/// - ``observe(initial:_:)``
+/// - ``observe(_:)``
+/// - ``observe(_:initial:_:)``
+/// - ``observeOnMainActor(initial:_:)``
+/// - ``values-7o95n``
+/// - ``values-1ays9``
+/// - ``changes``
+///
+/// ### Storing a property
+///
+/// - ``map(_:)``
+/// - ``map(_:default:)``
 public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
     associatedtype Default: Sendable

@@ -7,6 +7,40 @@
 /// Values are converted to property lists and back, as in a ``PersistentStore``, so a test detects
 /// a type that does not survive the round trip. Two stores share nothing; copies of one store share
 /// its value.
+///
+/// ## Topics
+///
+/// ### Creating a store
+///
+/// - ``init(_:)-3lri3``
+/// - ``init(_:)-b3s``
+///
+/// ### The value that counts
+///
+/// - ``value``
+/// - ``update(_:)``
+///
+/// ### The stored value
+///
+/// - ``DefaultStoreType/get()``
+/// - ``DefaultStoreType/set(_:)``
+/// - ``DefaultStoreType/remove()``
+/// - ``DefaultStoreType/load()``
+/// - ``DefaultStoreType/save(_:)``
+/// - ``update(default:_:)``
+///
+/// ### Observing
+///
+/// - ``observe(_:)``
+/// - ``observe(_:initial:_:)``
+/// - ``observeOnMainActor(initial:_:)``
+/// - ``values``
+/// - ``changes``
+///
+/// ### Storing a property
+///
+/// - ``map(_:)``
+/// - ``map(_:default:)``
 public struct InMemoryStore<Default: Sendable>: SettingStore {
     let setting: Setting<Default>
 

@@ -8,6 +8,40 @@
 /// The value is decoded at the first read and cached until it changes. With `UserDefaults`, to
 /// which other code may write, each read compares the stored object with the cached one. Copies,
 /// and other stores for the same key in the same suite, share one value.
+///
+/// ## Topics
+///
+/// ### Creating a store
+///
+/// - ``init(in:key:)``
+///
+/// ### The value that counts
+///
+/// - ``value``
+/// - ``update(_:)``
+///
+/// ### The stored value
+///
+/// - ``get()``
+/// - ``set(_:)``
+/// - ``DefaultStoreType/remove()``
+/// - ``DefaultStoreType/load()``
+/// - ``DefaultStoreType/save(_:)``
+/// - ``DefaultStoreType/updateStored(_:)``
+/// - ``update(default:_:)``
+///
+/// ### Observing
+///
+/// - ``observe(_:)``
+/// - ``observe(_:initial:_:)``
+/// - ``observeOnMainActor(initial:_:)``
+/// - ``values``
+/// - ``changes``
+///
+/// ### Storing a property
+///
+/// - ``map(_:)``
+/// - ``map(_:default:)``
 public struct PersistentStore<Default: Sendable>: SettingStore {
     let setting: Setting<Default>
 

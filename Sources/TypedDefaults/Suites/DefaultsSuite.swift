@@ -13,6 +13,67 @@ import SettingsFile
 ///
 /// Defaults are not registered. They are part of the declaration of a setting, such as a
 /// ``DefaultKey`` or the initial values of a config struct.
+///
+/// ## Topics
+///
+/// ### Creating a suite
+///
+/// - ``standard``
+/// - ``standardName``
+/// - ``init(name:)``
+/// - ``init(file:durability:)``
+/// - ``inMemory(_:)``
+/// - ``scoped(_:)``
+/// - ``init(backend:layers:)``
+///
+/// ### Reading and writing a setting
+///
+/// - ``subscript(_:)``
+/// - ``update(_:_:)``
+/// - ``read(_:)``
+/// - ``contains(_:)``
+/// - ``remove(_:_:)``
+///
+/// ### Several settings
+///
+/// - ``update(_:)``
+/// - ``read(_:_:)``
+/// - ``contents()``
+/// - ``replaceContents(with:)``
+/// - ``keys()``
+/// - ``remove(_:)``
+/// - ``removeAll()``
+///
+/// ### Observing
+///
+/// - ``observe(_:initial:_:)``
+/// - ``values(_:)``
+/// - ``observeAll(prefix:_:)``
+/// - ``allChanges(prefix:)``
+///
+/// ### Moving and migrating
+///
+/// - ``move(_:to:)``
+/// - ``copy(_:to:)``
+/// - ``Selection``
+/// - ``MoveReport``
+/// - ``migrate(_:)``
+/// - ``appliedMigrations()``
+///
+/// ### Failures and durability
+///
+/// - ``onFailure``
+/// - ``checkReadability()``
+/// - ``synchronize()``
+/// - ``Durability``
+/// - ``location``
+///
+/// ### Layers and stand-ins
+///
+/// - ``layers``
+/// - ``Layer``
+/// - ``withStandard(_:operation:)``
+/// - ``withStandard(_:isolation:operation:)``
 // Not `throws(DefaultsError)` here and in the stores: two such calls in one `do` block with a
 // `catch where` can crash the Swift 6.3 compiler, and the same code would compile for one store and
 // warn for another.

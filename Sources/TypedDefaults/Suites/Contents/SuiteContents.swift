@@ -17,6 +17,35 @@ import SettingsFile
 ///
 /// Subscripts cannot throw. The first failure, such as a value that cannot be stored, is kept and
 /// thrown by the call that stores the contents, which then stores nothing.
+///
+/// ## Topics
+///
+/// ### Reading and writing a setting
+///
+/// - ``subscript(_:)-(DefaultKey<Value>)``
+/// - ``subscript(_:)-(Config.Type)``
+/// - ``subscript(stored:)``
+/// - ``subscript(_:)-(String)``
+/// - ``read(_:)``
+/// - ``contains(_:)``
+/// - ``remove(_:_:)``
+/// - ``removeAll()``
+/// - ``keys``
+/// - ``isEmpty``
+/// - ``unreadableKeys``
+///
+/// ### Export and import
+///
+/// - ``json()``
+/// - ``init(json:)``
+///
+/// ### Migrating
+///
+/// - ``rename(_:to:)``
+/// - ``rename(prefix:to:)``
+/// - ``migrate(_:_:)``
+/// - ``appliedMigrations``
+/// - ``difference(from:)``
 public struct SuiteContents: Sendable {
     var base: Base
     private(set) var edits: [ByteString: PropertyList?] = [:]
