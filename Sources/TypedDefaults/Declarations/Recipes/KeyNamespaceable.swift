@@ -7,7 +7,7 @@
 ///     enum BoolDefaultKey: String { case needsBackup }
 /// }
 ///
-/// MyUserDefaults.set("krimpedance", forKey: .userName)   // under MyUserDefaults_ObjectDefaultKey_userName
+/// MyUserDefaults.set("Ada", forKey: .userName)   // under MyUserDefaults_ObjectDefaultKey_userName
 /// let name = MyUserDefaults.object(String.self, forKey: .userName)
 /// ```
 ///
