@@ -26,7 +26,7 @@ import SettingsFile
 /// - ``inMemory(_:)-9vtzl``
 /// - ``init(_:)``
 ///
-/// ### The value that counts
+/// ### The value, or the default
 ///
 /// - ``value``
 /// - ``update(_:)``

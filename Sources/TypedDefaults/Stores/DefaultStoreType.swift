@@ -25,7 +25,7 @@
 ///
 /// ## Topics
 ///
-/// ### The value that counts
+/// ### The value, or the default
 ///
 /// - ``value``
 /// - ``update(_:)``

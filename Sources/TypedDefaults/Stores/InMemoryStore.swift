@@ -15,7 +15,7 @@
 /// - ``init(_:)-3lri3``
 /// - ``init(_:)-b3s``
 ///
-/// ### The value that counts
+/// ### The value, or the default
 ///
 /// - ``value``
 /// - ``update(_:)``

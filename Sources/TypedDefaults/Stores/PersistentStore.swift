@@ -15,7 +15,7 @@
 ///
 /// - ``init(in:key:)``
 ///
-/// ### The value that counts
+/// ### The value, or the default
 ///
 /// - ``value``
 /// - ``update(_:)``
