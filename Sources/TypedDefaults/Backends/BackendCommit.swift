@@ -1,4 +1,16 @@
 /// The edits that a suite stores in a backend at once, and the keys that they depend on.
+///
+/// ## Topics
+///
+/// ### The commit
+///
+/// - ``edits``
+/// - ``reads``
+/// - ``Outcome``
+///
+/// ### Creating a commit
+///
+/// - ``init(_:reads:)``
 public struct BackendCommit: Sendable {
     /// The keys with their new values. A `nil` value removes the key, and no key occurs twice.
     ///

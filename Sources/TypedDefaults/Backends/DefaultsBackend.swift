@@ -32,6 +32,30 @@
 /// You must implement only ``value(forKey:)``, ``keys()`` and ``commit(_:)``. Without
 /// ``generation``, each read of a setting reads the backend. To change what another backend does,
 /// see ``BackendDecorator``.
+///
+/// ## Topics
+///
+/// ### What each backend needs
+///
+/// - ``value(forKey:)``
+/// - ``commit(_:)``
+/// - ``keys()``
+///
+/// ### Several writers
+///
+/// - ``beginWrite()``
+/// - ``endWrite()``
+/// - ``generation``
+/// - ``changes(since:)``
+/// - ``follow(_:isOn:)``
+/// - ``attach(_:)``
+///
+/// ### What a backend can do
+///
+/// - ``traits``
+/// - ``isStored(_:)``
+/// - ``isManaged(_:)``
+/// - ``synchronize()``
 // Everything that a backend needs is here. The additional methods of the library's own backends
 // only make memory and the settings file faster; see `StoredValueBackend`. `ByteString`, which
 // compares keys by their bytes, stays internal, because a dictionary whose keys are
@@ -149,6 +173,18 @@ extension DefaultsBackend {
 }
 
 /// The fixed properties of a backend.
+///
+/// ## Topics
+///
+/// ### Traits
+///
+/// - ``location``
+/// - ``keyLimit``
+/// - ``readsMayLag``
+/// - ``writeTimeout``
+/// - ``synchronizationDelay``
+/// - ``hasFallbackValues``
+/// - ``reportsChanges``
 public struct BackendTraits: Sendable {
     /// Where the values are stored, for messages; `nil` for storage without a name.
     public var location: String?

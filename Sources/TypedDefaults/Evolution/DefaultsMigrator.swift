@@ -34,6 +34,16 @@
 /// one key as two types. A value that the step has read or removes needs no copy. A value that it
 /// overwrites unread and that the new type cannot read is set aside as usual, and so is a value of
 /// which it has read a part as the default.
+///
+/// ## Topics
+///
+/// ### Steps
+///
+/// - ``init()``
+/// - ``register(_:_:)``
+/// - ``migrate(_:)``
+/// - ``isSuperseded(by:)``
+/// - ``Failure``
 public struct DefaultsMigrator: Sendable {
     private struct Step: Sendable {
         let name: String

@@ -16,6 +16,15 @@
 /// let data = UserDefault("secrets", default: Data()).store
 /// let store = EncryptedStore<Secrets>(base: data, cipher: cipher)
 /// ```
+///
+/// ## Topics
+///
+/// ### Decorating a store
+///
+/// - ``base-swift.property``
+/// - ``Base-swift.associatedtype``
+/// - ``value(from:)``
+/// - ``stored(from:)``
 public protocol DefaultStoreDecorator<Default>: DefaultStoreType {
     /// The type of the store that is decorated.
     associatedtype Base: DefaultStoreType

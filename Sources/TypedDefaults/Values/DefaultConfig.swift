@@ -18,6 +18,12 @@ import SettingsFile
 ///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
 /// has the same `id` until it is stored.
+///
+/// ## Topics
+///
+/// ### The default
+///
+/// - ``init()``
 public protocol DefaultConfig: DefaultConvertible, Codable {
     /// Creates the default.
     init()

@@ -24,6 +24,14 @@
 ///
 /// Name the protocol in the type's own declaration. In a module isolated to the main actor by
 /// default, a conformance in an extension needs `nonisolated` on both the type and the extension.
+///
+/// ## Topics
+///
+/// ### Converting a value
+///
+/// - ``key``
+/// - ``init(_:)``
+/// - ``serialize()``
 public protocol DefaultConvertible: Sendable {
     /// The key under which the setting is stored.
     ///

@@ -9,6 +9,22 @@
 /// ```swift
 /// do { try store.save(config) } catch let error as DefaultsError where error.kind == .unavailable { showOffline() }
 /// ```
+///
+/// ## Topics
+///
+/// ### What failed
+///
+/// - ``kind-swift.property``
+/// - ``Kind-swift.struct``
+/// - ``key``
+/// - ``type``
+/// - ``path``
+/// - ``reason``
+/// - ``description``
+///
+/// ### Creating an error
+///
+/// - ``init(_:key:type:path:reason:)``
 public struct DefaultsError: Error, Hashable, Sendable {
     /// The kind of a failure. Later versions may add kinds, so a `switch` over them needs a
     /// `default`.

@@ -15,6 +15,31 @@ import SettingsFile
 /// ```swift
 /// let stored: PropertyList = ["savesToCameraRoll": true, "size": "large"]
 /// ```
+///
+/// ## Topics
+///
+/// ### Values
+///
+/// - ``bool(_:)``
+/// - ``integer(_:)``
+/// - ``double(_:)``
+/// - ``string(_:)``
+/// - ``data(_:)``
+/// - ``date(_:)``
+/// - ``array(_:)``
+/// - ``dictionary(_:)``
+///
+/// ### Codable values
+///
+/// - ``init(encoding:userInfo:)``
+/// - ``decode(_:userInfo:)``
+///
+/// ### Objects and JSON
+///
+/// - ``init(_:)``
+/// - ``object``
+/// - ``init(json:)``
+/// - ``json(isPretty:)``
 public enum PropertyList: Sendable {
     /// A Boolean, which never equals a number.
     case bool(Bool)
