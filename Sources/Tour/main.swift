@@ -1,1 +1,1 @@
-../../Playgrounds/TypedDefaults.playground/Contents.swift
+../../Playgrounds/TypedDefaults.playground/Pages/Tour.xcplaygroundpage/Contents.swift

@@ -30,7 +30,6 @@ let package = Package(
             name: "Combine", dependencies: [.product(name: "OpenCombine", package: "OpenCombine")],
             swiftSettings: settings),
         .target(name: "SwiftUI", swiftSettings: settings),
-        .target(name: "WidgetKit", dependencies: ["SwiftUI"], swiftSettings: settings),
         .target(name: "os", swiftSettings: settings),
         .systemLibrary(name: "CChecksum"),
         .target(
@@ -47,12 +46,12 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "typed-defaults", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
-        // Two programs share one folder, as in Xcode.
+        // The app in Playgrounds/Camera.swiftpm, whose own manifest only Xcode can read.
+        .target(name: "CameraKit", dependencies: ["TypedDefaults", "SwiftUI"], swiftSettings: settings),
         .executableTarget(
-            name: "SampleApp", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["Widget"],
-            swiftSettings: settings),
-        .executableTarget(
-            name: "SampleWidget", dependencies: ["TypedDefaults", "SwiftUI", "WidgetKit"], exclude: ["App"],
+            name: "CameraApp", dependencies: ["CameraKit", "TypedDefaults", "SwiftUI"], swiftSettings: settings),
+        .testTarget(
+            name: "CameraKitTests", dependencies: ["CameraKit", "TypedDefaults", "TypedDefaultsTesting"],
             swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),

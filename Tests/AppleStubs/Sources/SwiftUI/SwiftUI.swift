@@ -62,6 +62,20 @@ public protocol DynamicProperty {}
 
 extension Binding: Sendable where Value: Sendable {}
 
+// https://developer.apple.com/documentation/swiftui/state
+@propertyWrapper public struct State<Value>: DynamicProperty {
+    private final class Box {
+        var value: Value
+        init(_ value: Value) { self.value = value }
+    }
+    private let box: Box
+    public init(wrappedValue value: Value) { box = Box(value) }
+    public var wrappedValue: Value {
+        get { box.value }
+        nonmutating set { box.value = newValue }
+    }
+}
+
 // https://developer.apple.com/documentation/swiftui/environmentkey
 public protocol EnvironmentKey {
     associatedtype Value
@@ -137,6 +151,20 @@ public struct Toggle: View {
     public var body: Never { fatalError("drawn by the system") }
 }
 
+// https://developer.apple.com/documentation/swiftui/button
+public struct Button: View {
+    fileprivate let title: String
+    public init(_ title: String, action: @escaping @MainActor () -> Void) { self.title = title }
+    public var body: Never { fatalError("drawn by the system") }
+}
+
+// https://developer.apple.com/documentation/swiftui/form
+public struct Form<Content: View>: View {
+    fileprivate let content: Content
+    public init(@ViewBuilder content: () -> Content) { self.content = content() }
+    public var body: Never { fatalError("drawn by the system") }
+}
+
 // https://developer.apple.com/documentation/swiftui/app, scene and windowgroup
 @MainActor @preconcurrency public protocol App {
     associatedtype Body: Scene
@@ -200,6 +228,8 @@ public struct PreviewModifierContent: View {
 extension PreviewModifierContent: Drawn { fileprivate var lines: [String] { draw(view) } }
 extension Text: Drawn { fileprivate var lines: [String] { [content] } }
 extension Toggle: Drawn { fileprivate var lines: [String] { ["\(title): \(isOn.wrappedValue ? "on" : "off")"] } }
+extension Button: Drawn { fileprivate var lines: [String] { [title] } }
+extension Form: Drawn { fileprivate var lines: [String] { draw(content) } }
 
 extension EmptyView: Drawn { fileprivate var lines: [String] { [] } }
 extension Optional: View where Wrapped: View {
