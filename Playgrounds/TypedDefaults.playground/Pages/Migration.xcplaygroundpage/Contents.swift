@@ -1,6 +1,7 @@
 //: # Migration
 //:
-//: A new property needs no migration: it has its default until it is stored. A new name needs a step.
+//: A new property needs no migration: it has its default until it is stored. A new name needs a
+//: step.
 import TypedDefaults
 
 nonisolated extension DefaultKey<Double> {

@@ -9,7 +9,8 @@ struct CameraConfig: DefaultConfig {
     var zoom = 1
 }
 
-//: An app uses `.persistent()`, which stores in `DefaultsSuite.standard`. This page stores in memory.
+//: An app uses `.persistent()`, which stores in `DefaultsSuite.standard`. This page stores in
+//: memory.
 let config: AnyStore<CameraConfig> = .inMemory()
 
 //: `value` is never `nil`: until a value is stored, it is the default.

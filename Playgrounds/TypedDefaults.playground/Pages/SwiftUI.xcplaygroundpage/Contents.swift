@@ -1,7 +1,7 @@
 //: # SwiftUI
 //:
-//: `@ViewSetting` declares a setting of a view. Its `$` is a `Binding`, and the view updates when the
-//: value changes.
+//: `@ViewSetting` declares a setting of a view. Its `$` is a `Binding`, and the view updates when
+//: the value changes.
 #if canImport(SwiftUI)
     import SwiftUI
     import TypedDefaults
@@ -16,7 +16,7 @@
         var body: some View { Toggle("Save to Camera Roll", isOn: $camera.savesToCameraRoll) }
     }
 
-    //: The settings are in the suite of the environment. Without one it is `DefaultsSuite.standard`.
+    //: The settings are in the suite of the environment, by default `DefaultsSuite.standard`.
     let suite = DefaultsSuite.inMemory()
     let view = CameraSettings().environment(\.defaultsSuite, suite)
 
