@@ -4,7 +4,9 @@ struct Arguments {
         case json = "--json"
         case plist = "--plist"
         case string = "--string"
+        case raw = "--raw"
         case help = "--help"
+        case version = "--version"
     }
 
     private(set) var positional: [String] = []
@@ -17,7 +19,8 @@ struct Arguments {
                 takesOptions = false
             } else if takesOptions, Self.isOption(word) {
                 guard let option = word == "-h" ? .help : Option(rawValue: word) else {
-                    throw .usage("unknown option “\(word)” (to pass it as an argument, put “--” before it)")
+                    let hint = didYouMean(word, in: Option.allCases.map(\.rawValue))
+                    throw .usage("unknown option “\(word)” (to pass it as an argument, put “--” before it)\(hint)")
                 }
                 options.insert(option)
             } else {

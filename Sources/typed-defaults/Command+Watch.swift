@@ -4,7 +4,7 @@ import TypedDefaults
 
 extension Command {
     /// Prints each change by any process until the tool is stopped or its output is closed.
-    func watch(_ suite: OpenSuite) throws(Failure) {
+    func watch(_ suite: OpenSuite, asJSON: Bool) throws(Failure) {
         try suite.using { handle in
             let changed = DispatchSemaphore(value: 0)
             let token = handle.observeAll(prefix: "") { _ in changed.signal() }
@@ -14,7 +14,8 @@ extension Command {
             while true {
                 changed.wait()
                 let now = try handle.contents()
-                for line in Self.lines(from: known, to: now) { try Output.write(Data(line.utf8)) }
+                let lines = asJSON ? Self.objects(from: known, to: now) : Self.lines(from: known, to: now)
+                for line in lines { try Output.write(Data(line.utf8)) }
                 known = now
             }
         }
@@ -25,5 +26,16 @@ extension Command {
         let changed = new.filter { old[$0.key] != $0.value }.map { line($0.key, $0.value, limit: 100) }
         let removed = old.filter { new[$0.key] == nil }.map { line($0.key, nil) }
         return changed + removed
+    }
+
+    /// Returns a line with a JSON object for each key whose value differs.
+    private static func objects(from old: SuiteContents, to new: SuiteContents) -> [String] {
+        let difference = new.difference(from: old)
+        return (difference.added + difference.changed + difference.removed).map { key in
+            var object: [String: PropertyList] = ["key": .string(key)]
+            object["old"] = old[key]
+            object["new"] = new[key]
+            return PropertyList.dictionary(object).json(isPretty: false) + "\n"
+        }
     }
 }

@@ -1,46 +1,51 @@
 import Foundation
 import TypedDefaults
 
-enum Command: String {
-    case path, list, get, set, remove, export, `import`, watch, info, check
+enum Command: String, CaseIterable {
+    case suites, path, list, get, set, remove, export, `import`, diff, watch, info, check, help
+
+    init(named name: String) throws(Failure) {
+        guard let command = Self(rawValue: name) else {
+            throw .usage("unknown command “\(name)”\(didYouMean(name, in: Self.allCases.map(\.rawValue)))")
+        }
+        self = command
+    }
 
     func run(_ arguments: Arguments) throws(Failure) {
         let words = Array(arguments.positional.dropFirst())
-        guard counts.contains(words.count) else { throw .usage("\(rawValue) expects \(form)") }
+        guard counts.contains(words.count) else {
+            throw .usage("\(rawValue) expects \(form.isEmpty ? "no arguments" : form)", of: self)
+        }
         let foreign = arguments.options.subtracting(options).map(\.rawValue).sorted()
-        guard foreign.isEmpty else { throw .usage("\(rawValue) has no option \(foreign.joined(separator: " or "))") }
+        guard foreign.isEmpty else {
+            throw .usage("\(rawValue) has no option \(foreign.joined(separator: " or "))", of: self)
+        }
         guard !arguments.options.isSuperset(of: [.json, .plist]) else { throw .usage("use either --json or --plist") }
-        let suite = try OpenSuite(words[0])
+        guard let name = words.first else { return try self == .help ? Output.print(Self.overview) : printSuites() }
+        guard self != .help else { return try Output.print(Self(named: name).help) }
+        let suite = try OpenSuite(name)
         switch self {
+        case .suites, .help: break
         case .path: try printPath(suite)
         case .list: try list(suite, arguments.options)
-        case .get: try get(suite, words[1])
+        case .get: try get(suite, words[1], isRaw: arguments.options.contains(.raw))
         case .set: try set(suite, words[1], words[2], isString: arguments.options.contains(.string))
         case .remove: try remove(suite, Array(words[1...]))
         case .export: try export(suite, to: words.count > 1 ? words[1] : nil, arguments.options)
         case .import: try importing(suite, from: words[1])
-        case .watch: try watch(suite)
+        case .diff: try diff(suite, words[1])
+        case .watch: try watch(suite, asJSON: arguments.options.contains(.json))
         case .info: try info(suite)
         case .check: try check(suite, asJSON: arguments.options.contains(.json))
         }
     }
 
-    private var form: String {
-        switch self {
-        case .path, .list, .watch, .info: "SUITE"
-        case .get: "SUITE KEY"
-        case .set: "SUITE KEY VALUE"
-        case .remove: "SUITE KEY…"
-        case .export: "SUITE [FILE]"
-        case .import: "SUITE FILE, or “-” for standard input"
-        case .check: "SUITE or FILE"
-        }
-    }
-
     private var counts: ClosedRange<Int> {
         switch self {
+        case .suites: 0...0
+        case .help: 0...1
         case .path, .list, .watch, .info, .check: 1...1
-        case .get, .import: 2...2
+        case .get, .import, .diff: 2...2
         case .set: 3...3
         case .remove: 2...Int.max
         case .export: 1...2
@@ -50,8 +55,9 @@ enum Command: String {
     private var options: Set<Arguments.Option> {
         switch self {
         case .list, .export: [.json, .plist]
+        case .get: [.raw]
         case .set: [.string]
-        case .check: [.json]
+        case .watch, .check: [.json]
         default: []
         }
     }
@@ -68,12 +74,21 @@ extension Command {
         try Output.print(path)
     }
 
-    private func get(_ suite: OpenSuite, _ key: String) throws(Failure) {
+    private func get(_ suite: OpenSuite, _ key: String, isRaw: Bool) throws(Failure) {
         try suite.checkExistence()
-        let (value, failure) = try suite.value(key)
-        if let value { try Output.print(value.json(isPretty: true)) }
+        let (path, failure) = try suite.find(key)
+        guard let path else {
+            if let failure { throw failure }
+            let keys = try suite.contents().0.keys
+            throw .missing("“\(suite.name)” has no key “\(key)”\(didYouMean(key, in: keys))")
+        }
+        let value = try path.part()
+        if isRaw, case .string(let text) = value {
+            try Output.print(text)
+        } else {
+            try Output.print(value.json(isPretty: true))
+        }
         if let failure { throw failure }
-        if value == nil { throw .missing("“\(suite.name)” has no key “\(key)”") }
     }
 
     private func set(_ suite: OpenSuite, _ key: String, _ text: String, isString: Bool) throws(Failure) {
@@ -88,7 +103,14 @@ extension Command {
                 throw .usage("the value is not JSON: \(error.reason); a string is '\"text\"' or --string text")
             }
         }
+        if key.contains("."), suite.isFile, let path = try suite.find(key).path, path.key != key, path.hasParts {
+            throw .usage(
+                "“\(key)” is part of the value of “\(path.key)”, and set stores whole values; to store a key of that"
+                    + " name, import {\"\(key)\": …}", of: self)
+        }
+        let isNew = try !suite.exists
         try suite.store([(key, value)])
+        if isNew { Output.printDiagnostic("created the suite “\(suite.name)”\(suite.suggestion)") }
     }
 
     private func remove(_ suite: OpenSuite, _ keys: [String]) throws(Failure) {
@@ -157,13 +179,6 @@ extension Command {
     }
 
     private func importing(_ suite: OpenSuite, from file: String) throws(Failure) {
-        let data = try File.read(file)
-        let name = file == "-" ? "standard input" : file
-        guard !PropertyListFile.isOne(data) else { return try suite.store(PropertyListFile.settings(in: data, name)) }
-        let contents: SuiteContents
-        do { contents = try SuiteContents(json: data) } catch {
-            throw .unavailable("\(name) is neither a property list nor the JSON of a suite: \(error)")
-        }
-        try suite.store(contents)
+        try suite.store(Self.contents(in: File.read(file), file))
     }
 }

@@ -31,7 +31,25 @@ struct OpenSuite {
     func checkExistence() throws(Failure) {
         guard let path, !File.exists(path) else { return }
         let here = !name.contains("/") && File.exists(name) ? "; to use the file in this folder, write ./\(name)" : ""
-        throw .missing("there is no suite “\(name)”: no file \(path)\(here)")
+        throw .missing("there is no suite “\(name)”: no file \(path)\(here.isEmpty ? suggestion : here)")
+    }
+
+    /// Whether the suite is stored in a file that exists.
+    var isFile: Bool { path.map(File.exists) ?? false }
+
+    /// Whether the suite has a file or, where the system manages it, a key.
+    var exists: Bool {
+        get throws(Failure) { try path == nil ? !using { try $0.keys() }.isEmpty : isFile }
+    }
+
+    /// “; did you mean …?” with the names of other suites, or an empty text.
+    var suggestion: String {
+        #if canImport(Darwin)
+            return ""
+        #else
+            let names = (try? Self.names()) ?? []
+            return name.contains("/") ? "" : didYouMean(name, in: names.filter { $0 != name })
+        #endif
     }
 
     /// Returns the result of `body`. An error that it throws or the suite reports ends the tool.
@@ -42,14 +60,18 @@ struct OpenSuite {
         return result
     }
 
-    /// Returns the value of a key, and the reason why it may be missing or old; `nil` if there is
-    /// none.
-    func value(_ key: String) throws(Failure) -> (PropertyList?, failure: Failure?) {
+    /// Returns the key and the part of its value that a text names, `nil` if there is none, and the
+    /// reason why the value may be missing or old, `nil` if there is none.
+    func find(_ text: String) throws(Failure) -> (path: ValuePath?, failure: Failure?) {
         guard let path else {
-            return (try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }, nil)
+            let found = try ValuePath(text) { key throws(Failure) in
+                try using { try UserDefault(DefaultKey<PropertyList?>(key), in: $0).store.load() ?? nil }
+            }
+            return (found, nil)
         }
         let file = try Self.inspect(path)
-        return (file.contents[key], failure(of: file) { $0 == key })
+        let found = try ValuePath(text) { key throws(Failure) in file.contents[key] }
+        return (found, failure(of: file) { $0 == text || text.hasPrefix("\($0).") })
     }
 
     /// Returns a consistent snapshot of all keys and values, and the reason why some may be missing
@@ -88,6 +110,23 @@ extension OpenSuite {
         }
         throw .unavailable("the file \(path) does not exist")
     }
+
+    #if !canImport(Darwin)
+        /// Returns the names of the suites in the folder for settings, sorted.
+        static func names() throws(Failure) -> [String] {
+            guard let folder = SettingsFolder.path else {
+                throw .unavailable("neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8")
+            }
+            guard File.exists(folder) else { return [] }
+            do {
+                return try FileManager.default.contentsOfDirectory(atPath: folder)
+                    .filter { $0.hasSuffix(".defaults") }.map { String($0.dropLast(9)) }
+                    .filter { (try? DefaultsSuite(name: $0)) != nil }.sorted()
+            } catch {
+                throw .unavailable("the folder \(folder) cannot be read")
+            }
+        }
+    #endif
 
     /// Returns the damaged copies that the library has set aside, the oldest first.
     static func copies(of path: String) -> [String] {

@@ -42,7 +42,7 @@
         @discardableResult
         func callAsFunction(_ arguments: [String], input: Data = Data()) throws -> Outcome {
             var arguments = arguments
-            if arguments.count > 1, !arguments[1].isEmpty, arguments[1].allSatisfy(\.isLetter) {
+            if arguments.count > 1, arguments[0] != "help", !arguments[1].isEmpty, arguments[1].allSatisfy(\.isLetter) {
                 arguments[1] = file(arguments[1]).path
             }
             return try run(arguments, input: input)

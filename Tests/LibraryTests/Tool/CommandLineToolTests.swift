@@ -48,8 +48,9 @@
                     ("18446744073709551615", 18_446_744_073_709_551_615),
                     ("[\n  1,\n  1.0\n]", [1, 1.0]), ("{\n  \"$data\": \"AA==\"\n}", .data(Data([0]))),
                 ] as [(String, PropertyList)] {
+                    let isNew = try tool.names == []
                     let set = try tool("set", "camera", "key", text)
-                    #expect((set.code, set.text, set.errors) == (0, "", ""))
+                    #expect((set.code, set.text, set.errors.isEmpty) == (0, "", !isNew))
                     try expect(tool.file("camera"), holds: [("key", value)])
                     let got = try tool("get", "camera", "key").text.filter { !$0.isWhitespace }
                     #expect(got == text.filter { !$0.isWhitespace })
@@ -197,7 +198,10 @@
 
         @Test(
             arguments: [
-                ([], 2), (["--help"], 0), (["-h"], 0), (["export"], 2), (["check"], 2), (["check", "a", "b"], 2),
+                ([], 2), (["--help"], 0), (["-h"], 0), (["help"], 0), (["help", "set"], 0), (["help", "nix"], 2),
+                (["help", "set", "get"], 2), (["--version"], 0), (["suites", "x"], 2), (["diff", "camera"], 2),
+                (["diff", "camera", "other"], 1), (["list", "camera", "--raw"], 2),
+                (["list", "camera", "--version"], 0), (["export"], 2), (["check"], 2), (["check", "a", "b"], 2),
                 (["list", "--help"], 0), (["nix", "camera"], 2), (["list"], 2),
                 (["list", "camera", "x"], 2),
                 (["list", "camera", "--x"], 2), (["list", "camera", "-x"], 2), (["get", "camera", "key", "--json"], 2),

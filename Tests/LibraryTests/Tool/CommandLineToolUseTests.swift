@@ -1,0 +1,149 @@
+#if os(macOS) || os(Linux)
+    import Foundation
+    import Testing
+
+    /// Tests what helps a person who types commands: help, suggestions, paths and comparisons.
+    struct CommandLineToolUseTests {
+        private static let commands = [
+            "suites", "path", "list", "get", "set", "remove", "export", "import", "diff", "watch", "info", "check",
+            "help",
+        ]
+
+        @Test(arguments: commands) func eachCommandHasHelp(command: String) throws {
+            try CommandLineTool.run { tool throws in
+                #expect(try tool.run(["help"]).text.contains("\n  \(command) "))
+                let help = try tool.run(["help", command])
+                #expect(help.code == 0 && help.text.hasPrefix("Usage: typed-defaults \(command)"))
+                #expect(help.text.contains("Exit codes: 0 done"))
+                #expect(help.lines.allSatisfy { $0.count <= 80 })
+                #expect(try tool.run([command, "--help"]).text == help.text)
+            }
+        }
+
+        @Test func theVersionIsASemanticVersion() throws {
+            try CommandLineTool.run { tool throws in
+                #expect(try tool.run(["--version"]).text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+            }
+        }
+
+        @Test func misspelledNamesAreSuggested() throws {
+            try CommandLineTool.run { tool throws in
+                try tool("set", "camera", "quality", "1")
+                for (arguments, text) in [
+                    (["lst", "camera"], "did you mean “list”?"), (["eet", "x"], "did you mean “get” or “set”?"),
+                    (["help", "exprot"], "did you mean “export”?"), (["list", "camera", "--jsn"], "mean “--json”?"),
+                    (["get", "camera", "qualty"], "did you mean “quality”?"),
+                ] { #expect(try tool(arguments).errors.contains(text)) }
+                #expect(try !tool("publish", "camera").errors.contains("did you mean"))
+            }
+        }
+
+        @Test func aPathNamesAPartOfAValue() throws {
+            try CommandLineTool.run { tool throws in
+                let value = #"{"size": "large", "tags": ["x", {"n": 2.0}], "a.b": 1}"#
+                try tool("set", "camera", "config", value)
+                for (path, text) in [
+                    ("config.size", "\"large\"\n"), ("config.tags.0", "\"x\"\n"), ("config.tags.1.n", "2.0\n"),
+                ] { #expect(try tool("get", "camera", path).text == text) }
+                for (path, text) in [
+                    ("config.sise", "“config” has no part “sise”; did you mean “size”?"),
+                    ("config.tags.2", "“config.tags” has no part “2”; it is an array of 2"),
+                    ("config.size.x", "“config.size” has no part “x”; it is neither"), ("none.size", "has no key"),
+                ] {
+                    let outcome = try tool("get", "camera", path)
+                    #expect(outcome.code == 1 && outcome.text.isEmpty && outcome.errors.contains(text))
+                }
+                // A write of a part would store a key that no program reads.
+                let refused = try tool("set", "camera", "config.size", "1")
+                #expect(refused.code == 2 && refused.errors.contains("is part of the value of “config”"))
+                // A key with that name is used instead.
+                try tool("import", "camera", "-", input: Data(#"{"config.size": 5}"#.utf8))
+                #expect(try tool("get", "camera", "config.size").text == "5\n")
+                #expect(try tool("set", "camera", "config.size", "6").code == 0)
+                #expect(try tool("get", "camera", "config.tags.0").text == "\"x\"\n")
+            }
+        }
+
+        @Test func rawPrintsAStringWithoutQuotes() throws {
+            try CommandLineTool.run { tool throws in
+                try tool("set", "camera", "name", "--string", "Ada \"A\"")
+                try tool("set", "camera", "list", #"["x"]"#)
+                #expect(try tool("get", "camera", "name", "--raw").text == "Ada \"A\"\n")
+                #expect(try tool("get", "camera", "list.0", "--raw").text == "x\n")
+                #expect(try tool("get", "camera", "list", "--raw").text == "[\n  \"x\"\n]\n")
+            }
+        }
+
+        @Test func setSaysThatItCreatesASuite() throws {
+            try CommandLineTool.run { tool throws in
+                let first = try tool("set", "camera", "a", "1")
+                #expect(first.code == 0 && first.errors.hasPrefix("typed-defaults: created the suite"))
+                #expect(try tool("set", "camera", "a", "2").errors == "")
+            }
+        }
+
+        @Test func diffPrintsWhatDiffersFromASuiteOrAnExport() throws {
+            try CommandLineTool.run { tool throws in
+                let backup = tool.folder.appending(path: "backup").path
+                let lines = ["- config.size = 1", "+ config.size = 2", "+ new = true", "- old = 1"]
+                let json = #"{"config": {"size": 1, "same": 0}, "old": 1, "same": [1]}"#
+                try tool("import", "a", "-", input: Data(json.utf8))
+                let changed = #"{"config": {"size": 2, "same": 0}, "new": true, "same": [1]}"#
+                try tool("import", "b", "-", input: Data(changed.utf8))
+                for form in ["--json", "--plist"] {
+                    try tool("export", "b", backup, form)
+                    for other in [tool.file("b").path, backup] {
+                        let outcome = try tool("diff", "a", other)
+                        #expect(outcome.code == 1 && outcome.lines == lines, "\(outcome)")
+                    }
+                    let same = try tool("diff", "b", backup)
+                    #expect((same.code, same.text, same.errors) == (0, "", ""))
+                }
+                #expect(try tool("diff", "a", "-", input: Data(changed.utf8)).lines == lines)
+                #expect(try tool("diff", "a", "-", input: Data("x".utf8)).code == 3)
+            }
+        }
+
+        #if os(Linux)
+            @Test func suitesListsNamesAndNothingElse() throws {
+                try CommandLineTool.run { tool throws in
+                    #expect(try tool.run(["suites"]).text == "")
+                    for name in ["b", "camera", "A"] { try tool.run(["set", name, "a", "1"]) }
+                    try Data().write(to: tool.folder.appending(path: "other.txt"))
+                    try Data().write(to: tool.folder.appending(path: "camera.defaults.damaged-1f"))
+                    #expect(try tool.run(["suites"]).lines == ["A", "b", "camera"])
+                    #expect(try tool.run(["list", "camra"]).errors.contains("did you mean “camera”?"))
+                    #expect(try tool.run(["set", "camra", "a", "1"]).errors.contains("did you mean “camera”?"))
+                }
+            }
+        #endif
+
+        @Test func watchPrintsJSONLinesWithOldAndNewValues() throws {
+            try CommandLineTool.run { tool throws in
+                try tool("set", "camera", "n", "1")
+                let process = Process()
+                process.executableURL = CommandLineTool.program
+                process.arguments = ["watch", tool.file("camera").path, "--json"]
+                let (output, errors) = (Pipe(), Pipe())
+                process.standardOutput = output
+                process.standardError = errors
+                try process.run()
+                _ = errors.fileHandleForReading.availableData
+                func line(after arguments: String...) throws -> String {
+                    try tool(arguments)
+                    return String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+                }
+                #expect(
+                    try line(after: "set", "camera", "n", "2")
+                        == #"{"key": "n", "new": 2, "old": 1}"# + "\n")
+                #expect(
+                    try line(after: "set", "camera", "s", "\"a\\nb\"")
+                        == #"{"key": "s", "new": "a\nb"}"# + "\n")
+                #expect(try line(after: "remove", "camera", "n") == #"{"key": "n", "old": 2}"# + "\n")
+                // In children of the test runner, most signals are blocked.
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
+        }
+    }
+#endif
