@@ -108,7 +108,7 @@
             @Test func suitesListsNamesAndNothingElse() throws {
                 try CommandLineTool.run { tool throws in
                     #expect(try tool.run(["suites"]).text == "")
-                    for name in ["b", "camera", "A"] { try tool.run(["set", name, "a", "1"]) }
+                    for name in ["b", "camera", "A"] { #expect(try tool.run(["set", name, "a", "1"]).code == 0) }
                     try Data().write(to: tool.folder.appending(path: "other.txt"))
                     try Data().write(to: tool.folder.appending(path: "camera.defaults.damaged-1f"))
                     #expect(try tool.run(["suites"]).lines == ["A", "b", "camera"])
