@@ -78,8 +78,8 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     ///   ``DefaultsError/Kind/unknownOutcome`` if it is unknown whether the edits were stored.
     func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome
 
-    /// Waits until no other process is writing to the same storage, and makes the changes of other
-    /// processes visible.
+    /// Waits for other processes to finish writing to the same storage, then makes their changes
+    /// visible.
     ///
     /// The suite lets one thread of its process write at a time. It calls ``endWrite()`` once if
     /// this returns.

@@ -1,6 +1,6 @@
 /// A setting: a key with its default, in a suite.
 ///
-/// The same type is the property wrapper, its `$` value, and a static setting:
+/// One type serves as the property wrapper, as its `$` value and as a static setting:
 ///
 /// ```swift
 /// struct CameraSettings {

@@ -136,8 +136,8 @@ extension DefaultsSuite {
     /// settings from before or from after all due steps. Meanwhile, other writers wait for at most
     /// two seconds, so a step must not wait for anything. If no step is due, this is one read.
     ///
-    /// `UserDefaults` and iCloud store key by key, and other processes do not wait. The record
-    /// comes last there, so a step that was interrupted runs again, and two processes can apply one
+    /// `UserDefaults` and iCloud store key by key, and other processes do not wait. There the
+    /// record is written last, so an interrupted step runs again, and two processes can apply one
     /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///
     /// After ``removeAll()`` and on the first launch all steps are due, and the only value that

@@ -115,9 +115,10 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// reported once, in the order of the commits. If other processes make several in quick
     /// succession, perhaps only the last one is reported. A write that fails is not reported, and
     /// neither is a write of an equal stored form; 5 and 5.0 have different forms. The handler runs
-    /// under no lock, on the thread of a writer or on one that processes external changes. It may
-    /// read, write, observe and cancel. Observers that trigger each other are stopped with an error
-    /// after 100 rounds; a task that a handler starts begins a new count.
+    /// under no lock, on the thread of a writer or on one that processes external changes, so a
+    /// write may return before its handler has run. It may read, write, observe and cancel.
+    /// Observers that trigger each other are stopped with an error after 100 rounds; a task that a
+    /// handler starts begins a new count.
     ///
     /// The default implementation only makes the initial call. An ``AnyStore`` around the store
     /// also reports the changes that are made through the `AnyStore`.

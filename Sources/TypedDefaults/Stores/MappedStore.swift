@@ -75,7 +75,7 @@ extension DefaultStoreType {
     /// - Parameters:
     ///   - part: The key path of the part. It must go through value types only.
     ///   - defaultWhole: The value in which to set the part if no value is stored or the stored
-    ///     value cannot be read. `remove()` resets the part to the one in this value. Without a
+    ///     value cannot be read. `remove()` resets the part to its value here. Without a
     ///     default, these writes fail.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable, default defaultWhole: Default? = nil

@@ -15,9 +15,9 @@ extension DefaultsSuite {
         /// unless that begins with `-` too. If a key occurs more than once, its last value is used.
         ///
         /// A value that begins with `{`, `(`, `"` or `<` is a property list in the old style, such
-        /// as `'(1, 2)'`, or in XML, such as `'<integer>-7</integer>'`. Any other value, and one
-        /// that is not a property list, is a string; so is XML with a comment, except for the
-        /// comments that `[String].defaults` of `TypedDefaultsTesting` writes. A setting of another
+        /// as `'(1, 2)'`, or in XML, such as `'<integer>-7</integer>'`. Anything else is
+        /// read as a string. That includes XML with a comment, except for the comments that
+        /// `[String].defaults` of `TypedDefaultsTesting` writes. A setting of another
         /// type reads a string as a number or a Boolean (YES, true, 1, NO, false, 0, in any case).
         /// A real without a fraction is read as an integer, which a setting of type `Double` reads
         /// too.
