@@ -1,0 +1,228 @@
+import NIOConcurrencyHelpers
+import NIOCore
+public import TypedDefaults
+
+// Committing
+// ==========
+//
+// A commit is one transaction. It compares the revisions of all keys that the commit depends on,
+// and that of the key of this writer. If all are unchanged, it puts the edits, and a new number
+// under the key of the writer.
+//
+// An answer can be lost. Then the same transaction is sent again, to the next member, and one of
+// these is true:
+//
+// - It succeeds. The first attempt was not stored, and cannot be later, because the key of the
+//   writer has changed.
+// - It fails, and the key of the writer has the number of this commit: the first one was stored.
+// - It fails, and the key of the writer has an older number: another machine was faster. The first
+//   attempt may still be under way, and could succeed if a key that it expects to be missing has
+//   been added and is removed. So `settle` changes the key of the writer.
+//
+// If there is no answer in time, the outcome is unknown, unless the watch has delivered the commit.
+// The key of a writer is under a lease of a day, so that etcd removes the keys of processes that
+// have ended. A missing key says nothing about a commit.
+
+extension EtcdBackend {
+    /// How long the key of a writer stays after its last commit, in seconds.
+    private static let leaseTime = 86_400
+
+    /// Begins to note which keys other machines change.
+    public func beginWrite() throws(DefaultsError) {
+        try checkProcess()
+        try checkIsOpen(state.withLockedValue { $0.isClosed })
+        change { $0.mirror.beginWrite() }
+    }
+
+    /// Ends that.
+    public func endWrite() { change { $0.mirror.endWrite() } }
+
+    /// Stores the edits unless what the commit depends on has changed since the write began.
+    public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        try checkProcess()
+        let (edited, reads) = (commit.edits.map { Array($0.key.utf8) }, commit.reads?.map { Array($0.utf8) })
+        let id = Array(String(UInt64.random(in: .min ... .max), radix: 36).utf8)
+        let (comparisons, writerRevision, generation) = change { state in
+            (
+                state.mirror.comparisons(edited: edited, reads: reads), state.mirror.writerRevision,
+                state.mirror.generation
+            )
+        }
+        guard let comparisons else {
+            change { $0.statistics.conflicts += 1 }
+            return .changedMeanwhile
+        }
+        let attempt = Attempt(
+            id: id, writerRevision: writerRevision, key: commit.edits.count == 1 ? commit.edits[0].key : nil,
+            deadline: .now + configuration.writeTimeout)
+        var transaction = Transaction(compare: comparisons, success: [], failure: [])
+        if !commit.edits.isEmpty {
+            transaction.compare.append(compareWriter(with: writerRevision))
+            transaction.success = zip(edited, commit.edits).map { key, edit in
+                let name = base64(names.value(key))
+                return edit.value.map { .init(request_put: .init(key: name, value: base64($0.json().utf8))) }
+                    ?? .init(request_delete_range: .init(key: name))
+            }
+            change { $0.mirror.beginCommit(id) }
+        }
+        // The key that has changed last shows how far the mirror must come.
+        let newest = RangeRequest(
+            key: base64(names.start), range_end: base64(names.end), limit: "1", sort_order: "DESCEND",
+            sort_target: "MOD", keys_only: true)
+        transaction.failure = [readWriter, .init(request_range: newest)]
+        do throws(DefaultsError) {
+            guard let revision = try send(transaction, attempt) else {
+                change { $0.mirror.disown(id) }
+                return .changedMeanwhile
+            }
+            wait(for: revision)
+            return .committed(generation: generation)
+        } catch {
+            // The watch may have delivered it.
+            let isStored = change { state in
+                state.mirror.disown(id)
+                return state.mirror.lastOwnCommit == id
+            }
+            if isStored { return .committed(generation: generation) }
+            throw error
+        }
+    }
+
+    private struct Attempt {
+        let id: [UInt8]
+        let writerRevision: Int64
+        /// The key for messages.
+        let key: String?
+        let deadline: ContinuousClock.Instant
+        /// Whether an attempt has had no answer, so that it may be stored.
+        var isUncertain = false
+        var failures = 0
+    }
+
+    private func compareWriter(with revision: Int64) -> Comparison {
+        Comparison(key: base64(names.writer), mod_revision: "\(revision)")
+    }
+    private var readWriter: Operation { Operation(request_range: RangeRequest(key: base64(names.writer))) }
+    private func putWriter(_ id: [UInt8], lease: String?) -> Operation {
+        Operation(request_put: .init(key: base64(names.writer), value: base64(id), lease: lease))
+    }
+
+    /// Sends a transaction until its outcome is known.
+    ///
+    /// - Returns: The revision that stored it; `nil` if another machine was faster.
+    private func send(_ transaction: Transaction, _ attempt: Attempt) throws(DefaultsError) -> Int64? {
+        var attempt = attempt
+        let isWriting = !transaction.success.isEmpty
+        let id = attempt.id
+        let answer = try call(&attempt, isWriting: isWriting) { lease in
+            var transaction = transaction
+            if isWriting { transaction.success.append(putWriter(id, lease: lease)) }
+            return transaction
+        }
+        if answer.succeeded == true {
+            if isWriting { change { $0.mirror.writerRevision = answer.header.number } }
+            return answer.header.number
+        }
+        let found = answer.found(by: 0)
+        change { $0.mirror.writerRevision = found?.number ?? 0 }
+        if let found, found.valueBytes == id {
+            change { $0.statistics.resolved += 1 }
+            return found.number
+        }
+        if isWriting, attempt.isUncertain, let stored = try settle(&attempt) { return stored }
+        change { $0.statistics.conflicts += 1 }
+        waitForNews(answer.found(by: 1)?.number ?? 0)
+        return nil
+    }
+
+    /// Makes sure that no attempt without an answer is stored later.
+    ///
+    /// - Returns: The revision that stored one; `nil` if none is.
+    private func settle(_ attempt: inout Attempt) throws(DefaultsError) -> Int64? {
+        let (id, writerRevision) = (attempt.id + "-".utf8, attempt.writerRevision)
+        let answer = try call(&attempt, isWriting: true) { lease in
+            Transaction(
+                compare: [compareWriter(with: writerRevision)], success: [putWriter(id, lease: lease)],
+                failure: [readWriter])
+        }
+        if answer.succeeded == true {
+            change { state in
+                state.statistics.settled += 1
+                state.mirror.writerRevision = answer.header.number
+            }
+            return nil
+        }
+        let found = answer.found(by: 0)
+        change { $0.mirror.writerRevision = found?.number ?? 0 }
+        switch found?.valueBytes {
+        case attempt.id:
+            change { $0.statistics.resolved += 1 }
+            return found!.number
+        case id: return nil
+        default: throw unknownOutcome(attempt)
+        }
+    }
+
+    private func unknownOutcome(_ attempt: Attempt) -> DefaultsError {
+        DefaultsError(
+            .unknownOutcome, key: attempt.key, reason: "etcd did not answer, so the change may be stored or not")
+    }
+
+    /// Makes a call until there is an answer, at one member after the other.
+    private func call(
+        _ attempt: inout Attempt, isWriting: Bool, _ transaction: (_ lease: String?) -> Transaction
+    ) throws(DefaultsError) -> TransactionAnswer {
+        while true {
+            let member = cluster.member
+            do throws(CallError) {
+                let lease = isWriting ? try lease(at: member) : nil
+                do throws(CallError) {
+                    return try answer(to: cluster.call(Method.transaction, transaction(lease), at: member))
+                } catch {
+                    if isWriting, !error.isRefusal, error.wasSent {
+                        attempt.isUncertain = true
+                        change { $0.statistics.lostAnswers += 1 }
+                    }
+                    throw error
+                }
+            } catch {
+                if error.hasLostLease {
+                    change { $0.lease = nil }
+                } else if error.isRefusal {
+                    throw attempt.isUncertain ? unknownOutcome(attempt) : error.forUser(key: attempt.key)
+                } else {
+                    cluster.leave(member)
+                }
+                attempt.failures += 1
+                guard ContinuousClock.now < attempt.deadline else {
+                    throw attempt.isUncertain ? unknownOutcome(attempt) : error.forUser(key: attempt.key)
+                }
+                pause(attempt.failures)
+            }
+        }
+    }
+
+    /// Returns the lease of the key of this writer, with at least half of its time left.
+    private func lease(at member: Int) throws(CallError) -> String {
+        if let lease = state.withLockedValue({ $0.lease }), lease.renewal > .now { return lease.id }
+        let now = ContinuousClock.now
+        let lease: Lease = try answer(
+            to: cluster.call(Method.grant, LeaseGrant(TTL: "\(Self.leaseTime)"), at: member))
+        change { $0.lease = (lease.ID, now + .seconds(Self.leaseTime / 2)) }
+        return lease.ID
+    }
+
+    private func answer<Answer: Sendable>(to future: EventLoopFuture<Answer>) throws(CallError) -> Answer {
+        do { return try future.wait() } catch { throw error as? CallError ?? .noAnswer("\(error)") }
+    }
+
+    /// Waits until the mirror shows what made a commit fail.
+    private func waitForNews(_ newest: Int64) {
+        // A removal by a program other than this library changes no key that still exists.
+        if newest > state.withLockedValue({ $0.mirror.revision }) {
+            wait(for: newest)
+        } else {
+            try? resync(until: .now + .seconds(1))
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOSSL
+import Synchronization
+public import TypedDefaults
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Settings in etcd, for a fleet of machines.
+///
+/// ```swift
+/// let configuration = EtcdConfiguration(endpoints: ["http://etcd-1:2379", "http://etcd-2:2379"], prefix: "shop/")
+/// let suite = DefaultsSuite(backend: try EtcdBackend(configuration))
+/// ```
+///
+/// Reading never waits: this keeps a copy of all values of the suite and follows the cluster, so a
+/// change by another machine arrives within milliseconds. A write blocks its thread until a
+/// majority of the cluster has stored it; see ``TypedDefaults/DefaultsSuite/awaiting`` for code
+/// that must not block. If another machine has changed what a write depends on, the suite runs the
+/// body of the write again, so no update is lost.
+///
+/// Create one backend for each prefix in a process, and keep it: it listens until it is deallocated
+/// or ``close()`` is called.
+///
+/// # Topics
+///
+/// ## Errors
+///
+/// A write that fails throws an error of kind `.unavailable` if the cluster did not answer within
+/// ``EtcdConfiguration/writeTimeout``, `.unknownOutcome` if it is unknown whether the write was
+/// stored, `.refused` for what exceeds a limit of etcd, and `.managed` if the user of etcd may only
+/// read. Text in etcd that is not JSON reads as an error of kind `.unreadable`, and no write but a
+/// removal replaces it.
+// The life of a write:
+//
+// 1. `beginWrite`: from here on, the mirror notes which keys change.
+// 2. The suite reads from the mirror, and the body of the update runs.
+// 3. `commit`, in EtcdBackend+Committing.swift: one transaction compares the revisions of all keys
+//    that were read, and of the key of this writer.
+// 4. The watch, in EtcdBackend+Watching.swift, delivers the commit to the mirrors of all machines.
+//    This one waits for it, so that its reads show a beginning of the cluster's history.
+public final class EtcdBackend: DefaultsBackend {
+    struct State {
+        var mirror: EtcdMirror
+        var handler: (@Sendable (BackendEvent) -> Void)?
+        /// The number of the current watch. Events of earlier ones are ignored.
+        var watch = 0
+        var stream: EtcdStream?
+        /// Writers that wait until the mirror has reached a revision.
+        var waiting: [(revision: Int64, semaphore: DispatchSemaphore)] = []
+        /// When a member was last known to have a majority of the cluster behind it.
+        var lastAnswer = ContinuousClock.now
+        var isStale = false
+        /// The last refusal that was reported, so that it is reported once.
+        var reported: DefaultsError?
+        var lease: (id: String, renewal: ContinuousClock.Instant)?
+        var isClosed = false
+        var statistics = Statistics()
+    }
+    /// What happened so far, for tests.
+    struct Statistics {
+        var conflicts = 0, lostAnswers = 0, resolved = 0, settled = 0, watches = 0, resyncs = 0, restores = 0
+    }
+
+    let configuration: EtcdConfiguration
+    let cluster: Cluster
+    let names: Names
+    let state: NIOLockedValueBox<State>
+    private let generationNumber = Atomic<UInt64>(1)
+    private let forks: UInt64
+    /// Observers are called here: one that writes waits for the event loop.
+    private let events = DispatchQueue(label: "TypedDefaultsEtcd.events")
+    /// The name of the suite in messages, the limits, and that other machines may be faster.
+    public let traits: BackendTraits
+
+    /// Connects to a cluster and reads the suite. Blocks the thread meanwhile.
+    ///
+    /// - Throws: A `DefaultsError` of kind `.unavailable` if no member answers within
+    ///   ``EtcdConfiguration/writeTimeout`` or the cluster does not accept the user; or an error of
+    ///   SwiftNIO if a certificate cannot be read.
+    public convenience init(_ configuration: EtcdConfiguration) throws {
+        var context: NIOSSLContext?
+        let members = try configuration.endpoints.map { endpoint in
+            let member = try EtcdGateway.Member(endpoint) {
+                if let context { return context }
+                let new = try NIOSSLContext(configuration: configuration.tls.contents())
+                context = new
+                return new
+            }
+            guard let member else {
+                throw DefaultsError(.unavailable, reason: "an endpoint is not an address such as http://etcd-1:2379")
+            }
+            return member
+        }
+        guard !members.isEmpty, !configuration.prefix.isEmpty else {
+            throw DefaultsError(.invalidName, reason: "a suite in etcd needs an endpoint and a prefix")
+        }
+        try self.init(configuration, EtcdGateway(members))
+    }
+
+    init(_ configuration: EtcdConfiguration, _ transport: any EtcdTransport) throws(DefaultsError) {
+        Forks.start()
+        (self.configuration, forks) = (configuration, Forks.count)
+        names = Names(prefix: configuration.prefix, writer: String(UInt64.random(in: .min ... .max), radix: 36))
+        cluster = Cluster(transport, configuration.credentials)
+        state = NIOLockedValueBox(State(mirror: EtcdMirror(names: names)))
+        traits = BackendTraits(
+            location: "etcd:\(configuration.prefix)", readsMayLag: true, writeTimeout: configuration.writeTimeout)
+        try resync(until: .now + configuration.writeTimeout)
+        watch(failures: 0)
+    }
+
+    deinit { close() }
+
+    /// Ends all connections. After that, reading and writing throw.
+    public func close() {
+        let stream = change { state in
+            state.isClosed = true
+            state.mirror.beginGeneration(nil)
+            return exchange(&state.stream, with: nil)
+        }
+        stream?.close()
+        cluster.transport.close()
+    }
+
+    /// Changes the state, and then publishes the generation of the mirror.
+    func change<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLockedValue { state in
+            defer {
+                generationNumber.store(state.mirror.generation, ordering: .releasing)
+                let revision = state.mirror.revision
+                let done = state.waiting.filter { $0.revision <= revision }
+                if !done.isEmpty { state.waiting.removeAll { $0.revision <= revision } }
+                for (_, semaphore) in done { semaphore.signal() }
+            }
+            return body(&state)
+        }
+    }
+
+    /// Passes an event to the suite.
+    func send(_ event: BackendEvent) {
+        events.async { [weak self] in
+            let handler = self?.state.withLockedValue { $0.handler }
+            handler?(event)
+        }
+    }
+
+    /// Throws in a child after `fork`. Called under no lock, because a thread that held it may be
+    /// missing in the child.
+    func checkProcess() throws(DefaultsError) {
+        guard Forks.count == forks else {
+            throw DefaultsError(
+                .unavailable, reason: "the process was forked; open the suite in the child, with a backend of its own")
+        }
+    }
+
+    func checkIsOpen(_ isClosed: Bool) throws(DefaultsError) {
+        guard !isClosed else { throw DefaultsError(.unavailable, reason: "the backend was closed") }
+    }
+
+    private func checkIsReadable(_ state: State) throws(DefaultsError) {
+        try checkIsOpen(state.isClosed)
+        guard configuration.whenStale == .unavailable, state.isStale else { return }
+        throw DefaultsError(
+            .unavailable, reason: "etcd has not answered for more than \(configuration.maximumStaleness)")
+    }
+}
+
+/// Replaces a value and returns the old one.
+func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
+    defer { value = new }
+    return value
+}
+
+// Reading
+extension EtcdBackend {
+    /// Returns the value that the mirror has.
+    public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        guard let json = try reading({ $0.entries[Array(key.utf8)]?.json }) else { return nil }
+        do throws(DefaultsError) { return try PropertyList(json: Data(json)) } catch {
+            throw DefaultsError(.unreadable, key: key, reason: "the bytes in etcd are not JSON; text needs quotes")
+        }
+    }
+
+    /// Returns the keys that the mirror has.
+    public func keys() throws(DefaultsError) -> [String] {
+        // A key that is not UTF-8 cannot be the key of a setting.
+        try reading { mirror in mirror.entries.keys.compactMap { String(validating: $0, as: UTF8.self) } }
+    }
+
+    private func reading<Result>(_ body: (EtcdMirror) -> Result) throws(DefaultsError) -> Result {
+        try checkProcess()
+        let result: Swift.Result<Result, DefaultsError> = state.withLockedValue { state in
+            do throws(DefaultsError) {
+                try checkIsReadable(state)
+                return .success(body(state.mirror))
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// The number of changes by other machines that the mirror has seen.
+    public var generation: UInt64? {
+        // In a child, so that cached values do not hide that reading throws.
+        generationNumber.load(ordering: .acquiring) &+ (Forks.count &- forks) << 48
+    }
+
+    /// Returns the keys that other machines have changed.
+    public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
+        guard Forks.count == forks else { return (nil, self.generation!) }
+        return state.withLockedValue { state in
+            let keys = state.mirror.changes(since: generation)
+            return (keys?.compactMap { String(validating: $0, as: UTF8.self) }, state.mirror.generation)
+        }
+    }
+
+    /// Takes the closure that receives changes by other machines.
+    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        let old = state.withLockedValue { exchange(&$0.handler, with: handler) }
+        withExtendedLifetime(old) {}
+    }
+}
+
+extension EtcdConfiguration.TLS {
+    func contents() throws -> TLSConfiguration {
+        var contents = TLSConfiguration.makeClientConfiguration()
+        if let authorities { contents.trustRoots = .file(authorities) }
+        if let client {
+            contents.certificateChain = try NIOSSLCertificate.fromPEMFile(client.certificates).map { .certificate($0) }
+            contents.privateKey = .privateKey(try NIOSSLPrivateKey(file: client.key, format: .pem))
+        }
+        return contents
+    }
+}

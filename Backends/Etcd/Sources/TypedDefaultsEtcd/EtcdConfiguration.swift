@@ -1,0 +1,75 @@
+/// Where a suite is stored in etcd, and how to reach it.
+///
+/// ```swift
+/// var configuration = EtcdConfiguration(
+///     endpoints: ["https://etcd-1:2379", "https://etcd-2:2379", "https://etcd-3:2379"], prefix: "shop/")
+/// configuration.credentials = .init(user: "shop", password: password)
+/// let suite = DefaultsSuite(backend: try EtcdBackend(configuration))
+/// ```
+public struct EtcdConfiguration: Sendable {
+    /// The client addresses of the members, such as “https://etcd-1:2379”. Without a scheme, the
+    /// connection is not encrypted.
+    public var endpoints: [String]
+    /// What all keys in etcd begin with, such as “shop/”. Each suite needs a prefix of its own,
+    /// which does not begin with the prefix of another suite followed by “v/” or “w/”.
+    ///
+    /// The value of the setting “theme” is stored under “shop/v/theme”, as JSON.
+    public var prefix: String
+    /// The user of etcd; `nil` if the cluster has no users.
+    public var credentials: Credentials?
+    /// The certificates of endpoints that begin with “https”.
+    public var tls = TLS()
+    /// How long a write waits for the cluster before it throws.
+    public var writeTimeout = Duration.seconds(10)
+    /// How often the backend asks the member that it listens to for something that needs a
+    /// majority of the cluster. Only this finds a partition.
+    public var heartbeat = Duration.seconds(1)
+    /// How long the cluster may be silent before the values count as outdated.
+    public var maximumStaleness = Duration.seconds(30)
+    /// What happens then.
+    public var whenStale = StalePolicy.serve
+
+    /// Creates a configuration without users.
+    public init(endpoints: [String], prefix: String) {
+        (self.endpoints, self.prefix) = (endpoints, prefix)
+    }
+
+    /// What to do with values that may be outdated, because the cluster has not answered for
+    /// ``EtcdConfiguration/maximumStaleness``. The suite's failure handler is told in both cases.
+    public enum StalePolicy: Sendable {
+        /// Reading returns the last known values.
+        case serve
+        /// Reading throws an error of kind `.unavailable`, and `value` returns the default.
+        case unavailable
+    }
+
+    /// A user of etcd and the password. No description contains the password.
+    public struct Credentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+        let user: String
+        let password: String
+
+        /// Creates credentials.
+        public init(user: String, password: String) { (self.user, self.password) = (user, password) }
+
+        /// The user, without the password.
+        public var description: String { "Credentials(user: \(user))" }
+        /// The user, without the password.
+        public var debugDescription: String { description }
+        /// The user, without the password.
+        public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+    }
+
+    /// Files in PEM format.
+    ///
+    /// etcd's JSON gateway refuses a client certificate with a common name as soon as the cluster
+    /// has users. Use a certificate without one, and ``EtcdConfiguration/credentials``.
+    public struct TLS: Sendable {
+        /// The certificate authorities to trust; `nil` for those of the system.
+        public var authorities: String?
+        /// The client's certificate chain and its key; `nil` if the members do not ask for one.
+        public var client: (certificates: String, key: String)?
+
+        /// Creates settings that trust the authorities of the system.
+        public init() {}
+    }
+}

@@ -1,0 +1,20 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How many forks lie between the first process and this one. A child has no event loops.
+enum Forks {
+    private static let number = Atomic<UInt64>(0)
+    private static let isCounting: Void = {
+        _ = pthread_atfork(nil, nil) { Forks.number.add(1, ordering: .relaxed) }
+    }()
+
+    static func start() { isCounting }
+    static var count: UInt64 { number.load(ordering: .relaxed) }
+}

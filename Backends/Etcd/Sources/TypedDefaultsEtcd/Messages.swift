@@ -1,0 +1,141 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+// The part of etcd's API that the backend uses, in the form of the JSON gateway:
+//
+// - 64-bit integers are text, and bytes are base64.
+// - Zeros, `false` and empty fields are left out of answers.
+// - The gateway ignores unknown fields silently, so a misspelled `mod_revision` compares with 0.
+//   `MessageTests` has the exact text of each request.
+
+struct Header: Decodable {
+    var cluster_id: String?
+    var revision: String?
+    var number: Int64 { revision.flatMap { Int64($0) } ?? 0 }
+}
+
+struct KeyValue: Decodable {
+    var key: String
+    var value: String?
+    var mod_revision: String?
+    var keyBytes: [UInt8] { bytes(base64: key) }
+    var valueBytes: [UInt8] { bytes(base64: value ?? "") }
+    /// When the key was changed last. 0, which etcd uses for a missing key, is never a real one.
+    var number: Int64 { mod_revision.flatMap { Int64($0) } ?? 0 }
+}
+
+struct RangeAnswer: Decodable {
+    var header: Header
+    var kvs: [KeyValue]?
+}
+
+struct TransactionAnswer: Decodable {
+    struct Response: Decodable {
+        struct Range: Decodable { var kvs: [KeyValue]? }
+        var response_range: Range?
+    }
+    var header: Header
+    var succeeded: Bool?
+    var responses: [Response]?
+
+    func found(by index: Int) -> KeyValue? {
+        guard let responses, responses.indices.contains(index) else { return nil }
+        return responses[index].response_range?.kvs?.first
+    }
+}
+
+/// One line of a watch. It can hold the events of several revisions, but no revision is split,
+/// because the request does not ask for fragments.
+struct WatchLine: Decodable {
+    struct Event: Decodable {
+        var type: String?
+        var kv: KeyValue
+    }
+    struct Result: Decodable {
+        var created: Bool?
+        var canceled: Bool?
+        var compact_revision: String?
+        var cancel_reason: String?
+        var events: [Event]?
+    }
+    var result: Result?
+}
+
+struct Token: Decodable { var token: String }
+struct Lease: Decodable { var ID: String }
+struct Refusal: Decodable {
+    var message: String?
+    var code: Int?
+}
+
+struct RangeRequest: Encodable {
+    var key: String
+    var range_end: String?
+    var limit: String?
+    var sort_order: String?
+    var sort_target: String?
+    var keys_only: Bool?
+}
+
+struct Comparison: Encodable {
+    var key: String
+    var range_end: String?
+    var target = "MOD"
+    var result = "EQUAL"
+    var mod_revision: String
+}
+
+struct Operation: Encodable {
+    struct Put: Encodable {
+        var key: String
+        var value: String
+        var lease: String?
+    }
+    struct Delete: Encodable { var key: String }
+    var request_put: Put?
+    var request_delete_range: Delete?
+    var request_range: RangeRequest?
+}
+
+struct Transaction: Encodable {
+    var compare: [Comparison]
+    var success: [Operation]
+    var failure: [Operation]
+}
+
+struct Watch: Encodable {
+    struct Create: Encodable {
+        var key: String
+        var range_end: String
+        var start_revision: String
+    }
+    var create_request: Create
+}
+
+struct Authentication: Encodable {
+    var name: String
+    var password: String
+}
+
+struct LeaseGrant: Encodable { var TTL: String }
+
+/// The calls, by their paths.
+enum Method {
+    static let range = "/v3/kv/range", transaction = "/v3/kv/txn", watch = "/v3/watch"
+    static let authenticate = "/v3/auth/authenticate", grant = "/v3/lease/grant"
+}
+
+func base64(_ bytes: some Sequence<UInt8>) -> String { Data(bytes).base64EncodedString() }
+private func bytes(base64 text: String) -> [UInt8] { Data(base64Encoded: text).map { [UInt8]($0) } ?? [] }
+
+/// Encodes a request. The messages hold only text and truth values, which always can be encoded.
+func json(_ message: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(message)).map { [UInt8]($0) } ?? []
+}

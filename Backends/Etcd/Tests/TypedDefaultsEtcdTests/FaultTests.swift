@@ -1,0 +1,187 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import Testing
+import TypedDefaults
+
+@testable import TypedDefaultsEtcd
+
+/// What happens when requests and answers are lost.
+@Suite(Member.isRunning) struct FaultTests {
+    let prefix = Member.prefix()
+    let transport = FaultyTransport()
+
+    func backend(_ change: (inout EtcdConfiguration) -> Void = { _ in }) throws -> EtcdBackend {
+        var configuration = Member.configuration(prefix)
+        configuration.writeTimeout = .milliseconds(800)
+        change(&configuration)
+        return try EtcdBackend(configuration, transport)
+    }
+    func setting(_ backend: EtcdBackend, onFailure: @escaping @Sendable (DefaultsError) -> Void = { _ in })
+        -> UserDefault<Int>
+    {
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = onFailure
+        return UserDefault(DefaultKey("count", default: 0), in: suite)
+    }
+    func stored() throws -> String? { try Member.get(prefix + "v/count") }
+
+    @Test(arguments: [FaultyTransport.Fault.loseRequest, .loseAnswer, .refuse(14, "etcdserver: leader changed")])
+    func oneLostAnswerIsResolved(_ fault: FaultyTransport.Fault) throws {
+        let backend = try backend()
+        let setting = setting(backend)
+        for round in 1...3 {
+            transport.add(Method.transaction, fault)
+            try setting.update { $0 += 1 }
+            #expect(try stored() == "\(round)")
+        }
+        #expect(setting.value == 3)
+        #expect(backend.state.withLockedValue { $0.statistics.lostAnswers } == 3)
+    }
+
+    @Test func aStoredCommitIsFoundByTheKeyOfItsWriter() throws {
+        let backend = try backend()
+        let (setting, prefix) = (setting(backend), prefix)
+        try setting.update { $0 = 1 }
+        transport.add(Method.transaction, .loseAnswer, .before { try Member.put(prefix + "v/count", "10") })
+        var bodies = 0
+        try setting.update { count in
+            count += 1
+            bodies += 1
+        }
+        #expect(bodies == 1, "a second one would count twice")
+        #expect(try stored() == "10")
+        #expect(backend.state.withLockedValue { $0.statistics.resolved } == 1)
+        try eventually { setting.value == 10 }
+    }
+
+    /// The first attempt is under way for a long time. Meanwhile another program adds the key that
+    /// the attempt expects to be missing, so the second attempt fails, and removes it.
+    @Test func aLateAttemptIsNotStoredAfterAConflict() throws {
+        let backend = try backend()
+        let (setting, prefix) = (setting(backend), prefix)
+        try UserDefault(DefaultKey("other", default: 0), in: DefaultsSuite(backend: backend)).update { $0 = 1 }
+        transport.add(Method.transaction, .hold, .before { try Member.put(prefix + "v/count", "10") })
+        var bodies = 0
+        try setting.update { count in
+            bodies += 1
+            count += bodies == 1 ? 1_000 : 1
+        }
+        #expect(bodies == 2)
+        #expect(backend.state.withLockedValue { $0.statistics.settled } == 1)
+        #expect(try stored() == "11")
+        try Member.delete(prefix + "v/count")
+        try transport.release()
+        #expect(try stored() == nil, "the late attempt was stored")
+    }
+
+    @Test func withoutAnyAnswerTheOutcomeIsUnknown() throws {
+        let backend = try backend()
+        let setting = setting(backend)
+        try setting.update { $0 = 1 }
+        for (round, fault) in [FaultyTransport.Fault.loseRequest, .hold].enumerated() {
+            transport.add(Method.transaction, fault)
+            transport.add(Method.transaction, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault)
+            transport.add(Method.transaction, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault)
+            let error = #expect(throws: DefaultsError.self) { try setting.update { $0 += 10 } }
+            #expect(error?.kind == .unknownOutcome)
+            transport.clear()
+            if round == 1 {
+                // It arrives after all, and then counts as a change by others.
+                try transport.release()
+                try eventually { setting.value == 11 }
+            }
+            #expect(try stored() == ["1", "11"][round])
+        }
+        try setting.update { $0 += 100 }
+        #expect(try stored() == "111")
+    }
+
+    @Test func theWatchResolvesACommitWithoutAnswers() throws {
+        let backend = try backend()
+        let setting = setting(backend)
+        try setting.update { $0 = 1 }
+        transport.add(Method.transaction, .loseAnswer)
+        for _ in 0..<40 { transport.add(Method.transaction, .loseRequest) }
+        try setting.update { $0 += 1 }
+        transport.clear()
+        #expect(try stored() == "2")
+        #expect(setting.value == 2)
+    }
+
+    @Test func aRefusalAfterALostAnswerIsNoProof() throws {
+        let setting = setting(try backend())
+        try setting.update { $0 = 1 }
+        transport.add(Method.transaction, .loseRequest, .refuse(8, "etcdserver: mvcc: database space exceeded"))
+        let error = #expect(throws: DefaultsError.self) { try setting.update { $0 = 2 } }
+        #expect(error?.kind == .unknownOutcome)
+        transport.add(Method.transaction, .refuse(8, "etcdserver: mvcc: database space exceeded"))
+        let other = #expect(throws: DefaultsError.self) { try setting.update { $0 = 2 } }
+        #expect(other?.kind == .unavailable)
+        #expect(other?.reason == "the database of etcd is full")
+    }
+
+    @Test func aLostLeaseIsReplaced() throws {
+        let setting = setting(try backend())
+        transport.add(Method.transaction, .refuse(5, "etcdserver: requested lease not found"))
+        try setting.update { $0 = 1 }
+        #expect(try stored() == "1")
+    }
+
+    @Test func aReadOnlyUserCannotWrite() throws {
+        let setting = setting(try backend())
+        transport.add(Method.transaction, .refuse(7, "etcdserver: permission denied"))
+        let error = #expect(throws: DefaultsError.self) { try setting.update { $0 = 1 } }
+        #expect(error?.kind == .managed)
+    }
+
+    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
+    func silenceIsReportedAndEnds(_ policy: EtcdConfiguration.StalePolicy) throws {
+        let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
+        let backend = try backend { configuration in
+            configuration.heartbeat = .milliseconds(20)
+            configuration.maximumStaleness = .milliseconds(200)
+            configuration.whenStale = policy
+        }
+        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
+        try setting.update { $0 = 7 }
+        let generation = backend.generation
+        transport.isCut.withLockedValue { $0 = true }
+        try eventually { failures.withLockedValue { !$0.isEmpty } }
+        #expect(failures.withLockedValue { $0 } == [.unavailable])
+        switch policy {
+        case .serve:
+            #expect(try setting.store.load() == 7)
+            #expect(backend.generation == generation)
+        case .unavailable:
+            let error = #expect(throws: DefaultsError.self) { try setting.store.load() }
+            #expect(error?.kind == .unavailable)
+            #expect(backend.generation != generation)
+        }
+        try Member.put(prefix + "v/count", "8")
+        transport.isCut.withLockedValue { $0 = false }
+        try eventually { (try? setting.store.load()) == 8 }
+    }
+
+    /// The header of a restored cluster has another number or an earlier revision.
+    @Test func aRestoredBackupIsNoticed() throws {
+        let failures = NIOLockedValueBox<[DefaultsError]>([])
+        let backend = try backend { $0.heartbeat = .milliseconds(20) }
+        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error) } }
+        try Member.put(prefix + "v/count", "3")
+        try eventually { setting.value == 3 }
+        // As if this process had seen later values of an earlier history.
+        backend.change { state in
+            let later = state.mirror.revision + 1_000_000
+            _ = state.mirror.apply([
+                .init(name: backend.names.value(Array("count".utf8)), value: Array("9".utf8), revision: later)
+            ])
+        }
+        try eventually { setting.value == 3 }
+        #expect(failures.withLockedValue { $0.contains { $0.reason.contains("restored from a backup") } })
+        backend.change { $0.mirror.cluster = "other" }
+        try eventually { backend.state.withLockedValue { $0.statistics.restores } == 2 }
+        // The watch goes on.
+        try Member.put(prefix + "v/count", "4")
+        try eventually { setting.value == 4 }
+    }
+}

@@ -1,0 +1,15 @@
+#if canImport(Glibc)
+    import Glibc
+
+    /// Calls `fork`, which Swift does not import, because a child of a process with threads may
+    /// call only few functions.
+    func forkProcess() -> pid_t {
+        unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: (@convention(c) () -> pid_t).self)()
+    }
+    func endProcess(_ status: CInt) -> Never { _exit(status) }
+    func wait(for child: pid_t) -> CInt {
+        var status: CInt = 0
+        waitpid(child, &status, 0)
+        return status
+    }
+#endif

@@ -1,0 +1,128 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import NIOCore
+import Testing
+import TypedDefaults
+
+@testable import TypedDefaultsEtcd
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The member that `Scripts/test` has started.
+enum Member {
+    static let endpoint = ProcessInfo.processInfo.environment["TYPED_DEFAULTS_ETCD"]
+    static let isRunning = ConditionTrait.enabled(if: endpoint != nil, "Scripts/test starts a member of etcd")
+
+    static func prefix() -> String { "test-\(UInt64.random(in: .min ... .max))/" }
+
+    static func configuration(_ prefix: String = prefix()) -> EtcdConfiguration {
+        var configuration = EtcdConfiguration(endpoints: [endpoint!], prefix: prefix)
+        configuration.writeTimeout = .seconds(5)
+        return configuration
+    }
+    static func backend(_ prefix: String = prefix()) throws -> EtcdBackend { try EtcdBackend(configuration(prefix)) }
+
+    static func gateway() -> EtcdGateway { EtcdGateway([EtcdGateway.Member(endpoint!) { fatalError("no TLS") }!]) }
+
+    // Another program, such as `etcdctl`.
+    private static func call(_ method: String, _ message: some Encodable) throws -> [UInt8] {
+        let gateway = gateway()
+        defer { gateway.close() }
+        let request = EtcdRequest(method: method, body: json(message))
+        return try gateway.call(request, at: 0, within: .seconds(10)).wait()
+    }
+    static func put(_ name: String, _ text: some Sequence<UInt8>) throws {
+        _ = try call("/v3/kv/put", Operation.Put(key: base64(name.utf8), value: base64(text)))
+    }
+    static func put(_ name: String, _ text: String) throws { try put(name, Array(text.utf8)) }
+    static func delete(_ name: String, to end: String? = nil) throws {
+        _ = try call(
+            "/v3/kv/deleterange", RangeRequest(key: base64(name.utf8), range_end: end.map { base64($0.utf8) }))
+    }
+    static func get(_ name: String) throws -> String? {
+        let bytes = try call(Method.range, RangeRequest(key: base64(name.utf8)))
+        let answer = try JSONDecoder().decode(RangeAnswer.self, from: Data(bytes))
+        return answer.kvs?.first.map { String(decoding: $0.valueBytes, as: UTF8.self) }
+    }
+}
+
+/// A transport that loses and delays calls.
+final class FaultyTransport: EtcdTransport {
+    enum Fault {
+        /// The request does not arrive.
+        case loseRequest
+        /// The request arrives at once, and the answer is lost.
+        case loseAnswer
+        /// The request arrives when `release()` is called, and the answer is lost.
+        case hold
+        /// The member answers with a code.
+        case refuse(Int, String)
+        /// The closure runs before the request arrives.
+        case before(@Sendable () throws -> Void)
+    }
+    private let base = Member.gateway()
+    private let faults = NIOLockedValueBox<[(method: String, fault: Fault)]>([])
+    private let held = NIOLockedValueBox<[@Sendable () -> EventLoopFuture<[UInt8]>]>([])
+    /// Whether nothing arrives.
+    let isCut = NIOLockedValueBox(false)
+
+    var memberCount: Int { 1 }
+    var eventLoop: any EventLoop { base.eventLoop }
+
+    /// Makes the next calls of a method fail, one after the other.
+    func add(_ method: String = Method.transaction, _ new: Fault...) {
+        faults.withLockedValue { $0 += new.map { (method, $0) } }
+    }
+    func clear() { faults.withLockedValue { $0 = [] } }
+    /// Lets a held request arrive.
+    func release() throws { _ = try held.withLockedValue { $0.removeFirst() }().wait() }
+
+    func call(_ request: EtcdRequest, at member: Int, within limit: TimeAmount) -> EventLoopFuture<[UInt8]> {
+        func failed(_ error: CallError) -> EventLoopFuture<[UInt8]> { eventLoop.makeFailedFuture(error) }
+        if isCut.withLockedValue({ $0 }) { return failed(.notSent("cut")) }
+        let send = { @Sendable [base] in base.call(request, at: member, within: limit) }
+        let fault = faults.withLockedValue { faults -> Fault? in
+            guard let first = faults.first, first.method == request.method else { return nil }
+            return faults.removeFirst().fault
+        }
+        switch fault {
+        case nil: return send()
+        case .loseRequest: return failed(.noAnswer("lost"))
+        case .loseAnswer:
+            return send().flatMapThrowing { _ in throw CallError.noAnswer("lost") }
+        case .hold:
+            held.withLockedValue { $0.append(send) }
+            return failed(.noAnswer("held"))
+        case .refuse(let code, let message): return failed(CallError(wasSent: true, code: code, message: message))
+        case .before(let body):
+            let promise = eventLoop.makePromise(of: [UInt8].self)
+            DispatchQueue.global().async {
+                do { try body() } catch { promise.fail(error) }
+                send().cascade(to: promise)
+            }
+            return promise.futureResult
+        }
+    }
+    func stream(
+        _ request: EtcdRequest, at member: Int, onLine: @escaping @Sendable ([UInt8]) -> Void
+    ) -> EtcdStream { base.stream(request, at: member, onLine: onLine) }
+    func close() { base.close() }
+}
+
+/// Waits until a condition holds.
+func eventually(
+    _ condition: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while try !condition() {
+        guard ContinuousClock.now < deadline else {
+            Issue.record("it did not happen in 10 s", sourceLocation: sourceLocation)
+            return
+        }
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(2))
+    }
+}

@@ -1,0 +1,223 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import NIOCore
+import Testing
+import TypedDefaults
+
+@testable import TypedDefaultsEtcd
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension DefaultKey where Value == Int {
+    fileprivate static var count: DefaultKey { DefaultKey("count", default: 0) }
+}
+
+@Suite(Member.isRunning) struct MemberTests {
+    let prefix = Member.prefix()
+
+    @Test func valuesAreJSON() throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        try suite.update { contents in
+            contents["flags"] = ["dark": true, "ratio": 0.5]
+            contents["name"] = "Änne"
+        }
+        #expect(try Member.get(prefix + "v/flags") == #"{"dark": true, "ratio": 0.5}"#)
+        #expect(try Member.get(prefix + "v/name") == #""Änne""#)
+    }
+
+    @Test func textThatIsNoJSONIsUnreadableAndStays() throws {
+        let backend = try Member.backend(prefix)
+        let suite = DefaultsSuite(backend: backend)
+        let failures = NIOLockedValueBox<[DefaultsError]>([])
+        suite.onFailure = { error in failures.withLockedValue { $0.append(error) } }
+        try Member.put(prefix + "v/count", "seven")
+        try eventually { try backend.keys() == ["count"] }
+        #expect(suite[.count] == 0)
+        #expect(failures.withLockedValue { $0.map(\.kind) } == [.unreadable])
+        #expect(failures.withLockedValue { $0.contains { "\($0)".contains("seven") } } == false)
+        let error = #expect(throws: DefaultsError.self) { try UserDefault(.count, in: suite).store.save(1) }
+        #expect(error?.kind == .unreadable)
+        #expect(try Member.get(prefix + "v/count") == "seven")
+        UserDefault(.count, in: suite).reset()
+        try UserDefault(.count, in: suite).store.save(1)
+        #expect(try Member.get(prefix + "v/count") == "1")
+    }
+
+    @Test func keysThatAreNotUTF8AreIgnored() throws {
+        let backend = try Member.backend(prefix)
+        let bytes = Array((prefix + "v/").utf8) + [0xFF, 0xFE]
+        let gateway = Member.gateway()
+        _ = try gateway.call(
+            EtcdRequest(method: "/v3/kv/put", body: json(Operation.Put(key: base64(bytes), value: base64("1".utf8)))),
+            at: 0, within: .seconds(5)
+        ).wait()
+        try Member.put(prefix + "v/a", "1")
+        try eventually { try backend.keys() == ["a"] }
+    }
+
+    @Test func changesAndRemovalsByOthersArrive() throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        let heard = NIOLockedValueBox<[Int?]>([])
+        let token = UserDefault(.count, in: suite).store.observe { change in
+            heard.withLockedValue { $0.append(change.newValue) }
+        }
+        defer { token.cancel() }
+        try Member.put(prefix + "v/count", "4")
+        try eventually { heard.withLockedValue { $0 } == [4] }
+        // The same value once more is no change.
+        try Member.put(prefix + "v/count", "4")
+        try Member.delete(prefix + "v/count")
+        try eventually { heard.withLockedValue { $0 } == [4, nil] }
+        #expect(suite[.count] == 0)
+    }
+
+    @Test(arguments: [true, false]) func anUpdateIsRepeatedIfAnotherProgramWasFaster(_ isRemoval: Bool) throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        try UserDefault(.count, in: suite).update { $0 = 1 }
+        var bodies = 0
+        try UserDefault(.count, in: suite).update { count in
+            bodies += 1
+            count += 1
+            guard bodies == 1 else { return }
+            if isRemoval { try Member.delete(prefix + "v/count") } else { try Member.put(prefix + "v/count", "10") }
+        }
+        #expect(bodies == 2)
+        #expect(suite[.count] == (isRemoval ? 1 : 11))
+    }
+
+    @Test func writesOfOtherSuitesDoNotDisturb() throws {
+        let backend = try Member.backend(prefix)
+        let suite = DefaultsSuite(backend: backend)
+        let others = [prefix + "a/", String(prefix.dropLast())]
+        for round in 1...3 {
+            try UserDefault(.count, in: suite).update { count in
+                count += 1
+                for other in others { try Member.put(other + "v/count", "\(100 + round)") }
+                // Nor does another key of the same suite.
+                try Member.put(prefix + "v/other", "\(round)")
+            }
+        }
+        #expect(suite[.count] == 3)
+        #expect(backend.state.withLockedValue { $0.statistics.conflicts } == 0)
+        try eventually { try backend.keys().sorted() == ["count", "other"] }
+    }
+
+    @Test func whatIsTooLargeIsRefused() throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        for count in [1_600_000, 9_000_000] {
+            let text = String(repeating: "x", count: count)
+            let error = #expect(throws: DefaultsError.self) { try suite.update { $0["large"] = .string(text) } }
+            #expect(error?.kind == .refused)
+            #expect(error?.reason.contains("1.5 MiB") == true)
+        }
+        try suite.update { $0["large"] = .string(String(repeating: "x", count: 1_400_000)) }
+        // A line of the watch of almost 2 MB, in many parts.
+        let other = DefaultsSuite(backend: try Member.backend(prefix))
+        try suite.update { $0["large"] = .string(String(repeating: "y", count: 1_400_000)) }
+        try eventually { try other.contents()["large"]?.json().hasPrefix("\"y") == true }
+    }
+
+    @Test func tooManyEditsAreRefused() throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        func change(_ count: Int) throws {
+            try suite.update { contents in for number in 0..<count { contents["\(number)"] = true } }
+        }
+        try change(127)
+        #expect(try suite.keys().count == 127)
+        suite.removeAll()
+        #expect(try suite.keys().isEmpty)
+        let error = #expect(throws: DefaultsError.self) { try change(128) }
+        #expect(error?.kind == .refused)
+        #expect(error?.reason.contains("128") == true)
+        #expect(try suite.keys().isEmpty)
+    }
+
+    /// Reads 300 keys and changes one, which no list of comparisons has room for.
+    @Test func anUpdateMayReadMoreThanATransactionCompares() throws {
+        let (suite, other) = (
+            DefaultsSuite(backend: try Member.backend(prefix)), DefaultsSuite(backend: try Member.backend(prefix))
+        )
+        for start in stride(from: 0, to: 300, by: 100) {
+            try suite.update { contents in for number in start..<start + 100 { contents["\(number)"] = 1 } }
+        }
+        try eventually { try other.keys().count == 300 }
+        // Changed, added and removed by another machine while the body runs.
+        for (edit, sum) in [("7", 2), ("new", 1), ("8", nil)] as [(String, Int?)] {
+            var bodies = 0
+            try suite.update { contents in
+                contents["sum"] = .integer(.init(contents.count { $0.value == 1 || $0.value == 2 }))
+                bodies += 1
+                if bodies == 1 { try other.update { $0[edit] = sum.map { .integer(.init($0)) } } }
+            }
+            #expect(bodies == 2, "\(edit)")
+        }
+        #expect(try suite.contents()["sum"] == 300)
+    }
+
+    @Test func aMissingWriterKeyIsNoStoredCommit() throws {
+        let backend = try Member.backend(prefix)
+        let suite = DefaultsSuite(backend: backend)
+        try UserDefault(.count, in: suite).update { $0 += 1 }
+        // As a lease or a person may do.
+        try Member.delete(prefix + "w/", to: prefix + "w0")
+        try UserDefault(.count, in: suite).update { $0 += 1 }
+        #expect(suite[.count] == 2)
+        #expect(try Member.get(String(decoding: backend.names.writer, as: UTF8.self)) != nil)
+    }
+
+    @Test func manyRevisionsArriveInOrder() throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        let heard = NIOLockedValueBox<[Int]>([])
+        let token = UserDefault(.count, in: suite).store.observe { change in
+            heard.withLockedValue { $0.append(change.newValue ?? 0) }
+        }
+        defer { token.cancel() }
+        let other = DefaultsSuite(backend: try Member.backend(prefix))
+        for _ in 0..<100 { try UserDefault(.count, in: other).update { $0 += 1 } }
+        try eventually { heard.withLockedValue { $0.last } == 100 }
+        #expect(heard.withLockedValue { $0 == $0.sorted() })
+    }
+
+    @Test func aClosedBackendThrows() throws {
+        let backend = try Member.backend(prefix)
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = { _ in }
+        try UserDefault(.count, in: suite).update { $0 = 1 }
+        backend.close()
+        #expect(throws: DefaultsError.self) { try UserDefault(.count, in: suite).store.load() }
+        #expect(throws: DefaultsError.self) { try UserDefault(.count, in: suite).store.save(2) }
+    }
+
+    @Test func aBackendEndsWithItsSuite() throws {
+        weak var old: EtcdBackend?
+        do {
+            let backend = try Member.backend(prefix)
+            old = backend
+            let suite = DefaultsSuite(backend: backend)
+            try UserDefault(.count, in: suite).update { $0 = 1 }
+        }
+        try eventually { old == nil }
+    }
+
+    #if canImport(Glibc)
+        @Test func aForkedChildHasNoSettings() throws {
+            let backend = try Member.backend(prefix)
+            try UserDefault(.count, in: DefaultsSuite(backend: backend)).update { $0 = 1 }
+            let generation = backend.generation
+            let child = forkProcess()
+            if child == 0 {
+                var faults: CInt = 0
+                if backend.generation == generation { faults |= 1 }
+                if (try? backend.value(forKey: "count")) != nil { faults |= 2 }
+                if (try? backend.beginWrite()) != nil { faults |= 8 }
+                if backend.changes(since: generation!).keys != nil { faults |= 16 }
+                endProcess(faults)
+            }
+            #expect(wait(for: child) == 0)
+        }
+    #endif
+}
