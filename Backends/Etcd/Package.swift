@@ -26,6 +26,10 @@ let package = Package(
             name: "TypedDefaultsEtcd",
             dependencies: ["TypedDefaults", .product(name: "NIOSSL", package: "swift-nio-ssl")] + nio,
             swiftSettings: settings),
+        // The program that the proofs of `Tests/Cluster` run.
+        .executableTarget(
+            name: "client", dependencies: ["TypedDefaults", "TypedDefaultsEtcd"], path: "Tests/Cluster/Client",
+            swiftSettings: settings),
         .testTarget(
             name: "TypedDefaultsEtcdTests",
             dependencies: [

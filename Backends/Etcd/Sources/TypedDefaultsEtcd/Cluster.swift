@@ -104,6 +104,8 @@ extension CallError {
             DefaultsError(kind, key: key, reason: reason)
         }
         return switch code {
+        case nil where message == CallError.tls:
+            error(.unavailable, "there is no encrypted connection to etcd: one side does not accept a certificate")
         case nil: error(.unavailable, "etcd does not answer")
         case 7: error(.managed, "the user of etcd may not do this with these keys")
         case _ where text.contains("too large") || text.contains("larger than max"):

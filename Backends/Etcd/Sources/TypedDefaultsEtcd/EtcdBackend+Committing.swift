@@ -131,7 +131,10 @@ extension EtcdBackend {
         }
         if isWriting, attempt.isUncertain, let stored = try settle(&attempt) { return stored }
         change { $0.statistics.conflicts += 1 }
-        waitForNews(answer.found(by: 1)?.number ?? 0)
+        // Otherwise only the key of this writer has changed, and it is known now.
+        if !isWriting || found?.number ?? 0 == attempt.writerRevision {
+            waitForNews(answer.found(by: 1)?.number ?? 0)
+        }
         return nil
     }
 
@@ -176,6 +179,11 @@ extension EtcdBackend {
             let member = cluster.member
             do throws(CallError) {
                 let lease = isWriting ? try lease(at: member) : nil
+                if isWriting, state.withLockedValue({ $0.stream == nil }) {
+                    // The cluster may be without a majority. A request that only reads finds out,
+                    // and leaves no doubt about what is stored.
+                    try isAnswering(member)
+                }
                 do throws(CallError) {
                     return try answer(to: cluster.call(Method.transaction, transaction(lease), at: member))
                 } catch {
@@ -210,6 +218,11 @@ extension EtcdBackend {
             to: cluster.call(Method.grant, LeaseGrant(TTL: "\(Self.leaseTime)"), at: member))
         change { $0.lease = (lease.ID, now + .seconds(Self.leaseTime / 2)) }
         return lease.ID
+    }
+
+    private func isAnswering(_ member: Int) throws(CallError) {
+        let _: RangeAnswer = try answer(
+            to: cluster.call(Method.range, RangeRequest(key: base64(names.writer)), at: member))
     }
 
     private func answer<Answer: Sendable>(to future: EventLoopFuture<Answer>) throws(CallError) -> Answer {

@@ -197,5 +197,8 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func channelInactive(context: ChannelHandlerContext) { fail("the connection was lost") }
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { fail("\(error)") }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let isAboutTLS = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
+        fail(isAboutTLS ? CallError.tls : "\(error)")
+    }
 }

@@ -50,6 +50,7 @@ struct CallError: Error {
     }
     var hasLostLease: Bool { code == 5 && message.contains("lease not found") }
 
+    static let tls = "TLS"
     static func notSent(_ message: String) -> CallError { CallError(wasSent: false, message: message) }
     static func noAnswer(_ message: String) -> CallError { CallError(wasSent: true, message: message) }
 }

@@ -145,7 +145,7 @@ import TypedDefaults
         let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
         try setting.update { $0 = 7 }
         let generation = backend.generation
-        transport.isCut.withLockedValue { $0 = true }
+        try transport.cut()
         try eventually { failures.withLockedValue { !$0.isEmpty } }
         #expect(failures.withLockedValue { $0 } == [.unavailable])
         switch policy {
@@ -158,8 +158,30 @@ import TypedDefaults
             #expect(backend.generation != generation)
         }
         try Member.put(prefix + "v/count", "8")
-        transport.isCut.withLockedValue { $0 = false }
+        transport.join()
         try eventually { (try? setting.store.load()) == 8 }
+    }
+
+    @Test func aHistoryThatIsGoneIsReadAsAWhole() throws {
+        let backend = try backend()
+        let suite = DefaultsSuite(backend: backend)
+        let heard = NIOLockedValueBox<[String]>([])
+        let token = suite.observeAll { change in heard.withLockedValue { $0 += change.keys.sorted() } }
+        defer { token.cancel() }
+        try suite.update { contents in for key in ["kept", "changed", "removed"] { contents[key] = 1 } }
+        try eventually { heard.withLockedValue { $0 } == ["changed", "kept", "removed"] }
+        heard.withLockedValue { $0 = [] }
+        try transport.cut()
+        for number in 2...20 { try Member.put(prefix + "v/changed", "\(number)") }
+        for text in ["2", "1"] { try Member.put(prefix + "v/kept", text) }
+        try Member.delete(prefix + "v/removed")
+        try Member.put(prefix + "v/added", "1")
+        try Member.compact()
+        transport.join()
+        try eventually { heard.withLockedValue { !$0.isEmpty } }
+        #expect(heard.withLockedValue { $0 } == ["added", "changed", "removed"])
+        #expect(try suite.contents()["changed"] == 20)
+        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == 2, "one is the first")
     }
 
     /// The header of a restored cluster has another number or an earlier revision.

@@ -43,6 +43,13 @@ enum Member {
         _ = try call(
             "/v3/kv/deleterange", RangeRequest(key: base64(name.utf8), range_end: end.map { base64($0.utf8) }))
     }
+    /// Forgets all earlier revisions.
+    static func compact() throws {
+        struct Compaction: Encodable { var revision: String }
+        let bytes = try call(Method.range, RangeRequest(key: base64("x".utf8)))
+        let now = try JSONDecoder().decode(RangeAnswer.self, from: Data(bytes)).header.number
+        _ = try? call("/v3/kv/compaction", Compaction(revision: "\(now)"))
+    }
     static func get(_ name: String) throws -> String? {
         let bytes = try call(Method.range, RangeRequest(key: base64(name.utf8)))
         let answer = try JSONDecoder().decode(RangeAnswer.self, from: Data(bytes))
@@ -67,8 +74,8 @@ final class FaultyTransport: EtcdTransport {
     private let base = Member.gateway()
     private let faults = NIOLockedValueBox<[(method: String, fault: Fault)]>([])
     private let held = NIOLockedValueBox<[@Sendable () -> EventLoopFuture<[UInt8]>]>([])
-    /// Whether nothing arrives.
-    let isCut = NIOLockedValueBox(false)
+    private let streams = NIOLockedValueBox<[EtcdStream]>([])
+    private let isCut = NIOLockedValueBox(false)
 
     var memberCount: Int { 1 }
     var eventLoop: any EventLoop { base.eventLoop }
@@ -78,6 +85,15 @@ final class FaultyTransport: EtcdTransport {
         faults.withLockedValue { $0 += new.map { (method, $0) } }
     }
     func clear() { faults.withLockedValue { $0 = [] } }
+    /// Ends all streams, and lets nothing arrive until `join()`.
+    func cut() throws {
+        isCut.withLockedValue { $0 = true }
+        for stream in streams.withLockedValue({ exchange(&$0, with: []) }) {
+            stream.close()
+            try stream.end.wait()
+        }
+    }
+    func join() { isCut.withLockedValue { $0 = false } }
     /// Lets a held request arrive.
     func release() throws { _ = try held.withLockedValue { $0.removeFirst() }().wait() }
 
@@ -109,7 +125,11 @@ final class FaultyTransport: EtcdTransport {
     }
     func stream(
         _ request: EtcdRequest, at member: Int, onLine: @escaping @Sendable ([UInt8]) -> Void
-    ) -> EtcdStream { base.stream(request, at: member, onLine: onLine) }
+    ) -> EtcdStream {
+        let stream = base.stream(request, at: member, onLine: onLine)
+        streams.withLockedValue { $0.append(stream) }
+        return stream
+    }
     func close() { base.close() }
 }
 
