@@ -199,7 +199,8 @@ import TypedDefaults
             ])
         }
         try eventually { setting.value == 3 }
-        #expect(failures.withLockedValue { $0.contains { $0.reason.contains("restored from a backup") } })
+        // Reported after the values are read again.
+        try eventually { failures.withLockedValue { $0.contains { $0.reason.contains("restored from a backup") } } }
         backend.change { $0.mirror.cluster = "other" }
         try eventually { backend.state.withLockedValue { $0.statistics.restores } == 2 }
         // The watch goes on.
