@@ -30,6 +30,7 @@
 /// - ``value``
 /// - ``update(_:)``
 /// - ``reset()``
+/// - ``remove()``
 /// - ``isSet``
 /// - ``isManaged``
 ///
@@ -101,7 +102,14 @@ extension UserDefault {
     public var isManaged: Bool { setting.isManaged }
 
     /// Removes the stored value, so that ``value`` is the default again.
+    ///
+    /// If that fails, the failure handler of the suite receives the error.
     public func reset() { setting.remove() }
+
+    /// Removes the stored value, so that ``value`` is the default again, or throws.
+    ///
+    /// - Throws: A ``DefaultsError``. Then the old value stays.
+    public func remove() throws { try setting.removeOrThrow() }
 
     /// Reads, changes and writes the value in one step, while other writers wait.
     ///

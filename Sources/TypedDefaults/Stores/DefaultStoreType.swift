@@ -29,6 +29,7 @@
 ///
 /// - ``value``
 /// - ``update(_:)``
+/// - ``draft()``
 ///
 /// ### The stored value
 ///

@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+private struct Lens: DefaultConfig, Equatable {
+    static let key = "Lens"
+    var zoom = 1.0
+    var aperture = 2.8
+    var name: String? = "Ann"
+    var modes = ["a"]
+}
+
+struct StoreDraftTests {
+    @Test(arguments: Backend.allCases)
+    func onlyEditedPropertiesAreWritten(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = AnyStore<Lens>.persistent(in: suite)
+            var draft = store.draft()
+            #expect(!draft.isChanged)
+            draft.value.aperture = 4
+            #expect(draft.isChanged)
+            #expect(try suite.contents().isEmpty)
+            // Another window.
+            try store.update { $0.zoom = 9 }
+            try draft.apply()
+            #expect(store.value == Lens(zoom: 9, aperture: 4))
+            #expect(draft.value == store.value)
+            #expect(!draft.isChanged)
+        }
+    }
+
+    @Test func aDraftThatIsNotEditedWritesNothing() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Lens>(in: suite)
+        var draft = store.draft()
+        try draft.apply()
+        #expect(try suite.contents().isEmpty)
+        try store.update { $0.zoom = 3 }
+        #expect(draft.value.zoom == 1)
+        try draft.apply()
+        #expect(draft.value.zoom == 3)
+    }
+
+    @Test func aRefusedDraftKeepsItsValue() throws {
+        let store = AnyStore<Lens>.persistent(in: DefaultsSuite(backend: FailingBackend(.commit)))
+        var draft = store.draft()
+        draft.value.aperture = 4
+        #expect(fails(with: .unavailable) { try draft.apply() })
+        #expect(draft.value.aperture == 4 && draft.isChanged)
+        draft.revert()
+        #expect(draft.value == Lens())
+    }
+
+    @Test func aDraftThatIsAppliedCanBeEditedAgain() throws {
+        let store = AnyStore<Lens>.inMemory()
+        var draft = store.draft()
+        for aperture in [4, 2.8, 8] {
+            draft.value.aperture = aperture
+            try draft.apply()
+            #expect(store.value.aperture == aperture)
+        }
+    }
+
+    @Test func nilOverADefaultIsAnEdit() throws {
+        let store = AnyStore<Lens>.inMemory()
+        var draft = store.draft()
+        draft.value.name = nil
+        #expect(draft.isChanged)
+        try draft.apply()
+        #expect(store.value.name == nil)
+        draft.value.name = "Ben"
+        try draft.apply()
+        #expect(store.value.name == "Ben")
+    }
+
+    @Test func unknownAndUnreadableEntriesStay() throws {
+        let suite = DefaultsSuite.inMemory(["Lens": ["zoom": "x", "other": 1]])
+        suite.onFailure = { _ in }
+        var draft = PersistentStore<Lens>(in: suite).draft()
+        draft.value.aperture = 4
+        try draft.apply()
+        guard case .dictionary(let entries)? = try suite.contents()["Lens"] else { return #expect(Bool(false)) }
+        #expect((entries["zoom"], entries["other"], entries["aperture"]) == ("x", 1, 4.0))
+    }
+
+    @Test func removingASettingThrows() throws {
+        let suite = DefaultsSuite.inMemory()
+        let setting = UserDefault("a", default: 1, in: suite)
+        setting.value = 2
+        try setting.remove()
+        #expect(!setting.isSet)
+        try suite.update { contents in
+            contents["a"] = 3
+            #expect(fails(with: .nestedWrite) { try setting.remove() })
+        }
+        #expect(setting.value == 3)
+    }
+}
