@@ -35,7 +35,7 @@ public struct EtcdConfiguration: Sendable {
     }
 
     /// What to do with values that may be outdated, because the cluster has not answered for
-    /// ``EtcdConfiguration/maximumStaleness``. The suite's failure handler is told in both cases.
+    /// ``EtcdConfiguration/maximumStaleness``. Both reach the failure handler of the suite.
     public enum StalePolicy: Sendable {
         /// Reading returns the last known values.
         case serve
