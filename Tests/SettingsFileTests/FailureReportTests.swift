@@ -50,22 +50,6 @@ struct FailureReportTests: SettingsFileTests {
         }
     }
 
-    /// Readers stop at the zeros. Without a repair, records of later writers would meet the bytes.
-    @Test func aWriterRepairsAFileWithBytesAfterZeros() throws {
-        try withFile { file in
-            try commit(FileBackend(path: file.path), "a", 1)
-            let end = try FileInspection(file: URL(filePath: file.path)).end
-            try change(file, at: end + 512, to: [1, 2, 3])
-            let suite = open(file)
-            let failures = Failures(of: suite)
-            #expect(suite[DefaultKey("a", default: 0)] == 1)
-            suite[number] = 2
-            #expect(failures.all.count == 1)
-            #expect(try open(file).contents() == ["a": 1, "number": 2])
-            #expect(try FileInspection(file: URL(filePath: file.path)).problems.isEmpty)
-        }
-    }
-
     #if os(Linux)
         /// Each attempt takes the time of the disk, so a file that cannot be replaced must not cost
         /// it at each flush.
