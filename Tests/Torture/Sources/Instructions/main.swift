@@ -13,6 +13,15 @@ struct Config: DefaultConvertible, Codable {
     var name = "name"
 }
 
+struct Camera: DefaultConfig {
+    static let key = "Camera"
+    var savesToCameraRoll = true
+    var size = Config.Size.medium
+    var count = 0
+    var ratio = 0.5
+    var name = "name"
+}
+
 extension DefaultKey<Int> { static let count = DefaultKey("count", default: 1) }
 
 final class Account: StorableConfig { @Stored var userName = "" }
@@ -31,6 +40,7 @@ let suite = arguments[2] == "memory" ? DefaultsSuite.inMemory() : try DefaultsSu
 let store = PersistentStore<Config>(in: suite)
 let settings = Settings(in: suite)
 let account = Account(in: suite, identifier: "app")
+let camera = PersistentStore<Camera>(in: suite)
 store.set(Config())
 settings.$number.value = 3
 account.userName = "a"
@@ -56,6 +66,8 @@ suite[.count] = 2
         for round in 0..<rounds { store.set(Config(count: round + 1)) }
         token.cancel()
     case "update": for _ in 0..<rounds { try settings.$number.update { $0 += 1 } }
+    case "config-get": for _ in 0..<rounds { sum += camera.value.count }
+    case "config-update": for _ in 0..<rounds { try camera.update { $0.count += 1 } }
     default: fatalError("no such call: \(arguments[1])")
     }
     return sum
