@@ -10,11 +10,15 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: RecoveringStore
     func load() throws -> Part? { try base.load()?[keyPath: part] }
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
-    func remove() { reportingFailure { try updateStored { $0 = nil } } }
+    func remove() {
+        reportingFailure {
+            try SettingUpdate.forgetting.calling { try base.updateStored { try edit(&$0) { $0 = nil } } }
+        }
+    }
     func save(_ value: Part) throws { try updateRecovering { $0 = value } }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try base.updateStored { try edit(&$0, body) }
+        try SettingUpdate.choosing.calling { try base.updateStored { try edit(&$0, body) } }
     }
 
     /// Without a default for the whole value, an unreadable one cannot be replaced.
@@ -26,6 +30,8 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: RecoveringStore
     private func edit<Result>(
         _ stored: inout Whole?, _ body: (inout Part?) throws -> Result
     ) throws -> Result {
+        // If the base has not taken it, it is a store of the program.
+        _ = SettingUpdate.take()
         var value = stored?[keyPath: part]
         let result = try body(&value)
         // Removing a part of a missing value does nothing.

@@ -16,6 +16,10 @@ import SettingsFile
 /// A stored value that lacks a property, because a later version of the program added it, or holds
 /// one that cannot be read, takes that property from the default. See <doc:ChangingYourSettings>.
 ///
+/// `save`, `set` and `value =` store all properties. `update` stores the properties that it changes
+/// and those that were stored before, so a better default of the next release reaches everyone who
+/// has not chosen another value. See <doc:ConfigStructs>.
+///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
 /// has the same `id` until it is stored.
 ///
@@ -41,6 +45,9 @@ extension DefaultConvertible {
         guard let type = self as? any DefaultConfig.Type else { return nil }
         return instance(of: type)
     }
+
+    /// The default by entries; `nil` if the type is no ``DefaultConfig``.
+    static var configDefaults: ConfigDefaults? { (self as? any DefaultConfig.Type)?.defaults }
 }
 
 private enum DefaultInstances {

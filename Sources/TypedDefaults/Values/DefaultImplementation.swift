@@ -75,10 +75,11 @@ extension DefaultConvertible where Self: Codable {
     /// Implements the default `init?(_:)`.
     static func decodingByDefault(_ object: Any) -> Self? {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
+        let defaults = configDefaults
         @Sendable func box(
             _ stored: StoredValue, _ mode: DecodingMode
         ) -> Result<any AnyObject & Sendable, DefaultsError> {
-            Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling)
+            Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, defaults: defaults)
         }
         if let probe {
             probe.coders.withLock { $0.decoding = .init(box) }

@@ -8,13 +8,13 @@ import TypedDefaults
 
 /// Stores values of a type, reads them back, and compares the result.
 struct StoredForm<Value: Equatable & Sendable> {
-    let write: (Value, inout SuiteContents) -> Void
+    let save: (Value, DefaultsSuite) throws -> Void
     let load: (DefaultsSuite) throws -> Value?
 
     /// Returns the contents of a suite that holds only this value.
     private func contents(of value: Value) throws -> SuiteContents {
         let suite = DefaultsSuite.inMemory()
-        try suite.update { write(value, &$0) }
+        try save(value, suite)
         return try suite.contents()
     }
 
@@ -84,7 +84,7 @@ extension StoredForm where Value: DefaultConvertible {
     /// Under the key of the type.
     static var ofKeyedType: StoredForm {
         StoredForm(
-            write: { $1[stored: Value.self] = $0 },
+            save: { try PersistentStore<Value>(in: $1).save($0) },
             load: { try PersistentStore<Value>(in: $0).load() })
     }
 }
@@ -93,7 +93,7 @@ extension StoredForm where Value: Codable {
     /// Under the key “value”.
     static var ofCodable: StoredForm {
         let key = DefaultKey<Value?>("value")
-        return StoredForm(write: { $1[key] = $0 }, load: { try $0.read(key) })
+        return StoredForm(save: { try UserDefault(key, in: $1).store.save($0) }, load: { try $0.read(key) })
     }
 }
 

@@ -297,7 +297,7 @@ struct SuiteContentsTests {
         }
         #expect(
             try suite.contents() == [
-                "Lens": ["zoom": 3.0, "mode": "wide"], "Lens.unreadable": stored, "number": 2,
+                "Lens": ["zoom": 3.0], "Lens.unreadable": stored, "number": 2,
                 "number.unreadable": "text",
             ])
         #expect(failures.all.filter { $0.kind == .unreadable }.map(\.key) == ["Lens", "number"])

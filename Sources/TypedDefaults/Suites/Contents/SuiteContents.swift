@@ -80,7 +80,8 @@ extension SuiteContents {
     }
 
     /// The value of a config type. Returns the default if no value is stored or the stored value
-    /// cannot be read.
+    /// cannot be read. Assigning stores the properties that differ from the default and those that
+    /// were stored before.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
         get { self[stored: type] ?? Config.defaultInstance }
         set { self[stored: type] = newValue }
@@ -165,6 +166,10 @@ extension SuiteContents {
         if !isMigrating { base.declare(name, declaration) }
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
+            if let defaults = declaration.conversion.defaults, let whole = new {
+                guard let chosen = defaults.chosen(in: whole, over: stored(name)) else { return }
+                new = chosen
+            }
             if let old = stored(name), old != new {
                 // A step that has read the value as this type edits the value. Any other step
                 // replaces it.

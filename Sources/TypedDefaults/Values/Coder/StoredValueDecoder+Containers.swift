@@ -19,6 +19,15 @@ extension StoredValueDecoder {
             return node
         }
 
+        /// Returns the entry that takes the place of a missing one; `nil` if the entry is stored,
+        /// or if there is none.
+        private func supplied(_ key: Key) -> Node? {
+            guard decoder.isWhole, !decoder.root.rules.supplied.isEmpty,
+                let entry = decoder.root.rules.supplied[key.stringValue]
+            else { return nil }
+            return contains(key) ? nil : .value(entry)
+        }
+
         private func nested(_ key: some CodingKey) throws -> StoredValueDecoder {
             try StoredValueDecoder(parent: decoder, node: node(key), key: key)
         }
@@ -50,7 +59,8 @@ extension StoredValueDecoder {
                     return same(value, as: Value.self)
                 }
             }
-            return try decoder.decode(Value.self, from: offset.map(decoder.bytes.node) ?? node(key), key: key)
+            return try decoder.decode(
+                Value.self, from: offset.map(decoder.bytes.node) ?? supplied(key) ?? node(key), key: key)
         }
 
         func nestedContainer<Nested: CodingKey>(

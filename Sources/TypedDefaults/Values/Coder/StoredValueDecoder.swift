@@ -52,6 +52,8 @@ struct DecodingRules {
     /// content.
     var isWholeSetting = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// The entries that the decoder supplies if the whole value lacks them.
+    var supplied: [String: PropertyList] = [:]
 }
 
 /// Decodes a value from one node of a tree, or from the stored bytes of an array or a dictionary.
@@ -91,6 +93,8 @@ final class StoredValueDecoder: Decoder {
     private let depth: Int
     /// The number of dictionaries and arrays around the node.
     private let outerLevels: Int
+    /// Whether the node is the whole value.
+    var isWhole: Bool { outerLevels == 0 }
 
     static func decode<Value: Decodable>(
         _ type: Value.Type, from stored: StoredValue, _ rules: DecodingRules, _ log: DecodingLog? = nil

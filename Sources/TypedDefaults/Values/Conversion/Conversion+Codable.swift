@@ -42,19 +42,26 @@ extension Conversion where Value: Codable {
 
     /// Decodes a value, replaces it if some parts cannot be read, and puts it into a `Box`.
     ///
-    /// - Parameter fallback: The value that supplies parts; `nil` if there is none.
+    /// - Parameters:
+    ///   - fallback: The value that supplies parts; `nil` if there is none.
+    ///   - defaults: The same by entries, for a ``DefaultConfig``.
     static func boxedByCodable(
-        _ stored: StoredValue, _ mode: DecodingMode, fallback: @autoclosure () -> Value?
+        _ stored: StoredValue, _ mode: DecodingMode, fallback: @autoclosure () -> Value?,
+        defaults: ConfigDefaults? = nil
     ) -> Result<any AnyObject & Sendable, DefaultsError> {
         let log = mode == .recording ? DecodingLog() : nil
         do {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
-            let value = try StoredValueDecoder.decode(
-                Value.self, from: stored, DecodingRules(readsArguments: mode == .argument), log)
+            var rules = DecodingRules(readsArguments: mode == .argument)
+            if let defaults { rules.supplied = defaults.required }
+            let value = try StoredValueDecoder.decode(Value.self, from: stored, rules, log)
             guard let log else { return .success(Box(value)) }
             return .success(box(value, log, of: stored.tree))
         } catch {
+            if let defaults, defaults.supplies(error) {
+                return boxedByCodable(stored, mode, fallback: fallback(), defaults: defaults)
+            }
             let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
             do {
                 return .success(try boxedAgain(stored.tree, mode, fallback: fallback, isMissing: isMissing))

@@ -2,9 +2,11 @@ extension Conversion where Value: DefaultConvertible {
     /// Converts by the type's own `init?(_:)` and `serialize()`.
     static var convertible: Conversion {
         let implementation = DefaultImplementation<Value>()
-        return Conversion(
+        var conversion = Conversion(
             kind: .convertible, store: { value throws(DefaultsError) in try implementation.encode(value) },
             decodeBox: implementation.decodeBox)
+        conversion.defaults = Value.configDefaults
+        return conversion
     }
 
     /// Encodes a value with a hand-written `serialize()`.

@@ -10,6 +10,8 @@ struct Conversion<Value: Sendable>: Sendable {
     ///
     /// With a `Result` of the value itself, generic code would look up its type at each call.
     let decodeBox: DecodeBox
+    /// What an update leaves out of a config; `nil` for other types.
+    var defaults: ConfigDefaults?
     typealias DecodeBox = @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
 
     init(
@@ -47,7 +49,7 @@ struct Conversion<Value: Sendable>: Sendable {
 
     /// The same conversion for the optional of its type.
     var optional: Conversion<Value?> {
-        Conversion<Value?>(
+        var optional = Conversion<Value?>(
             kind: kind,
             store: { value throws(DefaultsError) in if let value { try encoding(value).get() } else { nil } },
             decodeBox: { stored, mode in
@@ -58,6 +60,8 @@ struct Conversion<Value: Sendable>: Sendable {
                     return .failure(error)
                 }
             })
+        optional.defaults = defaults
+        return optional
     }
 }
 

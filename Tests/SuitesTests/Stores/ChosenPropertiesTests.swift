@@ -1,0 +1,328 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+private struct First: DefaultConfig, Equatable {
+    static let key = "Camera"
+    var size = "medium"
+    var beeps = true
+    var quality = 0.8
+}
+
+/// The next release, with a better default and a new property.
+private struct Second: DefaultConfig, Equatable {
+    static let key = "Camera"
+    var size = "medium"
+    var beeps = true
+    var quality = 0.95
+    var zoom = 1.0
+}
+
+private struct Nested: DefaultConfig, Equatable {
+    struct Flash: Codable, Equatable {
+        var mode = "off"
+        var power = 3
+    }
+    static let key = "Nested"
+    var flash = Flash()
+    var counts = ["a": 1]
+    var nickname: String? = "Ann"
+    var id = UUID()
+}
+
+/// Reads a missing `b` in its own way, and writes an entry that it does not read.
+private struct HandCoded: DefaultConfig, Equatable {
+    static let key = "HandCoded"
+    enum CodingKeys: CodingKey { case a, b, c, sum }
+    var a = 1
+    var b = 2
+    var c = 3
+
+    init() {}
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        a = try container.decode(Int.self, forKey: .a)
+        b = (try? container.decode(Int.self, forKey: .b)) ?? (a > 5 ? 9 : 2)
+        c = try container.decodeIfPresent(Int.self, forKey: .c) ?? 7
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(a, forKey: .a)
+        try container.encode(b, forKey: .b)
+        try container.encode(c, forKey: .c)
+        try container.encode(a + b + c, forKey: .sum)
+    }
+}
+
+/// A dictionary that only looks like a struct in its stored form.
+private struct Words: DefaultConfig, Equatable {
+    static let key = "Words"
+    var counts = ["a": 1, "b": 2]
+
+    init() {}
+    init(from decoder: any Decoder) throws { counts = try decoder.singleValueContainer().decode([String: Int].self) }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(counts)
+    }
+}
+
+private struct ByHand: DefaultConfig, Equatable {
+    static let key = "ByHand"
+    var size = "medium"
+    var beeps = true
+
+    init() {}
+    init?(_ object: Any) {
+        guard let object = object as? [String: Any], let size = object["size"] as? String else { return nil }
+        (self.size, beeps) = (size, object["beeps"] as? Bool ?? false)
+    }
+    func serialize() -> Any { ["size": size, "beeps": beeps] }
+}
+
+/// Forwards everything, as a store of a program does.
+private struct Forwarding: DefaultStoreType {
+    let base: PersistentStore<First>
+    func get() -> First? { base.get() }
+    func set(_ value: First) { base.set(value) }
+    func remove() { base.remove() }
+    @discardableResult
+    func updateStored<Result>(_ body: (inout First?) throws -> Result) throws -> Result { try base.updateStored(body) }
+}
+
+private struct Decorated<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
+
+struct ChosenPropertiesTests {
+    /// Every way to update a config: each sets the size.
+    private static let updates: [String: @Sendable (DefaultsSuite, String) throws -> Void] = [
+        "store": { suite, size in try PersistentStore<First>(in: suite).update { $0.size = size } },
+        "store with a default": { suite, size in
+            try PersistentStore<First>(in: suite).update(default: First()) { $0.size = size }
+        },
+        "any store": { suite, size in try AnyStore<First>.persistent(in: suite).update { $0.size = size } },
+        "decorator": { suite, size in
+            try Decorated(base: AnyStore<First>.persistent(in: suite)).update { $0.size = size }
+        },
+        "decorators": { suite, size in
+            let inner = Decorated(base: AnyStore<First>.persistent(in: suite))
+            try AnyStore(Decorated(base: AnyStore(inner))).update { $0.size = size }
+        },
+        "a store of the program": { suite, size in
+            try Forwarding(base: PersistentStore(in: suite)).update { $0.size = size }
+        },
+        "map": { suite, size in AnyStore<First>.persistent(in: suite).map(\.size).set(size) },
+        "map with a default": { suite, size in
+            try PersistentStore<First>(in: suite).map(\.size, default: First()).save(size)
+        },
+        "map, stored": { suite, size in
+            if try suite.contents()["Camera"] == nil { try PersistentStore<First>(in: suite).map(\.size).save("x") }
+            try PersistentStore<First>(in: suite).map(\.size).updateStored { $0 = size }
+        },
+        "wrapper": { suite, size in try UserDefault<First>(in: suite).update { $0.size = size } },
+        "key": { suite, size in try suite.update(DefaultKey(First.self)) { $0.size = size } },
+        "optional key": { suite, size in
+            try suite.update(DefaultKey<First?>("Camera", default: First())) { $0?.size = size }
+        },
+        "contents": { suite, size in try suite.update { $0[First.self].size = size } },
+        "contents by key": { suite, size in try suite.update { $0[DefaultKey(First.self)].size = size } },
+        "migration": { suite, size in
+            var migrator = DefaultsMigrator()
+            migrator.register("step \(size)") { $0[First.self].size = size }
+            try suite.migrate(migrator)
+            try suite.update { $0["TypedDefaults-migrations"] = nil }
+        },
+    ]
+
+    @Test(arguments: updates.keys.sorted(), Backend.allCases)
+    func anUpdateStoresWhatItChanges(way: String, backend: Backend) throws {
+        let update = try #require(Self.updates[way])
+        try backend.withSuite { suite in
+            try update(suite, "large")
+            #expect(try suite.contents() == ["Camera": ["size": "large"]])
+            #expect(PersistentStore<First>(in: suite).get() == First(size: "large"))
+            #expect(PersistentStore<Second>(in: suite, key: "Camera").get() == Second(size: "large"))
+            // A choice that equals the default stays.
+            try update(suite, "medium")
+            #expect(try suite.contents() == ["Camera": ["size": "medium"]])
+        }
+    }
+
+    /// Every way to store a whole config.
+    private static let saves: [String: @Sendable (DefaultsSuite, First) throws -> Void] = [
+        "save": { try PersistentStore(in: $0).save($1) },
+        "set": { PersistentStore(in: $0).set($1) },
+        "value": { AnyStore<First>.persistent(in: $0).value = $1 },
+        "decorator": { try Decorated(base: AnyStore<First>.persistent(in: $0)).save($1) },
+        "wrapper": { UserDefault<First>(in: $0).value = $1 },
+        "key": { $0[DefaultKey(First.self)] = $1 },
+        "updateStored": { suite, value in try PersistentStore<First>(in: suite).updateStored { $0 = value } },
+    ]
+
+    @Test(arguments: saves.keys.sorted(), Backend.allCases)
+    func aSavePinsAllProperties(way: String, backend: Backend) throws {
+        let save = try #require(Self.saves[way])
+        try backend.withSuite { suite in
+            try save(suite, First())
+            #expect(try suite.contents() == ["Camera": ["size": "medium", "beeps": true, "quality": 0.8]])
+            // What was stored before stays stored.
+            try PersistentStore<Second>(in: suite, key: "Camera").update { $0.zoom = 2 }
+            #expect(PersistentStore<Second>(in: suite, key: "Camera").value.quality == 0.8)
+            #expect(try suite.contents()["Camera"] == ["size": "medium", "beeps": true, "quality": 0.8, "zoom": 2.0])
+            PersistentStore<First>(in: suite).remove()
+            try PersistentStore<First>(in: suite).update { $0.beeps = false }
+            #expect(try suite.contents() == ["Camera": ["beeps": false]])
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func whatTheTypeWouldNotReadFromTheDefaultIsStored(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = PersistentStore<Nested>(in: suite)
+            let id = PropertyList.string(store.value.id.uuidString)
+            try store.update { $0.flash.mode = "on" }
+            // The nested struct as a whole; the optional, because a missing one reads as nil; the
+            // identifier, because the next process would create another one.
+            #expect(
+                try suite.contents()["Nested"] == [
+                    "flash": ["mode": "on", "power": 3], "nickname": "Ann", "id": id,
+                ])
+            try store.update { $0.nickname = nil }
+            #expect(store.get()?.nickname == nil)
+            try store.update { $0.counts = [:] }
+            #expect(store.get()?.counts == [:])
+            try store.update { $0.counts = ["a": 1] }
+            var expected = Nested()
+            (expected.flash.mode, expected.nickname, expected.id) = ("on", nil, store.value.id)
+            #expect(store.get() == expected)
+            store.remove()
+            // `nil` over a default is a value, even if nothing else differs.
+            try store.update { $0.nickname = nil }
+            #expect(store.get()?.nickname == nil)
+            #expect(store.get() != nil)
+        }
+    }
+
+    @Test func codingByHandLosesNoValue() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<HandCoded>(in: suite)
+        for a in [1, 3, 7] {
+            for b in [2, 9] {
+                for c in [3, 7] {
+                    store.remove()
+                    var value = HandCoded()
+                    (value.a, value.b, value.c) = (a, b, c)
+                    try store.update { $0 = value }
+                    #expect(store.value == value)
+                }
+            }
+        }
+        store.remove()
+        try store.update { $0.c = 4 }
+        // `a` is the only property that the type reads from the default.
+        #expect(try suite.contents()["HandCoded"] == ["b": 2, "c": 4, "sum": 7])
+        #expect(store.value.a == 1)
+    }
+
+    @Test func dictionariesAndHandWrittenConversionsAreStoredWhole() throws {
+        let suite = DefaultsSuite.inMemory()
+        let words = PersistentStore<Words>(in: suite)
+        try words.update { $0.counts["c"] = 3 }
+        #expect(try suite.contents()["Words"] == ["a": 1, "b": 2, "c": 3])
+        try words.update { $0.counts["a"] = nil }
+        #expect(words.value.counts == ["b": 2, "c": 3])
+        let byHand = PersistentStore<ByHand>(in: suite)
+        try byHand.update { $0.size = "large" }
+        #expect(try suite.contents()["ByHand"] == ["size": "large", "beeps": true])
+    }
+
+    @Test(arguments: Backend.allCases)
+    func anUpdateThatChangesNothingWritesNothing(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let store = PersistentStore<First>(in: suite)
+            let changes = Guarded<[First?]>([])
+            let token = store.observe { change in changes.withLock { $0.append(change.newValue) } }
+            try store.update { _ in }
+            try suite.update { $0[First.self].size = "medium" }
+            try PersistentStore<Nested>(in: suite).update { _ in }
+            #expect(try suite.contents().isEmpty)
+            try store.update { $0.size = "large" }
+            try store.update { $0.size = "large" }
+            try suite.update { $0[First.self].size = "large" }
+            changes.wait { !$0.isEmpty }
+            #expect(changes.withLock { $0 } == [First(size: "large")])
+            token.cancel()
+        }
+    }
+
+    @Test func anUpdateOfAnUnreadableValueStoresWhatItChanges() throws {
+        let suite = DefaultsSuite.inMemory(["Camera": "x"])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<First>(in: suite)
+        try store.update { _ in }
+        #expect(try suite.contents() == ["Camera": "x"])
+        try store.update { $0.beeps = false }
+        #expect(try suite.contents() == ["Camera": ["beeps": false], "Camera.unreadable": "x"])
+        #expect(failures.kinds.allSatisfy { $0 == .unreadable })
+    }
+
+    @Test func unknownAndUnreadableEntriesStay() throws {
+        let suite = DefaultsSuite.inMemory(["Camera": ["size": 7, "flash": "on"]])
+        suite.onFailure = { _ in }
+        try PersistentStore<First>(in: suite).update { $0.beeps = false }
+        #expect(try suite.contents() == ["Camera": ["size": 7, "flash": "on", "beeps": false]])
+    }
+
+    @Test func jsonOfAnotherProgramStaysComplete() throws {
+        let json = Data(#"{"size": "medium", "beeps": true}"#.utf8)
+        let suite = DefaultsSuite.inMemory(["Camera": .data(json)])
+        try PersistentStore<First>(in: suite).update { $0.size = "large" }
+        #expect(try suite.contents() == ["Camera": ["size": "large", "beeps": true]])
+    }
+
+    @Test func removingAPartForgetsIt() throws {
+        let suite = DefaultsSuite.inMemory()
+        let size = AnyStore<First>.persistent(in: suite).map(\.size)
+        size.set("large")
+        PersistentStore<First>(in: suite).map(\.beeps).set(false)
+        size.remove()
+        #expect(try suite.contents() == ["Camera": ["beeps": false]])
+        #expect(size.get() == "medium")
+    }
+
+    @Test func aKeyWithADefaultOfItsOwnLosesNothing() throws {
+        let suite = DefaultsSuite.inMemory()
+        let key = DefaultKey("K", default: First(size: "small", quality: 0.1))
+        try suite.update(key) { $0.beeps = false }
+        #expect(suite[key] == First(size: "small", beeps: false, quality: 0.1))
+    }
+
+    @Test func anUpdateInTheBodyOfAnotherOneIsIndependent() throws {
+        let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
+        try Decorated(base: AnyStore<First>.persistent(in: suite)).update { value in
+            try PersistentStore<First>(in: other).updateStored { $0 = First() }
+            value.size = "large"
+        }
+        #expect(try suite.contents() == ["Camera": ["size": "large"]])
+        #expect(try other.contents()["Camera"] == ["size": "medium", "beeps": true, "quality": 0.8])
+    }
+
+    @Test func manyPropertiesAreLeftOutAsWell() throws {
+        let suite = DefaultsSuite.inMemory()
+        try PersistentStore<Large>(in: suite).update { $0.p69 = 1 }
+        #expect(try suite.contents() == ["Large": ["p69": 1]])
+        #expect(PersistentStore<Large>(in: suite).value.p69 == 1)
+    }
+}
+
+private struct Large: DefaultConfig {
+    static let key = "Large"
+    var p00 = 0, p01 = 0, p02 = 0, p03 = 0, p04 = 0, p05 = 0, p06 = 0, p07 = 0, p08 = 0, p09 = 0
+    var p10 = 0, p11 = 0, p12 = 0, p13 = 0, p14 = 0, p15 = 0, p16 = 0, p17 = 0, p18 = 0, p19 = 0
+    var p20 = 0, p21 = 0, p22 = 0, p23 = 0, p24 = 0, p25 = 0, p26 = 0, p27 = 0, p28 = 0, p29 = 0
+    var p30 = 0, p31 = 0, p32 = 0, p33 = 0, p34 = 0, p35 = 0, p36 = 0, p37 = 0, p38 = 0, p39 = 0
+    var p40 = 0, p41 = 0, p42 = 0, p43 = 0, p44 = 0, p45 = 0, p46 = 0, p47 = 0, p48 = 0, p49 = 0
+    var p50 = 0, p51 = 0, p52 = 0, p53 = 0, p54 = 0, p55 = 0, p56 = 0, p57 = 0, p58 = 0, p59 = 0
+    var p60 = 0, p61 = 0, p62 = 0, p63 = 0, p64 = 0, p65 = 0, p66 = 0, p67 = 0, p68 = 0, p69 = 0
+}
