@@ -76,13 +76,21 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 // `Codable` uses the type's own conversion if the type is also `DefaultConvertible`.
 extension DefaultKey {
     /// Creates a key for a `Codable` value, which is stored in the given form.
-    public init(_ name: String, default value: Value, form: Form = .propertyList) where Value: Codable {
+    ///
+    /// - Parameter rule: What a value must be; `nil` if all values are valid.
+    public init(
+        _ name: String, default value: Value, form: Form = .propertyList, rule: DefaultRule<Value>? = nil
+    ) where Value: Codable {
         let conversion: Conversion<Value> =
             switch form {
             case .propertyList: .codable(fallback: value)
             case .jsonData: .jsonData(fallback: value)
             }
-        self.init(name, value, conversion)
+        if let rule {
+            self.init(name, value, conversion.following([rule]))
+        } else {
+            self.init(name, value, conversion)
+        }
     }
 
     /// Creates a key for a ``DefaultConvertible`` value.

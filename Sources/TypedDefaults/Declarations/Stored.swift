@@ -45,8 +45,11 @@ extension StorableConfigBase {
         /// - Parameters:
         ///   - wrappedValue: The default.
         ///   - key: The key; `nil` to derive it from the property's name.
-        public init(wrappedValue: Value, _ key: String? = nil) where Value: Codable {
-            self.init(key) { DefaultKey($0, default: wrappedValue) }
+        ///   - rule: What a value must be; `nil` if all values are valid.
+        public init(
+            wrappedValue: Value, _ key: String? = nil, rule: DefaultRule<Value>? = nil
+        ) where Value: Codable {
+            self.init(key) { DefaultKey($0, default: wrappedValue, rule: rule) }
         }
 
         var name: SettingName? { binding.bound == nil ? nil : projectedValue.name }

@@ -8,9 +8,12 @@
 // value has the default `nil`.
 extension UserDefault {
     /// Creates the setting for a property of a `Codable` type; its initial value is the default.
-    public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard)
-    where Value: Codable {
-        self.init(DefaultKey(name, default: wrappedValue), in: suite)
+    ///
+    /// - Parameter rule: What a value must be; `nil` if all values are valid.
+    public init(
+        wrappedValue: Value, _ name: String, rule: DefaultRule<Value>? = nil, in suite: DefaultsSuite = .standard
+    ) where Value: Codable {
+        self.init(DefaultKey(name, default: wrappedValue, rule: rule), in: suite)
     }
 
     /// Creates the setting for an optional property of a `Codable` type; the default is `nil`
@@ -67,9 +70,13 @@ extension UserDefault {
 extension UserDefault {
     /// Creates a setting of a `Codable` type, such as a static one:
     /// `static let launchCount = UserDefault("launchCount", default: 9)`.
-    public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard)
-    where Value: Codable {
-        self.init(DefaultKey(name, default: defaultValue), in: suite)
+    ///
+    /// - Parameter rule: What a value must be; `nil` if all values are valid.
+    public init(
+        _ name: String, default defaultValue: Value, rule: DefaultRule<Value>? = nil,
+        in suite: DefaultsSuite = .standard
+    ) where Value: Codable {
+        self.init(DefaultKey(name, default: defaultValue, rule: rule), in: suite)
     }
 
     /// Creates a setting of a ``DefaultConvertible`` type.

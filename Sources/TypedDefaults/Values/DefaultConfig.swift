@@ -31,9 +31,21 @@ import SettingsFile
 public protocol DefaultConfig: DefaultConvertible, Codable {
     /// Creates the default.
     init()
+
+    /// The conditions that the values meet. By default, there are none.
+    ///
+    /// ```swift
+    /// static let rules: [DefaultRule<CameraConfig>] = [.on(\.zoom, .clamped(to: 1...10))]
+    /// ```
+    ///
+    /// They hold for the config as a setting, but not for one inside another value.
+    static var rules: [DefaultRule<Self>] { get }
 }
 
 extension DefaultConfig {
+    /// No rules: all values are valid.
+    public static var rules: [DefaultRule<Self>] { [] }
+
     /// The default of the type, which is created once.
     static var defaultInstance: Self { DefaultInstances.instance(of: self) }
 }

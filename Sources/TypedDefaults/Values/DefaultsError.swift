@@ -40,6 +40,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// The value cannot be stored, such as one of a type that property lists do not hold.
         /// Nothing was written.
         public static let refused = Kind("refused")
+        /// The value breaks the ``DefaultRule`` of its setting. Nothing was written.
+        public static let invalid = Kind("invalid")
         /// An administrator provides the value, so the program cannot change it. Nothing was
         /// written. See ``UserDefault/isManaged``.
         public static let managed = Kind("managed")

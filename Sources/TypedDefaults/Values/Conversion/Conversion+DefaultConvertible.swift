@@ -5,8 +5,13 @@ extension Conversion where Value: DefaultConvertible {
         var conversion = Conversion(
             kind: .convertible, store: { value throws(DefaultsError) in try implementation.encode(value) },
             decodeBox: implementation.decodeBox)
-        conversion.defaults = Value.configDefaults
-        return conversion
+        guard let config = Value.self as? any DefaultConfig.Type else { return conversion }
+        conversion.defaults = config.defaults
+        return following(config, conversion) as! Conversion  // Safe: `config` is `Value`.
+    }
+
+    private static func following<Config: DefaultConfig>(_ config: Config.Type, _ conversion: Conversion) -> Any {
+        (conversion as Any as! Conversion<Config>).following(config.rules)  // Safe: `config` is `Value`.
     }
 
     /// Encodes a value with a hand-written `serialize()`.

@@ -12,6 +12,8 @@ struct Conversion<Value: Sendable>: Sendable {
     let decodeBox: DecodeBox
     /// What an update leaves out of a config; `nil` for other types.
     var defaults: ConfigDefaults?
+    /// The texts of the rules; empty if there are none.
+    var rules = ""
     typealias DecodeBox = @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
 
     init(
@@ -45,7 +47,7 @@ struct Conversion<Value: Sendable>: Sendable {
     }
 
     @inline(__always)
-    var form: ConversionForm { ConversionForm(type: ObjectIdentifier(Value.self), kind: kind) }
+    var form: ConversionForm { ConversionForm(type: ObjectIdentifier(Value.self), kind: kind, rules: rules) }
 
     /// The same conversion for the optional of its type.
     var optional: Conversion<Value?> {
@@ -60,7 +62,7 @@ struct Conversion<Value: Sendable>: Sendable {
                     return .failure(error)
                 }
             })
-        optional.defaults = defaults
+        (optional.defaults, optional.rules) = (defaults, rules)
         return optional
     }
 }
@@ -120,6 +122,7 @@ enum ConversionKind {
 struct ConversionForm: Hashable {
     let type: ObjectIdentifier
     let kind: ConversionKind
+    let rules: String
 }
 
 extension Conversion where Value == PropertyList {

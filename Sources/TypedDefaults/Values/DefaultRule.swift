@@ -1,0 +1,165 @@
+/// A condition that the values of a setting meet.
+///
+/// ```swift
+/// nonisolated extension DefaultKey<Int> {
+///     static let volume = DefaultKey("volume", default: 5, rule: .clamped(to: 0...10))
+///     static let port = DefaultKey("port", default: 8080, rule: .in(1024...65_535))
+///     static let columns = DefaultKey("columns", default: 2, rule: DefaultRule("even") { $0.isMultiple(of: 2) })
+/// }
+/// ```
+///
+/// A value that breaks the rule is refused with an error of kind ``DefaultsError/Kind/invalid``,
+/// and nothing is written. ``clamped(to:)`` stores the nearest valid value instead.
+///
+/// A stored value can break the rule, because another program or an earlier release wrote it. It
+/// then counts as unreadable: reading returns the default, or the clamped value, the failure
+/// handler receives one error, and a write first copies the value to `<key>.unreadable`. A value of
+/// a layer that breaks the rule is reported, and the next layer counts.
+///
+/// Errors contain the text of the rule, but never the value. The default itself is not checked. See
+/// <doc:Validation>.
+public struct DefaultRule<Value: Sendable>: Sendable, CustomStringConvertible {
+    /// The condition in words, such as “in 0...10”.
+    public let description: String
+    private let accepts: @Sendable (Value) -> Bool
+    /// Returns the value to store and read in place of another one; `nil` if the rule refuses that.
+    private let corrected: (@Sendable (Value) -> Value)?
+    /// Returns the value to read in place of a stored one that is refused; `nil` if there is none.
+    private let replaced: (@Sendable (Value) -> Value)?
+
+    private init(
+        _ description: String, accepts: @escaping @Sendable (Value) -> Bool,
+        corrected: (@Sendable (Value) -> Value)? = nil, replaced: (@Sendable (Value) -> Value)? = nil
+    ) {
+        (self.description, self.accepts) = (description, accepts)
+        (self.corrected, self.replaced) = (corrected, replaced)
+    }
+
+    /// Creates a rule that refuses all other values.
+    ///
+    /// - Parameters:
+    ///   - description: What a value must be, such as “even”. Two rules for one key with the same
+    ///     text are the same rule.
+    ///   - accepts: Returns whether a value is valid. The answer must depend on the value alone,
+    ///     because a value that was read is not checked again.
+    public init(_ description: String, accepts: @escaping @Sendable (Value) -> Bool) {
+        self.init(description, accepts: accepts, corrected: nil)
+    }
+
+    /// Returns a rule that refuses the values outside a range.
+    public static func `in`(_ range: ClosedRange<Value>) -> DefaultRule where Value: Comparable {
+        DefaultRule("in \(range)") { range.contains($0) }
+    }
+
+    /// Returns a rule that replaces a value outside a range by the nearest one in it.
+    ///
+    /// So a value need not read back equal. A value that is not comparable, such as a NaN, is
+    /// refused.
+    public static func clamped(to range: ClosedRange<Value>) -> DefaultRule where Value: Comparable {
+        DefaultRule(
+            "in \(range)", accepts: { range.contains($0) },
+            corrected: { min(max($0, range.lowerBound), range.upperBound) })
+    }
+
+    /// Returns a rule that refuses the values that are not in a list.
+    public static func oneOf(_ values: [Value]) -> DefaultRule where Value: Equatable {
+        DefaultRule("one of \(values.map { "\($0)" }.joined(separator: ", "))") { values.contains($0) }
+    }
+
+    /// Returns a rule for one property of a config.
+    ///
+    /// A stored property that breaks the rule takes its value from the default alone.
+    public static func on<Property>(
+        _ property: any WritableKeyPath<Value, Property> & Sendable, _ rule: DefaultRule<Property>
+    ) -> DefaultRule where Value: DefaultConfig {
+        @Sendable func replacing(_ config: Value, with new: Property) -> Value {
+            var config = config
+            config[keyPath: property] = new
+            return config
+        }
+        var corrected: (@Sendable (Value) -> Value)?
+        if let correct = rule.corrected { corrected = { replacing($0, with: correct($0[keyPath: property])) } }
+        return DefaultRule(
+            rule.description, accepts: { (config: Value) in rule.accepts(config[keyPath: property]) },
+            corrected: corrected,
+            replaced: { config in replacing(config, with: Value.defaultInstance[keyPath: property]) })
+    }
+}
+
+extension DefaultRule {
+    /// The text of the rule, and whether it corrects.
+    fileprivate var identity: String { corrected == nil ? description : "\(description), clamped" }
+
+    /// Returns the value to store.
+    ///
+    /// - Parameter form: Returns the stored form of a value.
+    fileprivate func stored(
+        _ value: Value, _ form: (Value) -> PropertyList?
+    ) throws(DefaultsError) -> Value {
+        if accepts(value) { return value }
+        if let value = corrected?(value), accepts(value) { return value }
+        throw error(.invalid, value, replaced?(value), form)
+    }
+
+    /// Returns the value to read, and the error to report if it differs from the stored one.
+    ///
+    /// - Parameter replaces: Whether the default takes the place of a property that is refused.
+    fileprivate func read(
+        _ value: Value, replaces: Bool, _ form: (Value) -> PropertyList?
+    ) throws(DefaultsError) -> (value: Value, error: DefaultsError?) {
+        if accepts(value) { return (value, nil) }
+        if let new = corrected?(value), accepts(new) { return (new, error(.unreadable, value, new, form)) }
+        let new = replaced?(value)
+        let error = error(.unreadable, value, new, form)
+        guard replaces, let new else { throw error }
+        return (new, error)
+    }
+
+    private func error(
+        _ kind: DefaultsError.Kind, _ value: Value, _ other: Value?, _ form: (Value) -> PropertyList?
+    ) -> DefaultsError {
+        var path: [String] = []
+        // The property in which both differ.
+        if case .dictionary(let entries)? = form(value), case .dictionary(let others)? = other.flatMap(form) {
+            path = Set(entries.keys).union(others.keys).filter { entries[$0] != others[$0] }
+        }
+        return DefaultsError(
+            kind, type: "\(Value.self)", path: path.count == 1 ? path : [], reason: "the value must be \(description)")
+    }
+}
+
+extension Conversion {
+    /// The same conversion, for values that meet rules.
+    func following(_ rules: [DefaultRule<Value>]) -> Conversion {
+        guard !rules.isEmpty else { return self }
+        @Sendable func form(_ value: Value) -> PropertyList? { try? encode(value) }
+        var conversion = Conversion(
+            kind: kind,
+            store: { value throws(DefaultsError) in
+                var value = value
+                for rule in rules { value = try rule.stored(value, form) }
+                return try encoding(value).get()
+            },
+            decodeBox: { stored, mode in
+                do throws(DefaultsError) {
+                    let box = try box(stored, mode)
+                    var (value, errors) = (box.value, [DefaultsError]())
+                    for rule in rules {
+                        let read = try rule.read(value, replaces: mode != .argument, form)
+                        value = read.value
+                        if let error = read.error { errors.append(error) }
+                    }
+                    guard !errors.isEmpty else { return .success(box) }
+                    var recovery = box.recovery ?? DecodingRecovery()
+                    recovery.errors += errors
+                    recovery.losesParts = true
+                    return .success(Box(value, recovery))
+                } catch {
+                    return .failure(error)
+                }
+            })
+        conversion.defaults = defaults
+        conversion.rules = ([self.rules] + rules.map(\.identity)).filter { !$0.isEmpty }.joined(separator: "; ")
+        return conversion
+    }
+}
