@@ -1,73 +1,143 @@
 import SettingsFile
 
-// Values above and below the stored ones
-// ======================================
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+// Values before and behind the stored ones
+// ========================================
 //
-// Above: the value of a layer, such as a launch argument. Each slot has its own, because the slot's
-// type decides whether the layer's value is valid. Whatever is stored, a read returns the layer's
-// value, observers receive it as the value, and an update neither reads nor stores it.
+// Before: the value of a layer such as the launch arguments. Whatever is stored, a read returns the
+// layer's value, observers receive it as the value, and an update neither reads nor stores it.
 //
-// Below: a fallback value of the backend, such as one that was registered with `UserDefaults`. The
-// backend returns it for a key that has no stored value. Reads need not distinguish the two, but
-// code that asks whether a value is stored must.
+// Behind: the value of a layer such as the defaults of a customer. It counts while no value is
+// stored, ahead of the default of the declaration. An update begins with it.
+//
+// Each slot has its own values of the layers, because the slot's type decides whether a layer's
+// value is valid. If it is not, the next layer counts.
+//
+// A backend may have fallback values as well, such as those that were registered with
+// `UserDefaults`. The backend returns one for a key that has no stored value. Reads need not
+// distinguish the two, but code that asks whether a value is stored must.
 //
 // No other part of the core knows about layers or fallback values.
 
-/// The layers above the stored values, in their order. An object, so that its identity shows
-/// whether other layers were set.
+/// The layers of a suite, in their order. An object, so that its identity shows whether other
+/// layers were set.
 final class Layers: Sendable {
-    let values: [[ByteString: PropertyList]]
+    struct Layer: Sendable {
+        let name: String
+        /// Returns the value of a key; `nil` for the stored values.
+        let value: (@Sendable (_ key: String) -> PropertyList?)?
 
-    init(_ values: [[ByteString: PropertyList]] = []) { self.values = values }
+        static let stored = Layer(name: "stored", value: nil)
+    }
+    let all: [Layer]
 
-    /// Returns the layers' value for a slot, and an error if a layer has a value that is not of the
-    /// slot's type.
+    init(_ all: [Layer] = [.stored]) { self.all = all }
+
+    /// Returns the layers' values for a slot, and the errors of those that are not of its type.
     ///
-    /// Called under no lock, because it runs conversions.
-    func value(of slot: Slot) -> (value: LayeredValue, refusal: DefaultsError?) {
-        var layered = LayeredValue()
-        var refusal: DefaultsError?
-        for values in values {
-            guard let found = values[ByteString(slot.key)] else { continue }
+    /// Called under no lock, because it runs conversions and closures of the program.
+    func value(of slot: Slot) -> (value: LayeredValue, refusals: [DefaultsError]) {
+        var (layered, refusals, isBehind) = (LayeredValue(), [DefaultsError](), false)
+        for layer in all {
+            guard let value = layer.value else {
+                isBehind = true
+                continue
+            }
+            guard (isBehind ? layered.behind : layered.before) == nil, let found = value(slot.key) else { continue }
             do throws(DefaultsError) {
-                layered.value = try slot.storedForm(found).get()
-                break
+                guard let stored = try slot.storedForm(found, layer.name).get() else { continue }
+                let value = LayeredValue.Value(layer: layer.name, stored: stored)
+                if isBehind { layered.behind = value } else { layered.before = value }
             } catch {
-                (layered.refused, refusal) = (layered.refused ?? found, refusal ?? error)
+                layered.refused.append(found)
+                refusals.append(error)
             }
         }
-        return (layered, refusal)
+        return (layered, refusals)
     }
 }
 
-/// The layers' value for a slot.
+/// The layers' values for a slot.
 struct LayeredValue {
-    /// The value, in the form in which it would be stored.
-    fileprivate(set) var value: PropertyList?
-    /// The layer's raw value, if it does not have the slot's type.
-    fileprivate var refused: PropertyList?
+    struct Value {
+        /// The name of the layer.
+        let layer: String
+        /// The value, in the form in which it would be stored.
+        let stored: PropertyList
+
+        var known: Known { .value(.tree(stored)) }
+    }
+    fileprivate(set) var before: Value?
+    fileprivate(set) var behind: Value?
+    /// The values that do not have the slot's type.
+    fileprivate var refused: [PropertyList] = []
 
     /// Whether a value of another type was reported.
-    var isReported: Bool { refused != nil }
+    var isReported: Bool { !refused.isEmpty }
+}
+
+/// Where the value of a setting comes from. See ``UserDefault/source``.
+public enum DefaultSource: Hashable, Sendable {
+    /// A layer, with its name. See ``DefaultsSuite/Layer``.
+    case layer(String)
+    /// The stored value.
+    case stored
+    /// The default of the declaration, or one that was registered with `UserDefaults`: no value is
+    /// stored, or none that can be read.
+    case defaultValue
+}
+
+extension Conversion {
+    /// Returns the form in which the value of a layer would be stored.
+    ///
+    /// Text is converted by the type: a number for an `Int`, JSON for a struct.
+    func storedForm(_ found: PropertyList, key: String, layer: String) throws(DefaultsError) -> PropertyList? {
+        let value: Value
+        do throws(DefaultsError) { value = try decode(found, .argument) } catch {
+            guard case .string(let text) = found, let json = try? PropertyList(json: Data(text.utf8)),
+                let decoded = try? decode(json, .argument)
+            else {
+                throw DefaultsError(
+                    .unreadable, key: key, type: "\(Value.self)", path: error.path,
+                    reason: "the value of the layer “\(layer)” is ignored: \(error.reason)")
+            }
+            value = decoded
+        }
+        do throws(DefaultsError) { return try encode(value) } catch { throw error.about(key: key) }
+    }
 }
 
 // Called while the lock of the suite is held.
 extension Slot {
-    /// Whether a layer has a value, which then hides the stored one.
-    var isCovered: Bool { state.layer.value != nil }
+    /// Whether a layer has a value that hides the stored one.
+    var isCovered: Bool { state.layer.before != nil }
+
+    /// Returns the effective value for a stored one.
+    func effective(_ stored: Known) -> Known {
+        if let before = state.layer.before { return before.known }
+        if stored == .nothing, let behind = state.layer.behind { return behind.known }
+        return stored
+    }
 
     /// The effective value, as observers know it.
-    var known: Known { state.layer.value.map { .value(.tree($0)) } ?? state.entry?.known ?? .nothing }
+    var known: Known { effective(state.entry?.known ?? .nothing) }
 
-    /// Replaces the layers' value.
+    /// Replaces the layers' values.
     ///
-    /// - Returns: Whether there is a refused value that differs from the previous one, so that it
+    /// - Returns: Whether there are refused values that differ from the previous ones, so that they
     ///   must be reported.
     func setLayer(_ new: LayeredValue, isBypassed: Bool) -> Bool {
         forget()
-        state.isBypassed = isBypassed || new.value != nil
-        let isNew = new.refused != nil && new.refused != state.layer.refused
-        state.layer = LayeredValue(value: new.value, refused: new.refused ?? state.layer.refused)
+        if case .missing = state.seen.content { state.seen.content = .notDecoded }
+        state.isBypassed = isBypassed || new.before != nil
+        let isNew = new.isReported && new.refused != state.layer.refused
+        let refused = new.isReported ? new.refused : state.layer.refused
+        state.layer = LayeredValue(before: new.before, behind: new.behind, refused: refused)
         return isNew
     }
 }
@@ -86,27 +156,43 @@ extension SuiteCore {
         let refusals = state.withLock { state -> [DefaultsError] in
             // Otherwise, the thread that has set other layers since then does the rest.
             guard state.layers === layers else { return [] }
-            return values.compactMap { slot, value in
-                state.setLayer(value.value, of: slot) ? value.refusal : nil
+            return values.flatMap { slot, value in
+                state.setLayer(value.value, of: slot) ? value.refusals : []
             }
         }
         for refusal in refusals { report(refusal) }
         deliver()
     }
 
-    /// The value of a layer, decoded; `missing` if no layer has one.
-    func layered(_ slot: Slot) -> Slot.Content {
-        slot.decode(state.withLock { _ in slot.state.layer.value }.map(StoredValue.tree))
-    }
+    func layered(_ slot: Slot) -> LayeredValue { state.withLock { _ in slot.state.layer } }
 
-    /// The effective content: the layer's value or, without one, the stored value.
+    /// The effective content: the value of a layer before the stored value, the stored value, or
+    /// that of a layer behind it.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
         // Even after a failure there may be external changes.
         defer { deliver() }
         let layered = layered(slot)
-        guard case .missing = layered else { return layered }
-        return try stored(slot)
+        if let before = layered.before { return slot.decode(.tree(before.stored)) }
+        let stored = try stored(slot)
+        guard case .missing = stored, let behind = layered.behind else { return stored }
+        return slot.decode(.tree(behind.stored))
     }
+
+    /// Returns where the effective value comes from.
+    func source(of slot: Slot) throws(DefaultsError) -> DefaultSource {
+        defer { deliver() }
+        let layered = layered(slot)
+        if let before = layered.before { return .layer(before.layer) }
+        if backend.isManaged(slot.key) { return .layer("managed") }
+        switch try stored(slot) {
+        case .missing: return layered.behind.map { .layer($0.layer) } ?? .defaultValue
+        case .value: return try isStored(slot.key) ? .stored : .defaultValue
+        case .notDecoded, .failure: return .defaultValue
+        }
+    }
+
+    /// Returns whether something other than a write decides the value.
+    func isManaged(_ slot: Slot) -> Bool { layered(slot).before != nil || backend.isManaged(slot.key) }
 
     /// Returns whether anything is stored under a key, readable or not.
     func isStored(_ key: String) throws(DefaultsError) -> Bool {
@@ -141,18 +227,18 @@ extension SuiteCore {
 }
 
 extension SuiteCore.State {
-    /// Replaces the layers' value for a slot, and queues events if that changes the effective
-    /// value.
+    /// Replaces the layers' values for a slot, and queues events if that changes the effective
+    /// value. The Observation framework is also notified if the value comes from elsewhere.
     ///
     /// - Returns: Whether a refused value must be reported.
     fileprivate mutating func setLayer(_ layer: LayeredValue, of slot: Slot) -> Bool {
-        let old = slot.known
+        let (old, before) = (slot.known, slot.state.layer)
         let isReportDue = slot.setLayer(layer, isBypassed: isBypassed)
-        let new = slot.known
-        guard old != new else { return isReportDue }
+        let (new, after) = (slot.known, slot.state.layer)
         let depth = NotificationDepth.current + 1
-        if slot.state.isTracked { queue(.trackedChange(slot), depth) }
-        queueChange(of: slot, old, new, .local, depth)
+        let isFromOther = before.before?.layer != after.before?.layer || before.behind?.layer != after.behind?.layer
+        if slot.state.isTracked, old != new || isFromOther { queue(.trackedChange(slot), depth) }
+        if old != new { queueChange(of: slot, old, new, new == .nothing ? .removed : .set, .local, depth) }
         return isReportDue
     }
 }

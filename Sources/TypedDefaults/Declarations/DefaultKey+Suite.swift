@@ -57,7 +57,8 @@ extension DefaultsSuite {
     }
 
     private func read<Value>(_ key: DefaultKey<Value>, _ contents: SuiteContents) throws -> Value {
-        try setting(key).layeredValue() ?? contents.read(key)
+        if let value = try setting(key).layeredValue(\.before) { return value }
+        return try contents.load(key.name, key.declaration) ?? setting(key).layeredValue(\.behind) ?? key.defaultValue
     }
 
     /// Returns whether a value is stored under the key, even if it cannot be read.

@@ -90,16 +90,23 @@ extension UserDefault {
     /// Also false if `UserDefaults` has only a registered value or a value in the global domain.
     public var isSet: Bool { setting.isSet }
 
-    /// Whether an administrator provides the value, by a configuration profile or device
-    /// management, so that it cannot be changed.
+    /// Whether assigning does not change ``value`` now, because an administrator or a layer before
+    /// the stored values provides it. See ``DefaultsSuite/layers``.
     ///
     /// ```swift
     /// Toggle("Grid", isOn: $showsGrid.binding).disabled($showsGrid.isManaged)
     /// ```
     ///
-    /// Saving a managed setting throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``.
-    /// Only settings in `UserDefaults` on Apple platforms can be managed.
+    /// A value that you save behind a layer is stored, and counts when the layer is gone. If the
+    /// backend itself is managed, such as by a configuration profile on Apple platforms, saving
+    /// throws a ``DefaultsError`` of kind ``DefaultsError/Kind/managed``.
     public var isManaged: Bool { setting.isManaged }
+
+    /// Where ``value`` comes from.
+    ///
+    /// Of a setting in `UserDefaults` whose value a configuration profile provides, this is
+    /// `.layer("managed")`. A view that reads this updates when it changes.
+    public var source: DefaultSource { setting.source }
 
     /// Removes the stored value, so that ``value`` is the default again.
     ///

@@ -1,15 +1,74 @@
 import SettingsFile
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 extension DefaultsSuite {
     /// Where a suite finds the value of a setting. See ``DefaultsSuite/layers``.
     public struct Layer: Sendable {
-        /// The values of the layer by key; `nil` for the stored values.
-        fileprivate let values: [ByteString: PropertyList]?
+        fileprivate let layer: Layers.Layer
 
         /// The stored values.
-        public static let stored = Layer(values: nil)
+        public static let stored = Layer(layer: .stored)
 
-        /// The values of launch arguments such as `-volume 7`, as `UserDefaults` reads them.
+        /// Creates a layer, such as one of the values that an administrator or a server provides.
+        ///
+        /// ```swift
+        /// suite.layers = [Layer("admin") { key in managed[key] }, .stored]
+        /// ```
+        ///
+        /// The suite asks for each key once, when it is first used, and again when you set the
+        /// suite's layers: after the source has changed, assign `suite.layers = suite.layers`. A
+        /// string is converted to the type of the setting: `"7"` to a number, `"YES"` to a Boolean,
+        /// JSON to a struct or a collection.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the layer, for ``UserDefault/source`` and for errors.
+        ///   - value: Returns the value of a key; `nil` if the layer has none. Any thread may call
+        ///     it. It must not read the settings of this suite.
+        public init(_ name: String, value: @escaping @Sendable (_ key: String) -> PropertyList?) {
+            layer = Layers.Layer(name: name, value: value)
+        }
+
+        fileprivate init(layer: Layers.Layer) { self.layer = layer }
+
+        /// A layer of values by key, such as those of a property list in the bundle.
+        ///
+        /// Keys are compared by their UTF-8 bytes.
+        public static func values(_ values: [String: PropertyList], name: String = "values") -> Layer {
+            let values = Dictionary(values.map { (ByteString($0.key), $0.value) }) { first, _ in first }
+            return Layer(name) { values[ByteString($0)] }
+        }
+
+        /// A layer of environment variables, which is called “environment”.
+        ///
+        /// The name of a variable is the prefix and then the key in capitals, with `_` for each
+        /// character that is not an ASCII letter or digit. So with the prefix `APP_`,
+        /// `APP_CAMERA_ZOOM` is the value of `camera/zoom`, and of `camera.zoom` and `camera_zoom`
+        /// as well. A setting that is not a string reads the text as a number, a Boolean or JSON.
+        ///
+        /// - Parameters:
+        ///   - prefix: The beginning of the names, including a `_`.
+        ///   - variables: The variables, by default those of this process now.
+        public static func environment(
+            prefix: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
+        ) -> Layer {
+            Layer("environment") { key in
+                let name = key.unicodeScalars.map { scalar in
+                    switch scalar {
+                    case "a"..."z", "A"..."Z", "0"..."9": String(scalar).uppercased()
+                    default: "_"
+                    }
+                }
+                return variables[prefix + name.joined()].map(PropertyList.string)
+            }
+        }
+
+        /// A layer of launch arguments such as `-volume 7`, as `UserDefaults` reads them. It is
+        /// called “arguments”.
         ///
         /// An argument that begins with `-` is the name of a key. The next argument is its value,
         /// unless that begins with `-` too. If a key occurs more than once, its last value is used.
@@ -24,20 +83,20 @@ extension DefaultsSuite {
         ///
         /// - Parameter arguments: The arguments, by default those of this process.
         public static func arguments(_ arguments: [String] = CommandLine.arguments) -> Layer {
-            var values: [ByteString: PropertyList] = [:]
+            var values: [String: PropertyList] = [:]
             var rest = arguments[...]
             while let name = rest.popFirst(), let value = rest.first {
                 guard name.isArgumentName, !value.isArgumentName else { continue }
                 rest.removeFirst()
                 let key = String(decoding: name.utf8.dropFirst(), as: UTF8.self)
-                if !key.isEmpty { values[ByteString(key)] = PropertyList(argument: value) }
+                if !key.isEmpty { values[key] = PropertyList(argument: value) }
             }
-            return Layer(values: values)
+            return .arguments(values)
         }
 
         /// The values of launch arguments that other code has read.
         package static func arguments(_ values: [String: PropertyList]) -> Layer {
-            Layer(values: Dictionary(values.map { (ByteString($0.key), $0.value) }) { first, _ in first })
+            .values(values, name: "arguments")
         }
     }
 
@@ -51,30 +110,37 @@ extension DefaultsSuite {
     /// arguments that `UserDefaults` has read, above the stored values. Every other suite starts
     /// with ``Layer/stored`` alone.
     ///
-    /// Reading and observing a setting finds the value of a layer above the stored ones. Everything
-    /// that concerns stored values ignores it: ``UserDefault/isSet``, `update`, ``contents()``,
-    /// ``keys()``, and the observers of a suite. So `update` never stores an argument, in contrast
-    /// to `suite[.volume] += 1`, which reads and then sets. A value that you set is stored below
-    /// the argument, and takes effect when the layer is removed. Observers do not receive it before
-    /// then.
+    /// Reading and observing a setting finds the value of a layer before ``Layer/stored``.
+    /// Everything that concerns stored values ignores it: ``UserDefault/isSet``, `update`,
+    /// ``contents()``, ``keys()``, and the observers of a suite. So `update` never stores an
+    /// argument, in contrast to `suite[.volume] += 1`, which reads and then sets. A value that you
+    /// set is stored, and takes effect when the layer is removed. Observers do not receive it
+    /// before then.
+    ///
+    /// A layer after ``Layer/stored`` provides defaults: its value counts while none is stored,
+    /// ahead of the default of the declaration. `update` of a setting begins with it. In the body
+    /// of `suite.update`, a key without a stored value has the default of its declaration.
+    ///
+    /// One value comes from one place: a config is never put together from several layers.
     ///
     /// You can set the layers at any time. Observers of a setting receive its new value if it
-    /// differs. A value that does not have the type of the setting is ignored, and ``onFailure``
-    /// receives the error once.
+    /// differs. A value that does not have the type of the setting, or breaks its rule, is ignored.
+    /// The next layer counts, and ``onFailure`` receives one error with the name of the layer.
     ///
     /// The layers of a scope are those of the whole suite, so an argument names the full key, as in
-    /// `-user-42/volume 7`. A suite that stands in for the standard suite has its own layers.
+    /// `-user-42/volume 7`. A suite that stands in for the standard suite has its own layers. See
+    /// <doc:Layers>.
     ///
-    /// - Precondition: ``Layer/stored`` is the last layer, and occurs once.
+    /// - Precondition: ``Layer/stored`` occurs once.
     public var layers: [Layer] {
-        get { currentCore.layers.all }
+        get { currentCore.layers.all.map(Layer.init) }
         nonmutating set { currentCore.setLayers(Layers(newValue)) }
     }
 }
 
 extension DefaultsSuite.Layer: DiscreetlyDescribed {
-    /// The kind of the layer and its number of keys, without keys and values.
-    var summary: String { values.map { "Layer.arguments(\($0.count) keys)" } ?? "Layer.stored" }
+    /// The name of the layer, without keys and values.
+    var summary: String { "Layer(\(layer.name))" }
 }
 
 extension String {
@@ -84,10 +150,7 @@ extension String {
 extension Layers {
     convenience init(_ layers: [DefaultsSuite.Layer]) {
         precondition(
-            layers.firstIndex { $0.values == nil } == layers.count - 1 && !layers.isEmpty,
-            "the layers of a suite end with .stored, which occurs once")
-        self.init(layers.compactMap(\.values))
+            layers.count { $0.layer.value == nil } == 1, ".stored occurs once in the layers of a suite")
+        self.init(layers.map(\.layer))
     }
-
-    fileprivate var all: [DefaultsSuite.Layer] { values.map { DefaultsSuite.Layer(values: $0) } + [.stored] }
 }

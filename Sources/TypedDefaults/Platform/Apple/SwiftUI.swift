@@ -62,6 +62,13 @@
 
         /// The value for a control.
         public var projectedValue: Binding<Value> { suite.binding(key) }
+
+        /// Where the value comes from, as in `_showsGrid.source`. See ``UserDefault/source``.
+        public var source: DefaultSource { UserDefault(key, in: suite).source }
+
+        /// Whether assigning does not change the value now, as in `_showsGrid.isManaged`. See
+        /// ``UserDefault/isManaged``.
+        public var isManaged: Bool { UserDefault(key, in: suite).isManaged }
     }
 
     extension EnvironmentValues {

@@ -1,0 +1,252 @@
+import Foundation
+import Observation
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+private typealias Layer = DefaultsSuite.Layer
+
+private struct Lens: DefaultConfig, Equatable {
+    static let key = "Lens"
+    static let rules: [DefaultRule<Lens>] = [.on(\.zoom, .in(1...10))]
+    var zoom = 1.0
+    var name = ""
+    var modes: [String] = []
+}
+
+private let a = DefaultKey("a", default: 0)
+private let b = DefaultKey("b", default: 0)
+private let c = DefaultKey("c", default: 0)
+private let missing = DefaultKey("missing", default: 0)
+
+struct OpenLayersTests {
+    @Test(arguments: Backend.allCases)
+    func theFirstLayerWithAValueCountsAndOneBehindIsADefault(backend: Backend) throws {
+        try backend.withSuite { suite in
+            try suite.update { $0["b"] = 2 }
+            suite.layers = [
+                .arguments(["-a", "1"]), .environment(prefix: "APP_", ["APP_A": "7", "APP_N_X": "8"]), .stored,
+                .values(["b": 9, "c": 9, "Lens": ["name": "x"]], name: "customer"), .values(["c": 3, "missing": 4]),
+            ]
+            let nested = DefaultKey("n/x", default: 0)
+            #expect([a, b, c, missing, nested].map { suite[$0] } == [1, 2, 9, 4, 8])
+            #expect(
+                [a, b, c, missing, nested, DefaultKey("none", default: 0)].map { UserDefault($0, in: suite).source }
+                    == [
+                        .layer("arguments"), .stored, .layer("customer"), .layer("values"), .layer("environment"),
+                        .defaultValue,
+                    ])
+            #expect([a, b, c].map { UserDefault($0, in: suite).isManaged } == [true, false, false])
+            #expect(try suite.read(a, c) == (1, 9))
+            #expect(try suite.read(c) == 9)
+            #expect(PersistentStore<Lens>(in: suite).value == Lens(name: "x"))
+            #expect(try suite.contents() == ["b": 2])
+
+            let setting = UserDefault(c, in: suite)
+            #expect(!setting.isSet)
+            setting.value = 4
+            #expect(setting.value == 4)
+            #expect(setting.source == .stored)
+            setting.reset()
+            #expect(setting.value == 9)
+            // A read from the cache.
+            #expect(setting.value == 9)
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func anUpdateBeginsWithTheDefaultOfALayer(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite.layers = [.stored, .values(["a": 5, "Lens": ["zoom": 3.0]])]
+            try suite.update(a) { $0 += 1 }
+            #expect(suite[a] == 6)
+            let lens = PersistentStore<Lens>(in: suite)
+            try lens.update { _ in }
+            #expect(try suite.contents() == ["a": 6])
+            try lens.update { $0.name = "x" }
+            #expect(lens.value == Lens(zoom: 3, name: "x"))
+            #expect(try suite.contents()["Lens"] == ["zoom": 3.0, "name": "x"])
+        }
+    }
+
+    @Test func textIsConvertedByTheTypeOfTheSetting() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.layers = [
+            .environment(
+                prefix: "APP_",
+                [
+                    "APP_ON": "yes", "APP_TEXT": "(007)", "APP_JSON": #"{"a": 1}"#, "APP_CAMERA_ZOOM": "2.5",
+                    "APP_LENS": #"{"zoom": 3, "modes": ["a"]}"#, "APP_LIST": #"["x", "y"]"#, "APP_LAUNCHCOUNT": "7",
+                    "APP_NUMBER": "x", "OTHER_A": "1",
+                ]), .stored,
+        ]
+        #expect(suite[DefaultKey("on", default: false)])
+        #expect(suite[DefaultKey("text", default: "")] == "(007)")
+        #expect(suite[DefaultKey("json", default: "")] == #"{"a": 1}"#)
+        #expect(suite[DefaultKey("list", default: [""])] == ["x", "y"])
+        #expect(suite[DefaultKey("launchCount", default: 0)] == 7)
+        for key in ["camera/zoom", "camera.zoom", "camera_zoom"] {
+            #expect(suite[DefaultKey(key, default: 1.0)] == 2.5)
+        }
+        #expect(PersistentStore<Lens>(in: suite).value == Lens(zoom: 3, modes: ["a"]))
+        #expect(suite[a] == 0)
+    }
+
+    @Test func aValueThatDoesNotConvertIsReportedWithTheNameOfTheLayer() throws {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        suite.layers = [
+            Layer("admin") {
+                ["a": "x-ray", "port": "4711", "Lens": ["zoom": 4711.0], "volume": "4711", "b": "z"][$0]
+            },
+            .values(["b": "4711-y", "Lens": ["zoom": 2.0]], name: "second"), .stored, .values(["b": 6]),
+        ]
+        #expect(suite[DefaultKey("port", default: 8080, rule: .in(1...100))] == 8080)
+        #expect(suite[DefaultKey("volume", default: 5, rule: .clamped(to: 0...10))] == 10)
+        #expect(suite[a] == 0)
+        #expect(suite[b] == 6)
+        #expect(PersistentStore<Lens>(in: suite).value == Lens(zoom: 2))
+        #expect(PersistentStore<Lens>(in: suite).value == Lens(zoom: 2))
+        #expect(failures.all.map(\.key) == ["port", "a", "b", "b", "Lens"])
+        #expect(
+            failures.all.map { $0.reason.contains("“second”") } == [false, false, false, true, false])
+        #expect(failures.all.filter { $0.reason.contains("“admin”") }.count == 4)
+        #expect(failures.all[0].reason == "the value of the layer “admin” is ignored: the value must be in 1...100")
+        #expect(failures.all[4].path == ["zoom"])
+        #expect(!"\(failures.all)".contains("4711"))
+        suite.layers = suite.layers
+        #expect(failures.all.count == 5)
+    }
+
+    @Test func aLayerThatChangesIsAChange() throws {
+        let flags = Guarded<[String: PropertyList]>(["a": 3])
+        let suite = DefaultsSuite.inMemory()
+        suite.layers = [Layer("flags") { key in flags.withLock { $0[key] } }, .stored]
+        let heard = Guarded<[Int?]>([])
+        let token = suite.observe(a) { change in heard.withLock { $0.append(change.newValue) } }
+        flags.withLock { $0["a"] = 6 }
+        #expect(suite[a] == 3)
+        suite.layers = suite.layers
+        #expect(suite[a] == 6)
+        flags.withLock { $0 = [:] }
+        suite.layers = suite.layers
+        #expect(heard.withLock { $0 } == [6, 0])
+        token.cancel()
+    }
+
+    @Test(arguments: Backend.allCases)
+    func observersReceiveTheDefaultOfALayer(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite.layers = [.stored, .values(["a": 7])]
+            let heard = Guarded<[Int?]>([])
+            let kinds = Guarded<[ChangeKind]>([])
+            let token = suite.observe(a, initial: true) { change in
+                heard.withLock { $0.append(change.newValue) }
+                kinds.withLock { $0.append(change.kind) }
+                #expect(suite[a] == change.newValue)
+            }
+            suite[a] = 7
+            suite[a] = 8
+            suite.remove(a)
+            suite.layers = [.stored]
+            #expect(heard.withLock { $0 } == [7, 8, 7, 0])
+            #expect(kinds.withLock { $0 } == [.initial, .set, .removed, .removed])
+            token.cancel()
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func sourceAndManagementAreTracked(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let setting = UserDefault(a, in: suite)
+            func isNotified(_ read: () -> Void, by change: () -> Void) -> Bool {
+                let notified = Guarded(false)
+                withObservationTracking(read) { notified.withLock { $0 = true } }
+                change()
+                return notified.withLock { $0 }
+            }
+            #expect(
+                isNotified {
+                    _ = setting.isManaged
+                } by: {
+                    suite.layers = [.values(["a": 0], name: "admin"), .stored]
+                })
+            #expect(setting.isManaged)
+            #expect(
+                isNotified {
+                    _ = setting.source
+                } by: {
+                    suite.layers = [.values(["a": 0], name: "other"), .stored]
+                })
+            #expect(setting.source == .layer("other"))
+            #expect(
+                isNotified {
+                    _ = setting.source
+                } by: {
+                    suite.layers = [.stored, .values(["a": 0])]
+                })
+            #expect(
+                isNotified {
+                    _ = setting.source
+                } by: {
+                    setting.value = 0
+                })
+            #expect(setting.source == .stored)
+            #expect(!setting.isManaged)
+            #expect(
+                isNotified {
+                    _ = setting.source
+                } by: {
+                    setting.reset()
+                })
+            #expect(setting.source == .layer("values"))
+        }
+    }
+
+    @Test func anUnreadableValueIsNotTheSource() throws {
+        let suite = DefaultsSuite.inMemory(["a": "x"])
+        let failures = Failures(of: suite)
+        #expect(UserDefault(a, in: suite).source == .defaultValue)
+        #expect(suite[a] == 0)
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    final class Managed: DefaultsBackend {
+        let stored = Guarded<[String: PropertyList]>([:])
+        func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+            isManaged(key) ? 9 : stored.withLock { $0[key] }
+        }
+        func keys() throws(DefaultsError) -> [String] { stored.withLock { Array($0.keys) } }
+        func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+            for edit in commit.edits where isManaged(edit.key) {
+                throw DefaultsError(.managed, key: edit.key, reason: "an administrator provides the value")
+            }
+            stored.withLock { stored in for edit in commit.edits { stored[edit.key] = edit.value } }
+            return .committed(generation: nil)
+        }
+        func isManaged(_ key: String) -> Bool { key == "a" }
+    }
+
+    @Test func aBackendOfTheProgramSaysWhatIsManaged() {
+        let suite = DefaultsSuite(backend: Managed())
+        let failures = Failures(of: suite)
+        let setting = UserDefault(a, in: suite)
+        #expect(setting.isManaged)
+        #expect(setting.source == .layer("managed"))
+        setting.value = 1
+        #expect(setting.value == 9)
+        #expect(failures.kinds == [.managed])
+        #expect(UserDefault(b, in: suite).source == .defaultValue)
+    }
+
+    @Test func theStandInHasItsOwnLayers() {
+        DefaultsSuite.withStandard(.inMemory()) {
+            DefaultsSuite.standard.layers = [.values(["a": 4], name: "test"), .stored]
+            let setting = UserDefault(a)
+            #expect(setting.value == 4)
+            #expect(setting.source == .layer("test"))
+            #expect(setting.isManaged)
+        }
+    }
+}
