@@ -30,7 +30,8 @@ public struct StoreDraft<Config: DefaultConfig>: Sendable {
     /// Stores the edited properties in one step, and takes over the other ones from the store,
     /// where another window may have changed them.
     ///
-    /// - Throws: A ``DefaultsError``. Then nothing is written, and the draft keeps its value.
+    /// - Throws: A ``DefaultsError``, such as ``DefaultsError/Kind/invalid`` if an edited property
+    ///   breaks a rule. Then nothing is written, and the draft keeps its value.
     public mutating func apply() throws {
         let changes = try changes()
         if !changes.isEmpty {
@@ -58,6 +59,7 @@ public struct StoreDraft<Config: DefaultConfig>: Sendable {
         return changes
     }
 
+    // Without rules, which the store applies.
     private static func entries(of config: Config) throws(DefaultsError) -> [String: PropertyList] {
         if case .dictionary(let entries) = try PropertyList(config.serialize()) { return entries }
         throw DefaultsError(.refused, type: "\(Config.self)", reason: "a draft needs a type with properties")

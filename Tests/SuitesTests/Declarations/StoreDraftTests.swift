@@ -6,6 +6,7 @@ import TypedDefaultsTesting
 
 private struct Lens: DefaultConfig, Equatable {
     static let key = "Lens"
+    static let rules: [DefaultRule<Lens>] = [.on(\.zoom, .clamped(to: 1...10)), .on(\.aperture, .in(1.4...22))]
     var zoom = 1.0
     var aperture = 2.8
     var name: String? = "Ann"
@@ -26,6 +27,7 @@ struct StoreDraftTests {
             try store.update { $0.zoom = 9 }
             try draft.apply()
             #expect(store.value == Lens(zoom: 9, aperture: 4))
+            #expect(try suite.contents()["Lens"] == ["zoom": 9.0, "aperture": 4.0, "name": "Ann"])
             #expect(draft.value == store.value)
             #expect(!draft.isChanged)
         }
@@ -49,8 +51,6 @@ struct StoreDraftTests {
         draft.value.aperture = 4
         #expect(fails(with: .unavailable) { try draft.apply() })
         #expect(draft.value.aperture == 4 && draft.isChanged)
-        draft.revert()
-        #expect(draft.value == Lens())
     }
 
     @Test func aDraftThatIsAppliedCanBeEditedAgain() throws {
@@ -61,6 +61,22 @@ struct StoreDraftTests {
             try draft.apply()
             #expect(store.value.aperture == aperture)
         }
+    }
+
+    @Test func aRefusedPropertyWritesNothingAndAClampedOneIsClamped() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Lens>(in: suite)
+        var draft = store.draft()
+        (draft.value.aperture, draft.value.modes) = (99, ["b"])
+        #expect(fails(with: .invalid) { try draft.apply() })
+        #expect(try suite.contents().isEmpty)
+        #expect(draft.value == Lens(aperture: 99, modes: ["b"]))
+        draft.revert()
+        #expect(draft.value == Lens())
+        draft.value.zoom = 99
+        try draft.apply()
+        #expect(draft.value.zoom == 10)
+        #expect(store.value == Lens(zoom: 10))
     }
 
     @Test func nilOverADefaultIsAnEdit() throws {
@@ -81,8 +97,7 @@ struct StoreDraftTests {
         var draft = PersistentStore<Lens>(in: suite).draft()
         draft.value.aperture = 4
         try draft.apply()
-        guard case .dictionary(let entries)? = try suite.contents()["Lens"] else { return #expect(Bool(false)) }
-        #expect((entries["zoom"], entries["other"], entries["aperture"]) == ("x", 1, 4.0))
+        #expect(try suite.contents() == ["Lens": ["zoom": "x", "other": 1, "aperture": 4.0]])
     }
 
     @Test func removingASettingThrows() throws {
