@@ -74,12 +74,16 @@ final class ConfigDefaults: Sendable {
     ///   - new: The whole new value.
     ///   - old: The stored value; `nil` if there is none.
     ///   - forgets: Whether to leave out an entry that is stored and changes to the default.
-    /// - Returns: `nil` if nothing is stored that can be read, and the new value is the default.
-    func chosen(in new: PropertyList, over old: PropertyList?, forgets: Bool = false) -> PropertyList? {
+    ///   - behind: The value that counts while none is stored; `nil` if that is the default.
+    /// - Returns: `nil` if nothing is stored that can be read, and the new value is what counts
+    ///   without a stored one.
+    func chosen(
+        in new: PropertyList, over old: PropertyList?, forgets: Bool = false, behind: PropertyList? = nil
+    ) -> PropertyList? {
         guard var chosen = new.entries else { return new }
         var stored = old?.entries
         if case .data(let data)? = old { stored = ForeignData(data)?.tree.entries }
-        if stored == nil, let entries, new == .dictionary(entries) { return nil }
+        if stored == nil, new == behind ?? entries.map(PropertyList.dictionary) { return nil }
         let optional = optional
         var left = [UInt64](repeating: 0, count: optional.count / 64 + 1)
         for (index, entry) in optional.enumerated()
