@@ -40,7 +40,7 @@
 ///
 /// ### Creating a key
 ///
-/// - ``init(_:default:form:)``
+/// - ``init(_:default:form:rule:)``
 /// - ``init(_:)-(Value.Type)``
 /// - ``init(_:)-(String)``
 public struct DefaultKey<Value: Sendable>: Sendable {
@@ -77,7 +77,7 @@ public struct DefaultKey<Value: Sendable>: Sendable {
 extension DefaultKey {
     /// Creates a key for a `Codable` value, which is stored in the given form.
     ///
-    /// - Parameter rule: What a value must be; `nil` if all values are valid.
+    /// A `rule` says what a value must be; `nil` if all values are valid.
     public init(
         _ name: String, default value: Value, form: Form = .propertyList, rule: DefaultRule<Value>? = nil
     ) where Value: Codable {

@@ -9,7 +9,7 @@
 extension UserDefault {
     /// Creates the setting for a property of a `Codable` type; its initial value is the default.
     ///
-    /// - Parameter rule: What a value must be; `nil` if all values are valid.
+    /// A `rule` says what a value must be; `nil` if all values are valid.
     public init(
         wrappedValue: Value, _ name: String, rule: DefaultRule<Value>? = nil, in suite: DefaultsSuite = .standard
     ) where Value: Codable {
@@ -71,7 +71,7 @@ extension UserDefault {
     /// Creates a setting of a `Codable` type, such as a static one:
     /// `static let launchCount = UserDefault("launchCount", default: 9)`.
     ///
-    /// - Parameter rule: What a value must be; `nil` if all values are valid.
+    /// A `rule` says what a value must be; `nil` if all values are valid.
     public init(
         _ name: String, default defaultValue: Value, rule: DefaultRule<Value>? = nil,
         in suite: DefaultsSuite = .standard
