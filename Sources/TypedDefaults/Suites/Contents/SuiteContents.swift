@@ -167,8 +167,9 @@ extension SuiteContents {
         do throws(DefaultsError) {
             var new = try declaration.conversion.encode(value)
             if let defaults = declaration.conversion.defaults, let whole = new {
-                guard let chosen = defaults.chosen(in: whole, over: stored(name)) else { return }
-                new = chosen
+                let old = stored(name).map(StoredValue.tree)
+                guard let chosen = defaults.chosen(in: .tree(whole), over: old) else { return }
+                new = chosen.tree
             }
             if let old = stored(name), old != new {
                 // A step that has read the value as this type edits the value. Any other step

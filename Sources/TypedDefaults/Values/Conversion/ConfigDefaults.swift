@@ -18,13 +18,21 @@ final class ConfigDefaults: Sendable {
     private struct State {
         /// The entries of the default without which the type cannot be decoded, as far as known.
         var required: [String: PropertyList] = [:]
-        /// The entries that an update may leave out; `nil` until the first update.
-        var optional: [(key: String, value: PropertyList)]?
-        /// The combinations of these that were tried, as bits.
+        /// The entries that an update may leave out, in the order in which the type writes them;
+        /// `nil` until the first update.
+        var optional: [Entry]?
+        /// The combinations of these that were tried, as bits, and the last one.
         var tried: Set<[UInt64]> = []
+        var lastTried: [UInt64] = []
+    }
+    /// An entry in its stored form.
+    private struct Entry {
+        let key: [UInt8]
+        let value: [UInt8]
     }
     private let state = Locked(State())
-    /// The default in its stored form; `nil` if it is not a dictionary.
+    /// The default in its stored form, and its entries; `nil` if it is not a dictionary.
+    private let whole: StoredValue?
     private let entries: [String: PropertyList]?
     /// Returns the stored form of another new instance.
     private let another: @Sendable () -> PropertyList?
@@ -34,7 +42,8 @@ final class ConfigDefaults: Sendable {
     init<Config: DefaultConfig>(_ type: Config.Type) {
         let implementation = DefaultImplementation<Config>()
         let encoded = { @Sendable (value: Config) in (try? implementation.encode(value))?.tree }
-        entries = encoded(type.defaultInstance)?.entries
+        whole = try? implementation.encode(type.defaultInstance)
+        entries = whole?.tree.entries
         another = { encoded(type.init()) }
         rewritten = { stored in
             // Safe: all boxes of this decoder are of this class.
@@ -57,13 +66,18 @@ final class ConfigDefaults: Sendable {
         return state.withLock { $0.required.updateValue(entry, forKey: key.stringValue) == nil }
     }
 
-    private var optional: [(key: String, value: PropertyList)] {
+    private var optional: [Entry] {
         if let known = state.withLock({ $0.optional }) { return known }
         // Decoding a value without entries finds those that are required.
         _ = rewritten(.dictionary([:]))
-        let another = another()?.entries ?? [:]
-        let found = required.filter { another[$0.key] == $0.value }.map { (key: $0.key, value: $0.value) }
-            .sortedByBytes()
+        let (another, required) = (another()?.entries ?? [:], required)
+        var found: [Entry] = []
+        whole?.serialized?.forEachEntry { key, value, _ in
+            let name = String(decoding: key, as: UTF8.self)
+            if let entry = required[name], another[name] == entry {
+                found.append(Entry(key: Array(key), value: Array(value)))
+            }
+        }
         state.withLock { $0.optional = found }
         return found
     }
@@ -78,31 +92,101 @@ final class ConfigDefaults: Sendable {
     /// - Returns: `nil` if nothing is stored that can be read, and the new value is what counts
     ///   without a stored one.
     func chosen(
-        in new: PropertyList, over old: PropertyList?, forgets: Bool = false, behind: PropertyList? = nil
-    ) -> PropertyList? {
-        guard var chosen = new.entries else { return new }
-        var stored = old?.entries
-        if case .data(let data)? = old { stored = ForeignData(data)?.tree.entries }
-        if stored == nil, new == behind ?? entries.map(PropertyList.dictionary) { return nil }
+        in new: StoredValue, over old: StoredValue?, forgets: Bool = false, behind: PropertyList? = nil
+    ) -> StoredValue? {
+        var old = old
+        if case .tree(.data(let data))? = old { old = ForeignData(data).map { .tree($0.tree) } }
+        guard let bytes = new.serialized, bytes.isDictionary else { return new }
+        let stored = old?.serialized.flatMap { $0.isDictionary ? $0 : nil }
+        if stored == nil, new == behind.map(StoredValue.tree) ?? whole { return nil }
         let optional = optional
-        var left = [UInt64](repeating: 0, count: optional.count / 64 + 1)
-        for (index, entry) in optional.enumerated()
-        where chosen[entry.key] == entry.value {
-            if let stored = stored?[entry.key], !forgets || stored == entry.value { continue }
-            chosen[entry.key] = nil
-            left[index / 64] |= 1 << UInt64(index % 64)
+        var (left, kept, count, next) = ([UInt64](repeating: 0, count: optional.count / 64 + 1), [UInt8](), 0, 0)
+        kept.reserveCapacity(bytes.count)
+        bytes.forEachEntry { key, value, entry in
+            // Usually, the entries come in the order of those of the default.
+            for turn in optional.indices {
+                let index = (next + turn) % optional.count
+                guard optional[index].key.elementsEqual(key) else { continue }
+                next = index + 1
+                guard Self.areEqual(value, optional[index].value) else { break }
+                let isStored = stored?.entry(key).map { !forgets || Self.areEqual($0, optional[index].value) } ?? false
+                if isStored { break }
+                left[index / 64] |= 1 << UInt64(index % 64)
+                return
+            }
+            kept += entry
+            count += 1
         }
         guard left.contains(where: { $0 != 0 }) else { return new }
-        let result = PropertyList.dictionary(chosen)
-        if !state.withLock({ $0.tried.contains(left) }) {
-            guard rewritten(result) == new else { return new }
+        var writer = ByteWriter(capacity: kept.count + 10)
+        writer.append(byte: ValueTag.dictionary.rawValue)
+        writer.append(count: count)
+        let result = StoredValue.bytes(
+            kept.withUnsafeBytes { kept in
+                writer.append(kept)
+                return writer.withBytes { Array($0) }
+            })
+        if !state.withLock({ $0.lastTried == left || $0.tried.contains(left) }) {
+            guard rewritten(result.tree) == new.tree else { return new }
             state.withLock { state in
                 // A type with many properties must not fill the memory.
                 if state.tried.count == 256 { state.tried = [] }
                 state.tried.insert(left)
+                state.lastTried = left
             }
         }
         return result
+    }
+
+    /// Returns whether two stored values are equal, regardless of the order of entries in them.
+    private static func areEqual(_ one: some Collection<UInt8>, _ other: [UInt8]) -> Bool {
+        if one.elementsEqual(other) { return true }
+        guard let tag = other.first, tag == ValueTag.dictionary.rawValue || tag == ValueTag.array.rawValue else {
+            return false
+        }
+        return StoredValue.bytes(Array(one)).tree == StoredValue.bytes(other).tree
+    }
+}
+
+extension StoredValue {
+    /// The bytes; `nil` if the value is nested too deeply.
+    fileprivate var serialized: [UInt8]? {
+        switch self {
+        case .bytes(let bytes): return bytes
+        case .tree(let tree):
+            var writer = ByteWriter(capacity: 64)
+            return writer.append(tree) ? writer.withBytes { Array($0) } : nil
+        }
+    }
+}
+
+// The entries of a stored value, which is known to be valid.
+extension [UInt8] {
+    fileprivate var isDictionary: Bool { first == ValueTag.dictionary.rawValue }
+
+    fileprivate func forEachEntry(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ entry: UnsafeRawBufferPointer) ->
+            Void
+    ) {
+        guard isDictionary else { return }
+        withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes, at: 1)
+            for _ in 0..<reader.count()! {
+                let start = reader.position
+                let key = reader.counted()!
+                _ = reader.skipValue()
+                func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+                    UnsafeRawBufferPointer(rebasing: bytes[range])
+                }
+                body(part(key), part(key.upperBound..<reader.position), part(start..<reader.position))
+            }
+        }
+    }
+
+    fileprivate func entry(_ name: UnsafeRawBufferPointer) -> [UInt8]? {
+        var found: [UInt8]?
+        forEachEntry { key, value, _ in if found == nil, key.elementsEqual(name) { found = Array(value) } }
+        return found
     }
 }
 
