@@ -64,11 +64,14 @@ final class Layers: Sendable {
 
 /// The layers' values for a slot.
 struct LayeredValue {
-    struct Value {
+    /// An object, so that a slot without layers pays for two pointers only.
+    final class Value: Sendable {
         /// The name of the layer.
         let layer: String
         /// The value, in the form in which it would be stored.
         let stored: PropertyList
+
+        init(layer: String, stored: PropertyList) { (self.layer, self.stored) = (layer, stored) }
 
         var known: Known { .value(.tree(stored)) }
     }
@@ -122,6 +125,13 @@ extension Slot {
         if let before = state.layer.before { return before.known }
         if stored == .nothing, let behind = state.layer.behind { return behind.known }
         return stored
+    }
+
+    /// Returns the effective values for two stored ones, which differ; `nil` if these are the same.
+    func effectiveChange(_ old: Known, _ new: Known) -> (Known, Known)? {
+        guard state.layer.behind != nil else { return (old, new) }
+        let (old, new) = (effective(old), effective(new))
+        return old == new ? nil : (old, new)
     }
 
     /// The effective value, as observers know it.

@@ -136,9 +136,10 @@ extension UserDefault {
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        try setting.update(recovers: true) { stored in
+        try setting.update(.recovering) { stored in
             var value = stored ?? key.defaultValue
             let result = try body(&value)
+            if case nil = stored, isDefaultOfConfig(value) { return result }
             stored = value
             return result
         }

@@ -83,8 +83,8 @@ public struct AnyStore<Default: Sendable>: RecoveringStore {
         try notifying { try base.updateStored(body) }
     }
 
-    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try notifying { try base.updateRecovering(body) }
+    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result {
+        try notifying { try base.updating(kind, body) }
     }
 
     /// Calls the handler after each change of the value.

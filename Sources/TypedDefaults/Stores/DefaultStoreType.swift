@@ -96,7 +96,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// ```
     ///
     /// Writers of other processes wait if the suite is a settings file. With `UserDefaults`, only
-    /// writers in the same process wait.
+    /// writers in the same process wait. Of a ``DefaultConfig``, this stores the properties that
+    /// `body` changes and those that were stored before.
     ///
     /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil`
     ///   removes it. It may run again on a backend whose reads may lag, and nothing is written if
@@ -212,27 +213,26 @@ extension DefaultStoreType {
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try updateRecovering { stored in
+        try updating(.recovering) { stored in
             var value = stored ?? defaultValue()
             let result = try body(&value)
+            if case nil = stored, isDefaultOfConfig(value) { return result }
             stored = value
             return result
         }
     }
 
-    /// Like ``updateStored(_:)``, but an unreadable value counts as missing.
-    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+    /// Like ``updateStored(_:)``, but of a certain kind.
+    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result {
         // The cast to the type first: the one to the protocol takes 9,400 instructions.
-        if let store = self as? PersistentStore<Default> { return try store.updateRecovering(body) }
-        if let store = self as? any RecoveringStore<Default> { return try store.updateRecovering(body) }
+        if let store = self as? PersistentStore<Default> { return try store.updating(kind, body) }
+        if let store = self as? any RecoveringStore<Default> { return try store.updating(kind, body) }
+        if kind != .recovering { return try updateStored(body) }
         var hasRun = false
         do {
-            return try SettingUpdate.choosing.calling {
-                try updateStored { stored in
-                    hasRun = true
-                    _ = SettingUpdate.take()
-                    return try body(&stored)
-                }
+            return try updateStored { stored in
+                hasRun = true
+                return try body(&stored)
             }
         } catch let error as DefaultsError
             where error.kind == .unreadable && !hasRun && !(self is any DefaultStoreDecorator)
@@ -245,9 +245,9 @@ extension DefaultStoreType {
     }
 }
 
-/// A store that can replace an unreadable value in one step.
+/// A store that can replace an unreadable value, or forget an entry of a config, in one step.
 protocol RecoveringStore<Default>: DefaultStoreType {
-    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
+    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result
 }
 
 // Access that uses the default in place of a missing value.

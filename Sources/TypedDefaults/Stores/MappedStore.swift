@@ -11,27 +11,23 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: RecoveringStore
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
     func remove() {
-        reportingFailure {
-            try SettingUpdate.forgetting.calling { try base.updateStored { try edit(&$0) { $0 = nil } } }
-        }
+        reportingFailure { try base.updating(.forgetting) { try edit(&$0) { $0 = nil } } }
     }
-    func save(_ value: Part) throws { try updateRecovering { $0 = value } }
+    func save(_ value: Part) throws { try updating(.recovering) { $0 = value } }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try SettingUpdate.choosing.calling { try base.updateStored { try edit(&$0, body) } }
+        try base.updateStored { try edit(&$0, body) }
     }
 
     /// Without a default for the whole value, an unreadable one cannot be replaced.
-    func updateRecovering<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        if defaultWhole == nil { return try updateStored(body) }
-        return try base.updateRecovering { try edit(&$0, body) }
+    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Part?) throws -> Result) throws -> Result {
+        let kind = kind == .recovering && defaultWhole == nil ? .stored : kind
+        return try base.updating(kind) { try edit(&$0, body) }
     }
 
     private func edit<Result>(
         _ stored: inout Whole?, _ body: (inout Part?) throws -> Result
     ) throws -> Result {
-        // If the base has not taken it, it is a store of the program.
-        _ = SettingUpdate.take()
         var value = stored?[keyPath: part]
         let result = try body(&value)
         // Removing a part of a missing value does nothing.

@@ -12,11 +12,11 @@ extension SettingStore {
 
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(body)
+        try setting.update(.stored, body)
     }
 
-    func updateRecovering<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(recovers: true, body)
+    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result {
+        try setting.update(kind, body)
     }
 
     public func observe(

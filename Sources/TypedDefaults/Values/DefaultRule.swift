@@ -21,7 +21,7 @@
 public struct DefaultRule<Value: Sendable>: Sendable, CustomStringConvertible {
     /// The condition in words, such as “in 0...10”.
     public let description: String
-    private let accepts: @Sendable (Value) -> Bool
+    fileprivate let accepts: @Sendable (Value) -> Bool
     /// Returns the value to store and read in place of another one; `nil` if the rule refuses that.
     private let corrected: (@Sendable (Value) -> Value)?
     /// Returns the value to read in place of a stored one that is refused; `nil` if there is none.
@@ -115,7 +115,7 @@ extension DefaultRule {
         return (new, error)
     }
 
-    private func error(
+    fileprivate func error(
         _ kind: DefaultsError.Kind, _ value: Value, _ other: Value?, _ form: (Value) -> PropertyList?
     ) -> DefaultsError {
         var path: [String] = []
@@ -159,7 +159,7 @@ extension Conversion {
                 }
             })
         conversion.defaults = defaults
-        conversion.rules = ([self.rules] + rules.map(\.identity)).filter { !$0.isEmpty }.joined(separator: "; ")
+        conversion.rules = rules.reduce(self.rules) { hash, rule in [hash, rule.identity.hashValue].hashValue }
         return conversion
     }
 }

@@ -127,6 +127,12 @@ struct ChosenPropertiesTests {
         },
         "contents": { suite, size in try suite.update { $0[First.self].size = size } },
         "contents by key": { suite, size in try suite.update { $0[DefaultKey(First.self)].size = size } },
+        "updateStored": { suite, size in
+            try PersistentStore<First>(in: suite).updateStored { $0 = First(size: size) }
+        },
+        "decorator updateStored": { suite, size in
+            try Decorated(base: AnyStore<First>.persistent(in: suite)).updateStored { $0 = First(size: size) }
+        },
         "migration": { suite, size in
             var migrator = DefaultsMigrator()
             migrator.register("step \(size)") { $0[First.self].size = size }
@@ -157,7 +163,6 @@ struct ChosenPropertiesTests {
         "decorator": { try Decorated(base: AnyStore<First>.persistent(in: $0)).save($1) },
         "wrapper": { UserDefault<First>(in: $0).value = $1 },
         "key": { $0[DefaultKey(First.self)] = $1 },
-        "updateStored": { suite, value in try PersistentStore<First>(in: suite).updateStored { $0 = value } },
     ]
 
     @Test(arguments: saves.keys.sorted(), Backend.allCases)
@@ -298,14 +303,44 @@ struct ChosenPropertiesTests {
         #expect(suite[key] == First(size: "small", beeps: false, quality: 0.1))
     }
 
-    @Test func anUpdateInTheBodyOfAnotherOneIsIndependent() throws {
-        let (suite, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
-        try Decorated(base: AnyStore<First>.persistent(in: suite)).update { value in
-            try PersistentStore<First>(in: other).updateStored { $0 = First() }
-            value.size = "large"
+    @Test func anAssignedDefaultIsSet() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<First>(in: suite)
+        try store.updateStored { $0 = First() }
+        #expect(try suite.contents() == ["Camera": [:]])
+        #expect(store.get() == First())
+        try store.updateStored { $0 = nil }
+        #expect(try suite.contents().isEmpty)
+    }
+
+    @Test func anUpdateOfAnOptionalCanRemoveIt() throws {
+        let suite = DefaultsSuite.inMemory()
+        let key = DefaultKey<First?>("optional")
+        try suite.update(key) { $0 = First(size: "large") }
+        #expect(try suite.contents() == ["optional": ["size": "large"]])
+        try suite.update(key) { $0 = nil }
+        #expect(try suite.contents().isEmpty)
+    }
+
+    /// A store of a program, which knows only the five requirements.
+    private struct Foreign: DefaultStoreType {
+        let base: AnyStore<First>
+        func get() -> First? { base.get() }
+        func set(_ value: First) { base.set(value) }
+        func remove() { base.remove() }
+        func updateStored<Result>(_ body: (inout First?) throws -> Result) throws -> Result {
+            try base.updateStored(body)
         }
-        #expect(try suite.contents() == ["Camera": ["size": "large"]])
-        #expect(try other.contents()["Camera"] == ["size": "medium", "beeps": true, "quality": 0.8])
+    }
+
+    @Test func anUpdateThroughAStoreOfTheProgramChooses() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = AnyStore(Foreign(base: .persistent(in: suite)))
+        try store.update { _ in }
+        #expect(try suite.contents().isEmpty)
+        try store.map(\.size).save("large")
+        try store.update { $0.beeps = false }
+        #expect(try suite.contents() == ["Camera": ["size": "large", "beeps": false]])
     }
 
     @Test func manyPropertiesAreLeftOutAsWell() throws {

@@ -87,7 +87,8 @@ struct OpenLayersTests {
         #expect(suite[DefaultKey("list", default: [""])] == ["x", "y"])
         #expect(suite[DefaultKey("launchCount", default: 0)] == 7)
         for key in ["camera/zoom", "camera.zoom", "camera_zoom"] {
-            #expect(suite[DefaultKey(key, default: 1.0)] == 2.5)
+            let zoom = suite[DefaultKey(key, default: 1.0)]
+            #expect(zoom == 2.5)
         }
         #expect(PersistentStore<Lens>(in: suite).value == Lens(zoom: 3, modes: ["a"]))
         #expect(suite[a] == 0)

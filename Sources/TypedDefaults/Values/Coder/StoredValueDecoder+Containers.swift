@@ -22,10 +22,12 @@ extension StoredValueDecoder {
         /// Returns the entry that takes the place of a missing one; `nil` if the entry is stored,
         /// or if there is none.
         private func supplied(_ key: Key) -> Node? {
-            guard decoder.isWhole, !decoder.root.rules.supplied.isEmpty,
-                let entry = decoder.root.rules.supplied[key.stringValue]
+            guard let supplied = decoder.root.rules.supplied, decoder.isWhole,
+                let entry = supplied[key.stringValue]
             else { return nil }
-            return contains(key) ? nil : .value(entry)
+            // The search in bytes has found nothing.
+            if case .bytes = decoder.entries { return entry }
+            return contains(key) ? nil : entry
         }
 
         private func nested(_ key: some CodingKey) throws -> StoredValueDecoder {

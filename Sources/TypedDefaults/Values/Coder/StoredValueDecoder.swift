@@ -52,8 +52,8 @@ struct DecodingRules {
     /// content.
     var isWholeSetting = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The entries that the decoder supplies if the whole value lacks them.
-    var supplied: [String: PropertyList] = [:]
+    /// The entries that the decoder supplies if the whole value lacks them; `nil` for none.
+    var supplied: SuppliedEntries?
 }
 
 /// Decodes a value from one node of a tree, or from the stored bytes of an array or a dictionary.

@@ -17,7 +17,7 @@ import SettingsFile
 final class ConfigDefaults: Sendable {
     private struct State {
         /// The entries of the default without which the type cannot be decoded, as far as known.
-        var required: [String: PropertyList] = [:]
+        var required: SuppliedEntries?
         /// The entries that an update may leave out, in the order in which the type writes them;
         /// `nil` until the first update.
         var optional: [Entry]?
@@ -32,7 +32,7 @@ final class ConfigDefaults: Sendable {
     }
     private let state = Locked(State())
     /// The default in its stored form, and its entries; `nil` if it is not a dictionary.
-    private let whole: StoredValue?
+    fileprivate let whole: StoredValue?
     private let entries: [String: PropertyList]?
     /// Returns the stored form of another new instance.
     private let another: @Sendable () -> PropertyList?
@@ -54,7 +54,7 @@ final class ConfigDefaults: Sendable {
     }
 
     /// The entries that the decoder supplies if a stored value lacks them.
-    var required: [String: PropertyList] { state.withLock { $0.required } }
+    var required: SuppliedEntries? { state.withLock { $0.required } }
 
     /// Records that decoding has failed because an entry is missing.
     ///
@@ -63,7 +63,11 @@ final class ConfigDefaults: Sendable {
         guard case DecodingError.keyNotFound(let key, let context) = error, context.codingPath.isEmpty,
             let entry = entries?[key.stringValue]
         else { return false }
-        return state.withLock { $0.required.updateValue(entry, forKey: key.stringValue) == nil }
+        return state.withLock { state in
+            guard state.required?[key.stringValue] == nil else { return false }
+            state.required = SuppliedEntries((state.required?.entries ?? []) + [(key.stringValue, .value(entry))])
+            return true
+        }
     }
 
     private var optional: [Entry] {
@@ -74,7 +78,7 @@ final class ConfigDefaults: Sendable {
         var found: [Entry] = []
         whole?.serialized?.forEachEntry { key, value, _ in
             let name = String(decoding: key, as: UTF8.self)
-            if let entry = required[name], another[name] == entry {
+            if case .value(let entry)? = required?[name], another[name] == entry {
                 found.append(Entry(key: Array(key), value: Array(value)))
             }
         }
@@ -87,18 +91,21 @@ final class ConfigDefaults: Sendable {
     /// - Parameters:
     ///   - new: The whole new value.
     ///   - old: The stored value; `nil` if there is none.
-    ///   - forgets: Whether to leave out an entry that is stored and changes to the default.
     ///   - behind: The value that counts while none is stored; `nil` if that is the default.
+    ///   - isAssigned: Whether the value takes the place of none, so that it is stored even if it
+    ///     is the default.
+    ///   - forgets: Whether to leave out an entry that is stored and changes to the default.
     /// - Returns: `nil` if nothing is stored that can be read, and the new value is what counts
     ///   without a stored one.
     func chosen(
-        in new: StoredValue, over old: StoredValue?, forgets: Bool = false, behind: PropertyList? = nil
+        in new: StoredValue, over old: StoredValue?, behind: PropertyList? = nil, isAssigned: Bool = false,
+        forgets: Bool = false
     ) -> StoredValue? {
         var old = old
         if case .tree(.data(let data))? = old { old = ForeignData(data).map { .tree($0.tree) } }
         guard let bytes = new.serialized, bytes.isDictionary else { return new }
         let stored = old?.serialized.flatMap { $0.isDictionary ? $0 : nil }
-        if stored == nil, new == behind.map(StoredValue.tree) ?? whole { return nil }
+        if stored == nil, !isAssigned, new == behind.map(StoredValue.tree) ?? whole { return nil }
         let optional = optional
         var (left, kept, count, next) = ([UInt64](repeating: 0, count: optional.count / 64 + 1), [UInt8](), 0, 0)
         kept.reserveCapacity(bytes.count)
@@ -193,6 +200,17 @@ extension [UInt8] {
 extension DefaultConfig {
     /// The default of the type, entry by entry.
     static var defaults: ConfigDefaults { ConfigDefaults.of(self) }
+
+    /// Whether a value of this type is stored as the default is.
+    fileprivate static func isDefault(_ value: Any) -> Bool {
+        guard let value = value as? Self, let whole = defaults.whole else { return false }
+        return (try? DefaultImplementation<Self>().encode(value)) == whole
+    }
+}
+
+/// Whether a value is the default of its config type, so that it need not be stored.
+func isDefaultOfConfig<Value>(_ value: Value) -> Bool {
+    (Value.self as? any DefaultConfig.Type)?.isDefault(value) ?? false
 }
 
 extension ConfigDefaults {
@@ -208,6 +226,18 @@ extension ConfigDefaults {
             known[id] = new
             return new
         }
+    }
+}
+
+/// Entries that a decoder reads in place of missing ones.
+final class SuppliedEntries: Sendable {
+    let entries: [(key: String, node: StoredValueDecoder.Node)]
+
+    init(_ entries: [(key: String, node: StoredValueDecoder.Node)]) { self.entries = entries }
+
+    subscript(key: String) -> StoredValueDecoder.Node? {
+        for entry in entries where entry.key == key { return entry.node }
+        return nil
     }
 }
 

@@ -12,8 +12,8 @@ struct Conversion<Value: Sendable>: Sendable {
     let decodeBox: DecodeBox
     /// What an update leaves out of a config; `nil` for other types.
     var defaults: ConfigDefaults?
-    /// The texts of the rules; empty if there are none.
-    var rules = ""
+    /// A hash of the texts of the rules; 0 if there are none.
+    var rules = 0
     typealias DecodeBox = @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
 
     init(
@@ -122,7 +122,7 @@ enum ConversionKind {
 struct ConversionForm: Hashable {
     let type: ObjectIdentifier
     let kind: ConversionKind
-    let rules: String
+    let rules: Int
 }
 
 extension Conversion where Value == PropertyList {

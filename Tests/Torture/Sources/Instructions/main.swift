@@ -15,11 +15,13 @@ struct Config: DefaultConvertible, Codable {
 
 struct Camera: DefaultConfig {
     static let key = "Camera"
-    var savesToCameraRoll = true
-    var size = Config.Size.medium
-    var count = 0
-    var ratio = 0.5
+    // Of another layout than `Config`: functions that the compiler shares would change the counts
+    // of both.
     var name = "name"
+    var ratio = 0.5
+    var count = 0
+    var size = Config.Size.medium
+    var savesToCameraRoll = true
 }
 
 extension DefaultKey<Int> { static let count = DefaultKey("count", default: 1) }
