@@ -38,7 +38,9 @@ public protocol DefaultConfig: DefaultConvertible, Codable {
     /// static let rules: [DefaultRule<CameraConfig>] = [.on(\.zoom, .clamped(to: 1...10))]
     /// ```
     ///
-    /// They hold for the config as a setting, but not for one inside another value.
+    /// All of them hold for what is stored and read, also after one has corrected the value. They
+    /// hold for the config as a setting, but not for one inside another value. A class that
+    /// conforms must be final, because the rules are of its own type.
     static var rules: [DefaultRule<Self>] { get }
 }
 

@@ -138,6 +138,10 @@ extension Conversion {
             store: { value throws(DefaultsError) in
                 var value = value
                 for rule in rules { value = try rule.stored(value, form) }
+                // The correction of one rule may break another one.
+                if rules.count > 1, let broken = rules.first(where: { !$0.accepts(value) }) {
+                    throw broken.error(.invalid, value, nil, form)
+                }
                 return try encoding(value).get()
             },
             decodeBox: { stored, mode in
@@ -150,6 +154,10 @@ extension Conversion {
                         if let error = read.error { errors.append(error) }
                     }
                     guard !errors.isEmpty else { return .success(box) }
+                    // As above.
+                    if rules.count > 1, let broken = rules.first(where: { !$0.accepts(value) }) {
+                        throw broken.error(.unreadable, value, nil, form)
+                    }
                     var recovery = box.recovery ?? DecodingRecovery()
                     recovery.errors += errors
                     recovery.losesParts = true

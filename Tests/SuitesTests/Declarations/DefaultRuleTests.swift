@@ -30,7 +30,40 @@ private final class Player: StorableConfig {
 
 private struct Passing<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
 
+/// The correction of the second rule can break the first one.
+private struct Span: DefaultConfig, Equatable {
+    static let key = "Span"
+    static let rules: [DefaultRule<Span>] = [
+        DefaultRule("low before high") { $0.low <= $0.high }, .on(\.high, .clamped(to: 0...5)),
+    ]
+    var low = 1
+    var high = 3
+}
+
 struct DefaultRuleTests {
+    @Test(arguments: Backend.allCases)
+    func aCorrectionDoesNotGetPastAnotherRule(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let failures = Failures(of: suite)
+            let store = PersistentStore<Span>(in: suite)
+            #expect(fails(with: .invalid) { try store.save(Span(low: 8, high: 9)) })
+            #expect(fails(with: .invalid) { try store.update { ($0.low, $0.high) = (8, 9) } })
+            #expect(try suite.contents().isEmpty)
+            try store.save(Span(low: 4, high: 9))
+            #expect(try suite.contents() == ["Span": ["low": 4, "high": 5]])
+            #expect(failures.all.isEmpty)
+
+            try suite.update { $0["Span"] = ["low": 8, "high": 9] }
+            #expect(store.value == Span())
+            #expect(failures.kinds == [.unreadable])
+            try store.update { $0.low = 2 }
+            #expect(
+                try suite.contents() == [
+                    "Span": ["low": 2, "high": 3], "Span.unreadable": ["low": 8, "high": 9],
+                ])
+        }
+    }
+
     @Test(arguments: Backend.allCases)
     func aValueIsRefusedOrClamped(backend: Backend) throws {
         try backend.withSuite { (suite) throws in
