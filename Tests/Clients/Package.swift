@@ -39,5 +39,8 @@ let package = Package(
         tests(of: "Notes"),
         client("CameraModel"), tests(of: "CameraModel"),
         client("Migrating"), tests(of: "Migrating"),
+        // Flags with a menu, a preference pane and validation, in both isolation modes like Camera.
+        client("Preferences"), tests(of: "Preferences"),
+        client("MainActorPreferences", mainActor), tests(of: "MainActorPreferences", mainActor),
     ]
 )
