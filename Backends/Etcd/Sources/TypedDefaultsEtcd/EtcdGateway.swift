@@ -128,7 +128,7 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
 
     init(host: String, onLine: (@Sendable ([UInt8]) -> Void)?) { (self.host, self.onLine) = (host, onLine) }
 
-    func close() { channel.close(promise: nil) }
+    func close() { fail("the connection was closed") }
 
     func send(_ request: EtcdRequest, within limit: TimeAmount?) -> EventLoopFuture<[UInt8]> {
         let channel = channel!
