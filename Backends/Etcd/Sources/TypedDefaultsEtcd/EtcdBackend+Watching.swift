@@ -27,13 +27,15 @@ import TypedDefaults
 extension EtcdBackend {
     /// Watches a member, after a pause if others have failed.
     func watch(failures: Int) {
-        let number: Int? = change { state in
+        let begun: (number: Int, old: EtcdStream?)? = change { state in
             guard !state.isClosed else { return nil }
             state.watch += 1
             state.statistics.watches += 1
-            return state.watch
+            return (state.watch, exchange(&state.stream, with: nil))
         }
-        guard let number else { return }
+        guard let (number, old) = begun else { return }
+        // A member does not close the connection of a watch that it has cancelled.
+        old?.close()
         let pause = failures == 0 ? 0 : Int64.random(in: 0...min(1_000, 20 << min(failures, 6)))
         cluster.transport.eventLoop.scheduleTask(in: .milliseconds(pause)) { [weak self] in
             guard let self else { return }
@@ -75,12 +77,7 @@ extension EtcdBackend {
 
     /// Ends a watch and begins another one, at the next member.
     private func end(_ number: Int, at member: Int, _ failures: Int, _ error: (any Error)? = nil) {
-        let (isCurrent, stream) = change { state in
-            guard state.watch == number else { return (false, EtcdStream?.none) }
-            return (true, exchange(&state.stream, with: nil))
-        }
-        stream?.close()
-        guard isCurrent else { return }
+        guard isCurrent(number) else { return }
         if let error = error as? CallError, error.isRefusal { report(error.forUser()) }
         noteSilence()
         cluster.leave(member)

@@ -6,7 +6,8 @@ import TypedDefaults
 @testable import TypedDefaultsEtcd
 
 /// What happens when requests and answers are lost.
-@Suite(Member.isRunning) struct FaultTests {
+// One after the other, because one of them compacts the member, which ends watches of the others.
+@Suite(.serialized, Member.isRunning) struct FaultTests {
     let prefix = Member.prefix()
     let transport = FaultyTransport()
 
@@ -51,6 +52,7 @@ import TypedDefaults
         #expect(bodies == 1, "a second one would count twice")
         #expect(try stored() == "10")
         #expect(backend.state.withLockedValue { $0.statistics.resolved } == 1)
+        #expect(transport.calls(of: Method.transaction) == 3, "the second attempt has found it")
         try eventually { setting.value == 10 }
     }
 
@@ -72,6 +74,65 @@ import TypedDefaults
         try Member.delete(prefix + "v/count")
         try transport.release()
         #expect(try stored() == nil, "the late attempt was stored")
+    }
+
+    /// As above, but the attempt arrives between the conflict and the change of the writer's key.
+    @Test func anAttemptThatArrivesAfterAConflictIsFound() throws {
+        let backend = try backend()
+        let (setting, transport, prefix) = (setting(backend), transport, prefix)
+        transport.add(
+            Method.transaction, .hold, .before { try Member.put(prefix + "v/count", "10") },
+            .before {
+                try Member.delete(prefix + "v/count")
+                try transport.release()
+            })
+        var bodies = 0
+        try setting.update { count in
+            bodies += 1
+            count += 1_000
+        }
+        #expect(bodies == 1, "a second one would count twice")
+        #expect(try stored() == "1000")
+        #expect(backend.state.withLockedValue { $0.statistics.resolved } == 1)
+    }
+
+    /// As above, but the key of the writer disappears, so it tells nothing about the attempt.
+    @Test func aWriterKeyThatDisappearsAfterAConflictLeavesTheOutcomeUnknown() throws {
+        let backend = try backend()
+        let (setting, prefix) = (setting(backend), prefix)
+        try UserDefault(DefaultKey("other", default: 0), in: DefaultsSuite(backend: backend)).update { $0 = 1 }
+        transport.add(
+            Method.transaction, .hold, .before { try Member.put(prefix + "v/count", "10") },
+            .before { try Member.delete(prefix + "w/", to: prefix + "w0") })
+        let error = #expect(throws: DefaultsError.self) { try setting.update { $0 += 1_000 } }
+        #expect(error?.kind == .unknownOutcome)
+        #expect(try stored() == "10")
+    }
+
+    /// The cluster may be without a majority, and would store the request later.
+    @Test func withoutAWatchAWriteIsSentOnlyAfterAnAnswer() throws {
+        let setting = setting(try backend())
+        try setting.update { $0 = 1 }
+        try transport.cut()
+        let calls = transport.calls(of: Method.transaction)
+        let error = #expect(throws: DefaultsError.self) { try setting.update { $0 = 2 } }
+        #expect(error?.kind == .unavailable)
+        #expect(transport.calls(of: Method.transaction) == calls)
+    }
+
+    @Test func aRefusedTokenIsReplaced() throws {
+        let backend = try backend { configuration in
+            configuration.credentials = .init(user: "shop", password: "")
+            configuration.heartbeat = .seconds(60)
+        }
+        let setting = setting(backend)
+        try setting.update { $0 = 1 }
+        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        #expect(transport.calls(of: Method.authenticate) == 1)
+        transport.add(Method.transaction, .refuse(16, "etcdserver: invalid auth token"))
+        try setting.update { $0 = 2 }
+        #expect(transport.calls(of: Method.authenticate) == 2)
+        #expect(try stored() == "2")
     }
 
     @Test func withoutAnyAnswerTheOutcomeIsUnknown() throws {
@@ -121,10 +182,25 @@ import TypedDefaults
     }
 
     @Test func aLostLeaseIsReplaced() throws {
-        let setting = setting(try backend())
-        transport.add(Method.transaction, .refuse(5, "etcdserver: requested lease not found"))
+        let backend = try backend()
+        let setting = setting(backend)
+        for round in 1...2 {
+            try setting.update { $0 += 1 }
+            #expect(try stored() == "\(round)")
+            try Member.revoke(try #require(backend.state.withLockedValue { $0.lease?.id }))
+            #expect(try Member.get(String(decoding: backend.names.writer, as: UTF8.self)) == nil)
+        }
+    }
+
+    @Test func anOldLeaseIsReplaced() throws {
+        let backend = try backend()
+        let setting = setting(backend)
         try setting.update { $0 = 1 }
-        #expect(try stored() == "1")
+        try setting.update { $0 = 2 }
+        #expect(transport.calls(of: Method.grant) == 1)
+        backend.change { $0.lease?.renewal = .now }
+        try setting.update { $0 = 3 }
+        #expect(transport.calls(of: Method.grant) == 2)
     }
 
     @Test func aReadOnlyUserCannotWrite() throws {
@@ -182,6 +258,7 @@ import TypedDefaults
         #expect(heard.withLockedValue { $0 } == ["added", "changed", "removed"])
         #expect(try suite.contents()["changed"] == 20)
         #expect(backend.state.withLockedValue { $0.statistics.resyncs } == 2, "one is the first")
+        try eventually { transport.openStreams == 1 }
     }
 
     /// The header of a restored cluster has another number or an earlier revision.

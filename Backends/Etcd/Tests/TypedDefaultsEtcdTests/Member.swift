@@ -43,6 +43,10 @@ enum Member {
         _ = try call(
             "/v3/kv/deleterange", RangeRequest(key: base64(name.utf8), range_end: end.map { base64($0.utf8) }))
     }
+    /// Ends a lease, which removes its keys.
+    static func revoke(_ lease: String) throws {
+        _ = try call("/v3/lease/revoke", ["ID": lease])
+    }
     /// Forgets all earlier revisions.
     static func compact() throws {
         struct Compaction: Encodable { var revision: String }
@@ -75,7 +79,12 @@ final class FaultyTransport: EtcdTransport {
     private let faults = NIOLockedValueBox<[(method: String, fault: Fault)]>([])
     private let held = NIOLockedValueBox<[@Sendable () -> EventLoopFuture<[UInt8]>]>([])
     private let streams = NIOLockedValueBox<[EtcdStream]>([])
+    private let endedStreams = NIOLockedValueBox(0)
     private let isCut = NIOLockedValueBox(false)
+    private let methods = NIOLockedValueBox<[String]>([])
+    private let watches = NIOLockedValueBox<[@Sendable ([UInt8]) -> Void]>([])
+    /// The lines that wait for `releaseLines()`; `nil` if none has to wait.
+    private let heldLines = NIOLockedValueBox<[@Sendable () -> Void]?>(nil)
 
     var memberCount: Int { 1 }
     var eventLoop: any EventLoop { base.eventLoop }
@@ -84,6 +93,8 @@ final class FaultyTransport: EtcdTransport {
     func add(_ method: String = Method.transaction, _ new: Fault...) {
         faults.withLockedValue { $0 += new.map { (method, $0) } }
     }
+    /// Whether each added fault has happened.
+    var isWithoutFaults: Bool { faults.withLockedValue { $0.isEmpty } }
     func clear() { faults.withLockedValue { $0 = [] } }
     /// Ends all streams, and lets nothing arrive until `join()`.
     func cut() throws {
@@ -94,12 +105,29 @@ final class FaultyTransport: EtcdTransport {
         }
     }
     func join() { isCut.withLockedValue { $0 = false } }
+    /// The number of calls of a method so far.
+    func calls(of method: String) -> Int { methods.withLockedValue { $0.count { $0 == method } } }
+    /// The number of watches that have not ended.
+    var openStreams: Int { watches.withLockedValue { $0.count } - endedStreams.withLockedValue { $0 } }
+    /// Lets no line of a watch arrive until `releaseLines()`.
+    func holdLines() { heldLines.withLockedValue { $0 = [] } }
+    func releaseLines() throws {
+        try eventLoop.submit { [self] in
+            for deliver in heldLines.withLockedValue({ exchange(&$0, with: nil) }) ?? [] { deliver() }
+        }.wait()
+    }
+    /// Delivers a line as if the watch with that number had sent it.
+    func deliver(_ line: String, toWatch number: Int) throws {
+        let onLine = try #require(watches.withLockedValue { $0.indices.contains(number) ? $0[number] : nil })
+        try eventLoop.submit { onLine(Array(line.utf8)) }.wait()
+    }
     /// Lets a held request arrive.
     func release() throws { _ = try held.withLockedValue { $0.removeFirst() }().wait() }
 
     func call(_ request: EtcdRequest, at member: Int, within limit: TimeAmount) -> EventLoopFuture<[UInt8]> {
         func failed(_ error: CallError) -> EventLoopFuture<[UInt8]> { eventLoop.makeFailedFuture(error) }
-        if isCut.withLockedValue({ $0 }) { return failed(.notSent("cut")) }
+        methods.withLockedValue { $0.append(request.method) }
+        if isCut.withLockedValue({ $0 }) { return failed(.noAnswer("cut")) }
         let send = { @Sendable [base] in base.call(request, at: member, within: limit) }
         let fault = faults.withLockedValue { faults -> Fault? in
             guard let first = faults.first, first.method == request.method else { return nil }
@@ -126,8 +154,16 @@ final class FaultyTransport: EtcdTransport {
     func stream(
         _ request: EtcdRequest, at member: Int, onLine: @escaping @Sendable ([UInt8]) -> Void
     ) -> EtcdStream {
-        let stream = base.stream(request, at: member, onLine: onLine)
+        watches.withLockedValue { $0.append(onLine) }
+        let stream = base.stream(request, at: member) { [heldLines] line in
+            let isHeld = heldLines.withLockedValue { held in
+                held?.append { onLine(line) }
+                return held != nil
+            }
+            if !isHeld { onLine(line) }
+        }
         streams.withLockedValue { $0.append(stream) }
+        stream.end.whenSuccess { [endedStreams] in endedStreams.withLockedValue { $0 += 1 } }
         return stream
     }
     func close() { base.close() }

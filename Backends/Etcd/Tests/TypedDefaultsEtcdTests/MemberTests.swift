@@ -182,6 +182,17 @@ extension DefaultKey where Value == Int {
         #expect(heard.withLockedValue { $0 == $0.sorted() })
     }
 
+    /// Each backend begins with a random member.
+    @Test func aMemberThatDoesNotRunIsLeft() throws {
+        var configuration = Member.configuration(prefix)
+        configuration.endpoints.insert("127.0.0.1:1", at: 0)
+        for round in 1...8 {
+            let suite = DefaultsSuite(backend: try EtcdBackend(configuration))
+            try UserDefault(.count, in: suite).update { $0 += 1 }
+            #expect(suite[.count] == round)
+        }
+    }
+
     @Test func aClosedBackendThrows() throws {
         let backend = try Member.backend(prefix)
         let suite = DefaultsSuite(backend: backend)

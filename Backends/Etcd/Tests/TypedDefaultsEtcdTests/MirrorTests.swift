@@ -32,6 +32,21 @@ import TypedDefaults
         #expect(mirror.revision == 8)
     }
 
+    @Test func theSameValueOnceMoreIsNoChange() {
+        var mirror = mirror(event("v/a", "1", 5))
+        let generation = mirror.generation
+        #expect(mirror.apply([event("v/a", "1", 6)]).isEmpty)
+        #expect(mirror.generation == generation)
+        #expect(mirror.comparisons(edited: [Array("a".utf8)], reads: [])?.first?.mod_revision == "6")
+    }
+
+    @Test func aRemovedWriterKeyIsComparedWithZero() {
+        var mirror = mirror(event("w/me", "id", 5))
+        #expect(mirror.writerRevision == 5)
+        _ = mirror.apply([event("w/me", nil, 6)])
+        #expect(mirror.writerRevision == 0)
+    }
+
     @Test func eventsThatWereSeenAreIgnored() {
         var mirror = mirror(event("v/a", "2", 6))
         #expect(mirror.apply([event("v/a", "1", 5), event("v/b", "1", 6)]).isEmpty)

@@ -1,0 +1,130 @@
+import NIOConcurrencyHelpers
+import Testing
+import TypedDefaults
+
+@testable import TypedDefaultsEtcd
+
+/// What happens when a watch is late, ends, or sends something unexpected.
+extension FaultTests {
+    @Test func aCommitIsReadThoughTheWatchIsLate() throws {
+        let backend = try backend()
+        let setting = setting(backend)
+        transport.holdLines()
+        try setting.update { $0 = 1 }
+        #expect(try backend.value(forKey: "count") == 1)
+        try transport.releaseLines()
+        #expect(try backend.value(forKey: "count") == 1)
+    }
+
+    /// Another program changes or removes the value, or the key of the writer, and the watch has
+    /// not delivered it.
+    @Test(arguments: ["v/count", "v/count removed", "w/ removed"])
+    func aConflictIsReadThoughTheWatchIsLate(_ change: String) throws {
+        let setting = setting(try backend())
+        try setting.update { $0 = 1 }
+        transport.holdLines()
+        switch change {
+        case "v/count": try Member.put(prefix + "v/count", "10")
+        case "v/count removed": try Member.delete(prefix + "v/count")
+        default: try Member.delete(prefix + "w/", to: prefix + "w0")
+        }
+        var bodies = 0
+        try setting.update { count in
+            bodies += 1
+            count += 1
+        }
+        #expect(bodies == 2)
+        #expect(try stored() == ["v/count": "11", "v/count removed": "1"][change, default: "2"])
+        try transport.releaseLines()
+    }
+
+    @Test func anUpdateThatChangesNothingReadsTheCurrentValue() throws {
+        let setting = setting(try backend())
+        try setting.update { $0 = 1 }
+        transport.holdLines()
+        try Member.put(prefix + "v/count", "10")
+        #expect(try setting.update { $0 } == 10)
+        try transport.releaseLines()
+    }
+
+    @Test func linesOfAnEarlierWatchAreIgnored() throws {
+        let backend = try backend()
+        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        try transport.cut()
+        transport.join()
+        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        let name = base64((prefix + "v/count").utf8)
+        func event(_ value: String) -> String {
+            let pair = #"{"key":"\#(name)","value":"\#(base64(value.utf8))","mod_revision":"999999"}"#
+            return #"{"result":{"events":[{"kv":\#(pair)}]}}"#
+        }
+        try transport.deliver(event("1"), toWatch: 0)
+        #expect(try backend.value(forKey: "count") == nil)
+        try transport.deliver(event("2"), toWatch: 1)
+        #expect(try backend.value(forKey: "count") == 2, "such a line is understood")
+    }
+
+    @Test(arguments: [#"{"error":{"grpc_code":14}}"#, "text", #"{"result":{"canceled":true}}"#])
+    func aLineThatIsNoResultBeginsAnotherWatch(_ line: String) throws {
+        let backend = try backend { $0.credentials = .init(user: "shop", password: "") }
+        let setting = setting(backend)
+        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        #expect(transport.calls(of: Method.authenticate) == 1)
+        try transport.deliver(line, toWatch: 0)
+        try eventually { backend.state.withLockedValue { $0.watch > 1 && $0.stream != nil } }
+        try Member.put(prefix + "v/count", "3")
+        try eventually { setting.value == 3 }
+        // A watch is cancelled if its token has expired.
+        #expect(transport.calls(of: Method.authenticate) == (line.contains("canceled") ? 2 : 1))
+    }
+
+    @Test func aRefusalIsReportedOnce() throws {
+        let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
+        let backend = try backend { $0.heartbeat = .milliseconds(20) }
+        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
+        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        let refusal = FaultyTransport.Fault.refuse(7, "etcdserver: permission denied")
+        transport.add(Method.range, refusal, refusal, refusal, refusal)
+        try eventually { transport.isWithoutFaults && backend.state.withLockedValue { $0.stream != nil } }
+        try Member.put(prefix + "v/count", "3")
+        try eventually { setting.value == 3 }
+        try eventually { failures.withLockedValue { $0 } == [.unavailable] }
+    }
+
+    @Test func aClosedBackendEndsItsWatch() throws {
+        let backend = try backend()
+        try Member.put(prefix + "v/count", "3")
+        try eventually { try backend.value(forKey: "count") == 3 }
+        backend.close()
+        try eventually { transport.openStreams == 0 }
+    }
+
+    @Test func anAnswerIsAsOldAsItsRequest() throws {
+        let sent = NIOLockedValueBox(ContinuousClock.now)
+        // The first request reads everything, and the second one begins the watch.
+        transport.add(Method.range, .before {}, .before { sent.withLockedValue { $0 = .now } })
+        let backend = try backend { $0.heartbeat = .seconds(60) }
+        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        #expect(backend.state.withLockedValue { $0.lastAnswer } <= sent.withLockedValue { $0 })
+    }
+
+    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
+    func aProcessThatWasStoppedReadsEverythingAgain(_ policy: EtcdConfiguration.StalePolicy) throws {
+        let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
+        let backend = try backend { configuration in
+            configuration.heartbeat = .milliseconds(20)
+            configuration.whenStale = policy
+        }
+        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
+        try setting.update { $0 = 1 }
+        // As if the process had been stopped for a minute: the first heartbeat finds it out.
+        // An answer that is on its way may hide it, so this happens again.
+        try eventually {
+            backend.change { if !$0.isStale { $0.lastAnswer -= .seconds(60) } }
+            return failures.withLockedValue { !$0.isEmpty }
+        }
+        #expect(failures.withLockedValue { $0.allSatisfy { $0 == .unavailable } })
+        try eventually { backend.state.withLockedValue { $0.statistics.resyncs > 1 && !$0.isStale } }
+        #expect(try setting.store.load() == 1)
+    }
+}
