@@ -35,7 +35,11 @@ extension EtcdBackend {
     }
 
     /// Ends that.
-    public func endWrite() { change { $0.mirror.endWrite() } }
+    public func endWrite() {
+        // In a child, a thread that held the lock may be missing.
+        guard Forks.count == forks else { return }
+        change { $0.mirror.endWrite() }
+    }
 
     /// Stores the edits unless what the commit depends on has changed since the write began.
     public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {

@@ -72,7 +72,7 @@ public final class EtcdBackend: DefaultsBackend {
     let names: Names
     let state: NIOLockedValueBox<State>
     private let generationNumber = Atomic<UInt64>(1)
-    private let forks: UInt64
+    let forks: UInt64
     /// Observers are called here: one that writes waits for the event loop.
     private let events = DispatchQueue(label: "TypedDefaultsEtcd.events")
     /// The name of the suite in messages, the limits, and that other machines may be faster.
@@ -81,8 +81,8 @@ public final class EtcdBackend: DefaultsBackend {
     /// Connects to a cluster and reads the suite. Blocks the thread meanwhile.
     ///
     /// - Throws: A `DefaultsError` of kind `.unavailable` if no member answers within
-    ///   ``EtcdConfiguration/writeTimeout`` or the cluster does not accept the user; or an error of
-    ///   SwiftNIO if a certificate cannot be read.
+    ///   ``EtcdConfiguration/writeTimeout``, the cluster does not accept the user, or the process
+    ///   was forked after it had used etcd; an error of SwiftNIO if a certificate cannot be read.
     public convenience init(_ configuration: EtcdConfiguration) throws {
         var context: NIOSSLContext?
         let members = try configuration.endpoints.map { endpoint in
@@ -106,6 +106,7 @@ public final class EtcdBackend: DefaultsBackend {
     init(_ configuration: EtcdConfiguration, _ transport: any EtcdTransport) throws(DefaultsError) {
         Forks.start()
         (self.configuration, forks) = (configuration, Forks.count)
+        guard forks == 0 else { throw Self.forked }
         names = Names(prefix: configuration.prefix, writer: String(UInt64.random(in: .min ... .max), radix: 36))
         cluster = Cluster(transport, configuration.credentials)
         state = NIOLockedValueBox(State(mirror: EtcdMirror(names: names)))
@@ -119,6 +120,7 @@ public final class EtcdBackend: DefaultsBackend {
 
     /// Ends all connections. After that, reading and writing throw.
     public func close() {
+        guard Forks.count == forks else { return }
         let stream = change { state in
             state.isClosed = true
             state.mirror.beginGeneration(nil)
@@ -153,11 +155,12 @@ public final class EtcdBackend: DefaultsBackend {
     /// Throws in a child after `fork`. Called under no lock, because a thread that held it may be
     /// missing in the child.
     func checkProcess() throws(DefaultsError) {
-        guard Forks.count == forks else {
-            throw DefaultsError(
-                .unavailable, reason: "the process was forked; open the suite in the child, with a backend of its own")
-        }
+        guard Forks.count == forks else { throw Self.forked }
     }
+    private static let forked = DefaultsError(
+        .unavailable,
+        reason: "the process was forked after it had used etcd, and the threads for etcd exist only in the parent;"
+            + " fork earlier, or start a program in the child with exec")
 
     func checkIsOpen(_ isClosed: Bool) throws(DefaultsError) {
         guard !isClosed else { throw DefaultsError(.unavailable, reason: "the backend was closed") }
@@ -221,6 +224,7 @@ extension EtcdBackend {
 
     /// Takes the closure that receives changes by other machines.
     public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
+        guard Forks.count == forks else { return }
         let old = state.withLockedValue { exchange(&$0.handler, with: handler) }
         withExtendedLifetime(old) {}
     }

@@ -8,7 +8,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// How many forks lie between the first process and this one. A child has no event loops.
+/// How many forks lie between the first process that has used etcd and this one.
+///
+/// A child has neither event loops nor dispatch queues, so nothing there may wait for them or for a
+/// lock.
 enum Forks {
     private static let number = Atomic<UInt64>(0)
     private static let isCounting: Void = {

@@ -6,6 +6,13 @@
     func forkProcess() -> pid_t {
         unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: (@convention(c) () -> pid_t).self)()
     }
+    /// Ends this process after a number of seconds, even if its thread blocks signals.
+    func endProcess(after seconds: UInt32) {
+        var all = sigset_t()
+        sigfillset(&all)
+        sigprocmask(SIG_UNBLOCK, &all, nil)
+        alarm(seconds)
+    }
     func endProcess(_ status: CInt) -> Never { _exit(status) }
     func wait(for child: pid_t) -> CInt {
         var status: CInt = 0

@@ -219,15 +219,30 @@ extension DefaultKey where Value == Int {
             let backend = try Member.backend(prefix)
             try UserDefault(.count, in: DefaultsSuite(backend: backend)).update { $0 = 1 }
             let generation = backend.generation
+            // Another thread holds the lock, and never releases it in the child.
+            let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            DispatchQueue.global().async {
+                backend.state.withLockedValue { _ in
+                    isHeld.signal()
+                    mayEnd.wait()
+                }
+            }
+            isHeld.wait()
             let child = forkProcess()
             if child == 0 {
+                endProcess(after: 10)
                 var faults: CInt = 0
                 if backend.generation == generation { faults |= 1 }
                 if (try? backend.value(forKey: "count")) != nil { faults |= 2 }
                 if (try? backend.beginWrite()) != nil { faults |= 8 }
                 if backend.changes(since: generation!).keys != nil { faults |= 16 }
+                if (try? Member.backend(prefix)) != nil { faults |= 32 }
+                backend.endWrite()
+                backend.attach { _ in }
+                backend.close()
                 endProcess(faults)
             }
+            mayEnd.signal()
             #expect(wait(for: child) == 0)
         }
     #endif
