@@ -36,6 +36,13 @@ public import TypedDefaults
 /// stored, `.refused` for what exceeds a limit of etcd, and `.managed` if the user of etcd may only
 /// read. Text in etcd that is not JSON reads as an error of kind `.unreadable`, and no write but a
 /// removal replaces it.
+///
+/// ## Large Updates
+///
+/// An update of at most 126 keys, read and changed ones together, runs again if any of them has
+/// changed. One of more keys runs again if any key of the suite was written, but it does not notice
+/// that another program, such as etcdctl, removes a key that it has read while it is being stored.
+/// A removal by this library is noticed.
 // The life of a write:
 //
 // 1. `beginWrite`: from here on, the mirror notes which keys change.
