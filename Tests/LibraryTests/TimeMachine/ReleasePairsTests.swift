@@ -77,7 +77,9 @@ private struct Model {
         new[name] = value
         new = valid(new)
         if stored == nil, new == old { return }
-        stored = new.filter { stored?[$0.key] != nil || $0.value != program.defaults[$0.key] }
+        stored = new.filter {
+            stored?[$0.key] != nil || $0.value != program.defaults[$0.key] || stored == nil && old[$0.key] != $0.value
+        }
     }
 
     mutating func save(_ values: [String: Int]) { stored = valid(values) }

@@ -41,6 +41,20 @@ private struct Span: DefaultConfig, Equatable {
 }
 
 struct DefaultRuleTests {
+    @Test func theRulesOfAConfigHoldForJSON() throws {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        let setting = UserDefault(DefaultKey("lens", default: Lens(), form: .jsonData), in: suite)
+        #expect(fails(with: .invalid) { try setting.update { $0.aperture = 99 } })
+        #expect(try suite.contents().isEmpty)
+        try setting.update { $0.zoom = 99 }
+        #expect(setting.value == Lens(zoom: 10))
+        let json = Data(#"{"zoom": 2, "aperture": 99, "name": "a"}"#.utf8)
+        try suite.update { $0["lens"] = .data(json) }
+        #expect(setting.value == Lens(zoom: 2, name: "a"))
+        #expect(failures.kinds == [.unreadable])
+    }
+
     @Test(arguments: Backend.allCases)
     func aCorrectionDoesNotGetPastAnotherRule(backend: Backend) throws {
         try backend.withSuite { suite in

@@ -303,6 +303,18 @@ struct ChosenPropertiesTests {
         #expect(suite[key] == First(size: "small", beeps: false, quality: 0.1))
     }
 
+    @Test func aChoiceOfTheDefaultOverALayerIsStored() throws {
+        let suite = DefaultsSuite.inMemory()
+        suite.layers = [.stored, .values(["Camera": ["size": "small", "beeps": false, "quality": 0.8]])]
+        let store = PersistentStore<First>(in: suite)
+        store.map(\.size).remove()
+        #expect(try suite.contents().isEmpty)
+        #expect(store.value.size == "small")
+        try store.update { $0.size = "medium" }
+        #expect(try suite.contents() == ["Camera": ["size": "medium", "beeps": false]])
+        #expect(store.value == First(size: "medium", beeps: false))
+    }
+
     @Test func anAssignedDefaultIsSet() throws {
         let suite = DefaultsSuite.inMemory()
         let store = PersistentStore<First>(in: suite)

@@ -105,6 +105,7 @@ final class ConfigDefaults: Sendable {
         if case .tree(.data(let data))? = old { old = ForeignData(data).map { .tree($0.tree) } }
         guard let bytes = new.serialized, bytes.isDictionary else { return new }
         let stored = old?.serialized.flatMap { $0.isDictionary ? $0 : nil }
+        let shown = behind.flatMap { StoredValue.tree($0).serialized }
         if stored == nil, !isAssigned, new == behind.map(StoredValue.tree) ?? whole { return nil }
         let optional = optional
         var (left, kept, count, next) = ([UInt64](repeating: 0, count: optional.count / 64 + 1), [UInt8](), 0, 0)
@@ -118,6 +119,8 @@ final class ConfigDefaults: Sendable {
                 guard Self.areEqual(value, optional[index].value) else { break }
                 let isStored = stored?.entry(key).map { !forgets || Self.areEqual($0, optional[index].value) } ?? false
                 if isStored { break }
+                // The layer has another value, so the default was chosen.
+                if let shown = shown?.entry(key), !Self.areEqual(shown, optional[index].value) { break }
                 left[index / 64] |= 1 << UInt64(index % 64)
                 return
             }

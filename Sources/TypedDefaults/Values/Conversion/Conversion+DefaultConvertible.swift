@@ -5,13 +5,8 @@ extension Conversion where Value: DefaultConvertible {
         var conversion = Conversion(
             kind: .convertible, store: { value throws(DefaultsError) in try implementation.encode(value) },
             decodeBox: implementation.decodeBox)
-        guard let config = Value.self as? any DefaultConfig.Type else { return conversion }
-        conversion.defaults = config.defaults
-        return following(config, conversion) as! Conversion  // Safe: `config` is `Value`.
-    }
-
-    private static func following<Config: DefaultConfig>(_ config: Config.Type, _ conversion: Conversion) -> Any {
-        (conversion as Any as! Conversion<Config>).following(config.rules)  // Safe: `config` is `Value`.
+        conversion.defaults = Value.configDefaults
+        return conversion.followingOwnRules
     }
 
     /// Encodes a value with a hand-written `serialize()`.
@@ -27,5 +22,17 @@ extension Conversion where Value: DefaultConvertible {
                 .unreadable, type: "\(Value.self)", reason: "init(_:) returned nil for the stored value")
         }
         return value
+    }
+}
+
+extension Conversion {
+    /// The same conversion, for values that meet the rules of their type if it is a config.
+    var followingOwnRules: Conversion {
+        guard let config = Value.self as? any DefaultConfig.Type else { return self }
+        return following(config) as! Conversion  // Safe: `config` is `Value`.
+    }
+
+    private func following<Config: DefaultConfig>(_ config: Config.Type) -> Any {
+        (self as Any as! Conversion<Config>).following(config.rules)  // Safe: `config` is `Value`.
     }
 }

@@ -8,7 +8,7 @@ extension Conversion where Value: Codable {
     /// Converts by `Codable`, as JSON data, which many programs store in `UserDefaults`.
     static func jsonData(fallback: Value?) -> Conversion {
         let traits = RootTraits(Value.self)
-        return Conversion(
+        let conversion = Conversion(
             kind: .jsonData,
             store: { value throws(DefaultsError) in
                 // An optional without a value.
@@ -25,5 +25,6 @@ extension Conversion where Value: Codable {
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)
             })
+        return conversion.followingOwnRules
     }
 }
