@@ -176,6 +176,13 @@ extension SuiteCore {
 
     func layered(_ slot: Slot) -> LayeredValue { state.withLock { _ in slot.state.layer } }
 
+    /// Returns the value of a layer behind the stored ones.
+    func behind<Value>(_ key: String, _ conversion: Conversion<Value>) -> PropertyList? {
+        // Without such a layer, no slot is created.
+        guard layers.all.last?.value != nil else { return nil }
+        return layered(slot(key, conversion)).behind?.stored
+    }
+
     /// The effective content: the value of a layer before the stored value, the stored value, or
     /// that of a layer behind it.
     func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {

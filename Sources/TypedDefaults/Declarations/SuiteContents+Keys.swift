@@ -7,7 +7,7 @@ extension SuiteContents {
     /// If the old value cannot be read, assigning a new one keeps a copy of the old value under
     /// `<key>.unreadable`.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
-        get { read(key.name, key.declaration) ?? key.defaultValue }
+        get { read(key.name, key.declaration, orBehind: true) ?? key.defaultValue }
         set { write(newValue, key.name, key.declaration) }
     }
 
@@ -15,7 +15,7 @@ extension SuiteContents {
     ///
     /// - Throws: A ``DefaultsError`` if the value cannot be read.
     public func read<Value>(_ key: DefaultKey<Value>) throws -> Value {
-        try load(key.name, key.declaration) ?? key.defaultValue
+        try load(key.name, key.declaration, orBehind: true) ?? key.defaultValue
     }
 
     /// Removes the values of one or more keys.

@@ -70,6 +70,39 @@ struct OpenLayersTests {
         }
     }
 
+    @Test(arguments: Backend.allCases)
+    func anUpdateOfTheSuiteBeginsWithTheDefaultOfALayer(backend: Backend) throws {
+        try backend.withSuite { suite in
+            suite.layers = [.values(["b": 9]), .stored, .values(["a": 5, "b": 5, "Lens": ["zoom": 3.0]])]
+            try suite.update { contents in
+                contents[a] += 1
+                contents[b] += try contents.read(b)
+                #expect(contents[Lens.self].zoom == 3)
+                #expect(contents[stored: Lens.self] == nil)
+                contents[Lens.self].zoom = 3
+            }
+            #expect(try suite.contents() == ["a": 6, "b": 10])
+            try suite.update { $0[Lens.self].name = "x" }
+            #expect(PersistentStore<Lens>(in: suite).value == Lens(zoom: 3, name: "x"))
+            // The default is a choice, because the layer has another value.
+            try suite.update { contents in
+                contents.remove(DefaultKey(Lens.self))
+                #expect(contents[Lens.self] == Lens(zoom: 3))
+                contents[Lens.self] = Lens()
+            }
+            #expect(PersistentStore<Lens>(in: suite).value == Lens())
+            // A step of a migration edits what is stored.
+            suite.removeAll()
+            try suite.update { contents in
+                try contents.migrate("step") { contents in
+                    #expect(contents[a] == 0)
+                    contents[Lens.self].name = "y"
+                }
+            }
+            #expect(try suite.contents()["Lens"] == ["name": "y"])
+        }
+    }
+
     @Test func textIsConvertedByTheTypeOfTheSetting() throws {
         let suite = DefaultsSuite.inMemory()
         suite.layers = [

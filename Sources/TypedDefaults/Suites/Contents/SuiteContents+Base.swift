@@ -82,6 +82,12 @@ extension SuiteContents {
             }
         }
 
+        /// Returns the value of a layer behind the stored ones, which counts while none is stored.
+        func behind<Value>(_ name: String, _ declaration: Declaration<Value>) -> PropertyList? {
+            guard case .suite(let suite) = state.withLock({ $0.source }) else { return nil }
+            return suite.core.behind(suite.withPrefix(name), declaration.conversion)
+        }
+
         /// Returns whether a value is stored that the backend itself cannot read.
         func isUnknown(_ name: String) -> Bool {
             _ = value(name, includesFallback: false)

@@ -83,7 +83,7 @@ extension SuiteContents {
     /// cannot be read. Assigning stores the properties that differ from the default and those that
     /// were stored before.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
-        get { self[stored: type] ?? Config.defaultInstance }
+        get { read(Config.key, Declaration<Config>.ofType, orBehind: true) ?? Config.defaultInstance }
         set { self[stored: type] = newValue }
     }
 
@@ -126,16 +126,21 @@ extension SuiteContents {
     }
 
     /// Returns the value of a key; `nil` if none is stored or the stored one cannot be read.
-    func read<Value>(_ name: String, _ declaration: Declaration<Value>) -> Value? {
-        do throws(DefaultsError) { return try decoded(name, declaration) } catch {
+    ///
+    /// - Parameter isBehind: Whether the value of a layer behind the stored ones counts while none
+    ///   is stored.
+    func read<Value>(_ name: String, _ declaration: Declaration<Value>, orBehind isBehind: Bool = false) -> Value? {
+        do throws(DefaultsError) { return try decoded(name, declaration, orBehind: isBehind) } catch {
             if base.failure == nil { base.note([error], isWhole: true, of: found(name), name, declaration) }
             return nil
         }
     }
 
     /// Returns the value of a key; `nil` if none is stored.
-    func load<Value>(_ name: String, _ declaration: Declaration<Value>) throws(DefaultsError) -> Value? {
-        do throws(DefaultsError) { return try decoded(name, declaration) } catch {
+    func load<Value>(
+        _ name: String, _ declaration: Declaration<Value>, orBehind isBehind: Bool = false
+    ) throws(DefaultsError) -> Value? {
+        do throws(DefaultsError) { return try decoded(name, declaration, orBehind: isBehind) } catch {
             throw error.about(key: base.key(of: name))
         }
     }
@@ -146,13 +151,14 @@ extension SuiteContents {
     }
 
     private func decoded<Value>(
-        _ name: String, _ declaration: Declaration<Value>
+        _ name: String, _ declaration: Declaration<Value>, orBehind isBehind: Bool
     ) throws(DefaultsError) -> Value? {
         if !isMigrating { base.declare(name, declaration) }
         guard let stored = found(name) else {
             if let failure = base.failure { throw failure }
             if edits[ByteString(name)] == nil, let error = base.unknown[ByteString(name)] { throw error }
-            return nil
+            guard isBehind, !isMigrating, let behind = base.behind(name, declaration) else { return nil }
+            return try declaration.conversion.decode(behind)
         }
         let box = try declaration.conversion.box(.tree(stored))
         if let errors = box.recovery?.errors, !errors.isEmpty {
@@ -168,7 +174,8 @@ extension SuiteContents {
             var new = try declaration.conversion.encode(value)
             if let defaults = declaration.conversion.defaults, let whole = new {
                 let old = stored(name).map(StoredValue.tree)
-                guard let chosen = defaults.chosen(in: .tree(whole), over: old) else { return }
+                let behind = old == nil && !isMigrating ? base.behind(name, declaration) : nil
+                guard let chosen = defaults.chosen(in: .tree(whole), over: old, behind: behind) else { return }
                 new = chosen.tree
             }
             if let old = stored(name), old != new {
