@@ -55,6 +55,20 @@ struct DefaultRuleTests {
         #expect(failures.kinds == [.unreadable])
     }
 
+    @Test func theRulesOfAConfigHoldForAnOptionalAsJSON() throws {
+        let suite = DefaultsSuite.inMemory()
+        let setting = UserDefault(DefaultKey<Lens?>("lens", default: nil, form: .jsonData), in: suite)
+        #expect(fails(with: .invalid) { try setting.update { $0 = Lens(aperture: 99) } })
+        setting.value = Lens(zoom: 99)
+        #expect(setting.value == Lens(zoom: 10))
+        setting.value = nil
+        #expect(try suite.contents().isEmpty)
+        let failures = Failures(of: suite)
+        try suite.update { $0["lens"] = .data(Data(#"{"zoom": 2, "aperture": 99, "name": "a"}"#.utf8)) }
+        #expect(setting.value == Lens(zoom: 2, name: "a"))
+        #expect(failures.kinds == [.unreadable])
+    }
+
     @Test(arguments: Backend.allCases)
     func aCorrectionDoesNotGetPastAnotherRule(backend: Backend) throws {
         try backend.withSuite { suite in

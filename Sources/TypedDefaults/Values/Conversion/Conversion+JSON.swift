@@ -8,6 +8,10 @@ extension Conversion where Value: Codable {
     /// Converts by `Codable`, as JSON data, which many programs store in `UserDefaults`.
     static func jsonData(fallback: Value?) -> Conversion {
         let traits = RootTraits(Value.self)
+        let optional = traits.isOptional ? Value.self as? any AnyOptional.Type : nil
+        if let config = optional?.wrappedType as? any DefaultConfig.Type {
+            return ofOptional(config, fallback) as! Conversion  // Safe: `Value` is the optional of `config`.
+        }
         let conversion = Conversion(
             kind: .jsonData,
             store: { value throws(DefaultsError) in
@@ -26,5 +30,9 @@ extension Conversion where Value: Codable {
                 return boxedByCodable(stored, mode, fallback: fallback)
             })
         return conversion.followingOwnRules
+    }
+
+    private static func ofOptional<Config: DefaultConfig>(_ type: Config.Type, _ fallback: Value?) -> Any {
+        Conversion<Config>.jsonData(fallback: fallback as? Config).optional
     }
 }
