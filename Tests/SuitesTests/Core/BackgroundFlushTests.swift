@@ -33,6 +33,14 @@ struct BackgroundFlushTests {
 
     private static let number = DefaultKey("number", default: 0)
 
+    @Test func savingTheStoredValueAgainFlushesAnImmediateSuite() throws {
+        let backend = SpyBackend(synchronizationDelay: .zero)
+        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
+        for _ in 0..<3 { try store.save(1) }
+        #expect(backend.commits.count == 1)
+        #expect(backend.state.withLock { $0.synchronizations } == 3)
+    }
+
     @Test func aFailedFlushIsTriedAgainUntilItSucceeds() {
         let backend = FailingFlushes(3, delay: .milliseconds(1))
         let suite = DefaultsSuite(backend: backend)

@@ -47,6 +47,16 @@ struct DeclarationConflictTests {
         #expect(all.map(\.kind) == [.conflict])
     }
 
+    @Test func twoTypesInAnUpdateAreReported() {
+        let all = failures { suite in
+            try? suite.update { contents in
+                _ = contents[DefaultKey("name", default: 1)]
+                _ = contents[DefaultKey("name", default: "")]
+            }
+        }
+        #expect(all.map(\.kind) == [.conflict])
+    }
+
     @Test func twoTypesWithOneKeyAreReported() {
         struct Other: DefaultConvertible, Codable { static let key = CameraConfig.key }
         let all = failures { suite in

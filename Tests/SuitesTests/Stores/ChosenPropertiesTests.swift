@@ -242,6 +242,27 @@ struct ChosenPropertiesTests {
         #expect(try suite.contents()["ByHand"] == ["size": "large", "beeps": true])
     }
 
+    @Test func theOrderInADictionaryIsNoChoice() throws {
+        struct Scores: DefaultConfig {
+            static let key = "Scores"
+            var names = [1: "a", 2: "b", 3: "c", 4: "d"]
+            var counts = ["a": 1, "b": 2, "c": 3, "d": 4]
+            var round = 1
+        }
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Scores>(in: suite)
+        for capacity in [8, 64, 512] {
+            try store.update { scores in
+                var names = [Int: String](minimumCapacity: capacity)
+                var counts = [String: Int](minimumCapacity: capacity)
+                for (key, value) in scores.names { names[key] = value }
+                for (key, value) in scores.counts { counts[key] = value }
+                (scores.names, scores.counts, scores.round) = (names, counts, capacity)
+            }
+            #expect(try suite.contents()["Scores"] == ["round": .integer(Int64(capacity))])
+        }
+    }
+
     @Test(arguments: Backend.allCases)
     func anUpdateThatChangesNothingWritesNothing(backend: Backend) throws {
         try backend.withSuite { suite in
@@ -270,6 +291,18 @@ struct ChosenPropertiesTests {
         try store.update { $0.beeps = false }
         #expect(try suite.contents() == ["Camera": ["beeps": false], "Camera.unreadable": "x"])
         #expect(failures.kinds.allSatisfy { $0 == .unreadable })
+    }
+
+    @Test func aStepThatReplacesAPartlyUnreadableConfigKeepsACopy() throws {
+        let stored: PropertyList = ["size": 7, "beeps": false]
+        let suite = DefaultsSuite.inMemory(["Camera": stored])
+        let failures = Failures(of: suite)
+        try suite.update { contents in
+            try contents.migrate("step") { $0[First.self] = First(size: "large") }
+        }
+        #expect(try suite.contents()["Camera"] == ["size": "large", "beeps": true])
+        #expect(try suite.contents()["Camera.unreadable"] == stored)
+        #expect(failures.kinds == [.unreadable])
     }
 
     @Test func unknownAndUnreadableEntriesStay() throws {

@@ -45,6 +45,12 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         }
     }
 
+    /// Shows where its setting comes from.
+    private struct Origin: View {
+        @ViewSetting(.showsGrid) private var showsGrid
+        var body: some View { Text("\(_showsGrid.source) \(_showsGrid.isManaged)") }
+    }
+
     private struct Screen: View {
         var body: some View {
             Text("Settings")
@@ -96,6 +102,21 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         DefaultsSuite.withStandard(suite) { Wrapped().invert() }
         #expect(suite[.showsGrid])
         #expect(suite[DefaultKey(Config.self)].savesToCameraRoll)
+    }
+
+    @Test func aViewShowsWhereAValueComesFrom() {
+        let suite = DefaultsSuite.inMemory()
+        let view = Origin().environment(\.defaultsSuite, suite)
+        var drawn = drawCountingUpdates(view)
+        #expect(drawn.lines == ["defaultValue false"])
+        suite[.showsGrid] = false
+        #expect(drawn.count.now == 1)
+        drawn = drawCountingUpdates(view)
+        #expect(drawn.lines == ["stored false"])
+        // The value stays the same.
+        suite.layers = [.values(["showsGrid": false], name: "admin"), .stored]
+        #expect(drawn.count.now == 1)
+        #expect(draw(view) == [#"layer("admin") true"#])
     }
 
     @Test func theEnvironmentDefaultsToTheStandardSuite() {
