@@ -475,6 +475,14 @@ struct FaultNeighborTests {
         #expect(failures.all.map(\.path) == [["name"]])
     }
 
+    @Test func anElementThatCannotBeReadIsLeftOut() throws {
+        let suite = DefaultsSuite.inMemory(["list": [1, "two", 3]])
+        let failures = Failures(of: suite)
+        let list = suite[DefaultKey("list", default: [7, 8])]
+        #expect(list == [1, 3])
+        #expect(failures.all.map(\.reason) == ["Int is expected, a string is stored; it is left out"])
+    }
+
     @Test func theReasonOfAFaultInDataIsTheFault() throws {
         let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"count": "many"}"#.utf8))])
         let failures = Failures(of: suite)

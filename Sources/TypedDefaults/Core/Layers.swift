@@ -101,15 +101,17 @@ extension Conversion {
     /// Text is converted by the type: a number for an `Int`, JSON for a struct.
     func storedForm(_ found: PropertyList, key: String, layer: String) throws(DefaultsError) -> PropertyList? {
         let value: Value
-        do throws(DefaultsError) { value = try decode(found, .argument) } catch {
-            guard case .string(let text) = found, let json = try? PropertyList(json: Data(text.utf8)),
-                let decoded = try? decode(json, .argument)
-            else {
-                throw DefaultsError(
-                    .unreadable, key: key, type: "\(Value.self)", path: error.path,
-                    reason: "the value of the layer “\(layer)” is ignored: \(error.reason)")
+        do throws(DefaultsError) {
+            do throws(DefaultsError) { value = try decode(found, .argument) } catch {
+                guard case .string(let text) = found, let json = try? PropertyList(json: Data(text.utf8)) else {
+                    throw error
+                }
+                value = try decode(json, .argument)
             }
-            value = decoded
+        } catch {
+            throw DefaultsError(
+                .unreadable, key: key, type: "\(Value.self)", path: error.path,
+                reason: "the value of the layer “\(layer)” is ignored: \(error.reason)")
         }
         do throws(DefaultsError) { return try encode(value) } catch { throw error.about(key: key) }
     }

@@ -139,7 +139,7 @@ extension UserDefault {
         try setting.update(.recovering) { stored in
             var value = stored ?? key.defaultValue
             let result = try body(&value)
-            if case nil = stored, isDefaultOfConfig(value) { return result }
+            if case nil = stored, isStillDefault(value, key.defaultValue) { return result }
             stored = value
             return result
         }

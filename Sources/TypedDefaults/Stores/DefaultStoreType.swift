@@ -60,8 +60,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// The type of the value.
     associatedtype Default: Sendable
 
-    /// Returns the stored value; `nil` if it is missing, unreadable or unavailable. ``load()``
-    /// distinguishes these cases.
+    /// Returns the stored value, or that of a layer; `nil` if it is missing, unreadable or
+    /// unavailable. ``load()`` distinguishes these cases.
     func get() -> Default?
 
     /// Stores a value. If that fails, the old value stays and the suite's failure handler receives
@@ -99,9 +99,9 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// writers in the same process wait. Of a ``DefaultConfig``, this stores the properties that
     /// `body` changes and those that were stored before.
     ///
-    /// - Parameter body: Edits the stored value, which is `nil` if it is missing. Assigning `nil`
-    ///   removes it. It may run again on a backend whose reads may lag, and nothing is written if
-    ///   it throws. Keep it short, because other writers wait.
+    /// - Parameter body: Edits the stored value, or that of a layer behind it, which is `nil` if it
+    ///   is missing. Assigning `nil` removes it. It may run again on a backend whose reads may lag,
+    ///   and nothing is written if it throws. Keep it short, because other writers wait.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or a ``DefaultsError``. If the stored value is unreadable,
     ///   `body` does not run.
@@ -216,7 +216,7 @@ extension DefaultStoreType {
         try updating(.recovering) { stored in
             var value = stored ?? defaultValue()
             let result = try body(&value)
-            if case nil = stored, isDefaultOfConfig(value) { return result }
+            if case nil = stored, isStillDefault(value, defaultValue()) { return result }
             stored = value
             return result
         }

@@ -118,8 +118,8 @@ extension DefaultsSuite {
     /// before then.
     ///
     /// A layer after ``Layer/stored`` provides defaults: its value counts while none is stored,
-    /// ahead of the default of the declaration. `update` of a setting begins with it. In the body
-    /// of `suite.update`, a key without a stored value has the default of its declaration.
+    /// ahead of the default of the declaration. An update of a setting or of the suite begins with
+    /// it; a step of a migration, and contents from elsewhere, with the default of the declaration.
     ///
     /// One value comes from one place: a config is never put together from several layers.
     ///

@@ -160,7 +160,17 @@ extension Conversion {
                     }
                     var recovery = box.recovery ?? DecodingRecovery()
                     recovery.errors += errors
-                    recovery.losesParts = true
+                    for path in Set(errors.map(\.path)) {
+                        // A later write keeps the property unless it changes what was read.
+                        if path.count == 1, case .dictionary(let entries) = stored.tree, let part = entries[path[0]] {
+                            recovery.entries.append(
+                                .init(
+                                    path: path, stored: part, replacement: form(value)?.entry(at: path[...]),
+                                    isFault: true))
+                        } else {
+                            recovery.losesParts = true
+                        }
+                    }
                     return .success(Box(value, recovery))
                 } catch {
                     return .failure(error)

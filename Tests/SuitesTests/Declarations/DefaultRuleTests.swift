@@ -67,6 +67,9 @@ struct DefaultRuleTests {
         try suite.update { $0["lens"] = .data(Data(#"{"zoom": 2, "aperture": 99, "name": "a"}"#.utf8)) }
         #expect(setting.value == Lens(zoom: 2, name: "a"))
         #expect(failures.kinds == [.unreadable])
+        // An earlier release had no name.
+        try suite.update { $0["lens"] = .data(Data(#"{"zoom": 2, "aperture": 4}"#.utf8)) }
+        #expect(setting.value == Lens(zoom: 2, aperture: 4))
     }
 
     @Test(arguments: Backend.allCases)
@@ -234,10 +237,39 @@ struct DefaultRuleTests {
             #expect(try suite.contents() == ["Lens": stored])
             try store.update { $0.zoom = 0 }
             #expect(store.value == Lens(zoom: 1, aperture: 2.8, name: "Ann"))
+            // As an entry of another type, a property that breaks a rule stays until it is changed.
             #expect(
                 try suite.contents() == [
-                    "Lens": ["zoom": 1.0, "aperture": 2.8, "name": "Ann", "other": 1], "Lens.unreadable": stored,
+                    "Lens": ["zoom": 1.0, "aperture": 0.5, "name": "Ann", "other": 1], "Lens.unreadable": stored,
                 ])
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func anUpdateOfAnotherPropertyKeepsOneThatBreaksARule(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let stored: PropertyList = ["zoom": 99.0, "aperture": 0.5]
+            try suite.update { $0["Lens"] = stored }
+            _ = Failures(of: suite)
+            let store = PersistentStore<Lens>(in: suite)
+            try store.update { _ in }
+            try suite.update { $0[Lens.self].name = "" }
+            var draft = store.draft()
+            draft.value.name = ""
+            try draft.apply()
+            #expect(try suite.contents() == ["Lens": stored])
+            let ways: [(String) throws -> Void] = [
+                { name in try store.update { $0.name = name } },
+                { name in try suite.update { $0[Lens.self].name = name } },
+                { name in try store.map(\.name).save(name) },
+                { name in try suite.update(DefaultKey<Lens?>("Lens", default: nil)) { $0?.name = name } },
+            ]
+            for (index, change) in ways.enumerated() {
+                try change("\(index)")
+                #expect(
+                    try suite.contents() == ["Lens": ["zoom": 99.0, "aperture": 0.5, "name": .string("\(index)")]])
+            }
+            #expect(store.value == Lens(zoom: 10, name: "3"))
         }
     }
 

@@ -242,6 +242,55 @@ struct ChosenPropertiesTests {
         #expect(try suite.contents()["ByHand"] == ["size": "large", "beeps": true])
     }
 
+    @Test func theDefaultIsAChoiceOverNil() throws {
+        let key = DefaultKey<First?>("camera", default: nil)
+        let ways: [(DefaultsSuite) throws -> Void] = [
+            { $0[key] = First() },
+            { suite in try suite.update(key) { $0 = First() } },
+            { suite in try suite.update { $0[key] = First() } },
+            { suite in
+                try suite.update { contents in
+                    contents[key] = First(size: "large")
+                    contents[key] = nil
+                    contents[key] = First()
+                }
+            },
+            { suite in try UserDefault(key, in: suite).store.updateStored { $0 = First() } },
+        ]
+        for write in ways {
+            let suite = DefaultsSuite.inMemory()
+            try write(suite)
+            #expect(suite[key] == First())
+        }
+        let suite = DefaultsSuite.inMemory(["camera": "x"])
+        try suite.update { $0[stored: First.self] = First() }
+        #expect(PersistentStore<First>(in: suite).get() == First())
+        try suite.update { $0[key] = First() }
+        #expect(suite[key] == First())
+    }
+
+    @Test func aKeyCanHaveAnotherDefaultThanItsType() throws {
+        for form in [DefaultKey<First>.Form.propertyList, .jsonData] {
+            let key = DefaultKey("camera", default: First(size: "large"), form: form)
+            let suite = DefaultsSuite.inMemory()
+            try suite.update(key) { _ in }
+            #expect(try suite.contents().isEmpty)
+            #expect(suite[key] == First(size: "large"))
+            try suite.update(key) { $0.size = "medium" }
+            #expect(suite[key] == First())
+            suite.removeAll()
+            try suite.update { $0[key].size = "medium" }
+            #expect(suite[key] == First())
+            suite.removeAll()
+            try suite.update(key) { $0.beeps = false }
+            #expect(suite[key] == First(size: "large", beeps: false))
+        }
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<First>(in: suite)
+        try store.update(default: First(size: "large")) { $0.size = "medium" }
+        #expect(store.get() == First())
+    }
+
     @Test func theOrderInADictionaryIsNoChoice() throws {
         struct Scores: DefaultConfig {
             static let key = "Scores"

@@ -127,6 +127,18 @@ struct OpenLayersTests {
         #expect(suite[a] == 0)
     }
 
+    @Test func theErrorForJSONInALayerIsAboutItsPart() {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        suite.layers = [.environment(prefix: "APP_", ["APP_LENS": #"{"zoom": "far"}"#]), .stored]
+        #expect(PersistentStore<Lens>(in: suite).value == Lens())
+        #expect(failures.all.map(\.path) == [["zoom"]])
+        #expect(
+            failures.all.map(\.reason) == [
+                "the value of the layer “environment” is ignored: Double is expected, a string is stored"
+            ])
+    }
+
     @Test func aValueThatDoesNotConvertIsReportedWithTheNameOfTheLayer() throws {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)

@@ -84,7 +84,7 @@ extension SuiteContents {
     /// were stored before.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
         get { read(Config.key, Declaration<Config>.ofType, orBehind: true) ?? Config.defaultInstance }
-        set { self[stored: type] = newValue }
+        set { write(newValue, Config.key, Declaration<Config>.ofType) }
     }
 
     /// The stored value of a type that names its own key; `nil` if none is stored or the stored one
@@ -175,7 +175,10 @@ extension SuiteContents {
             if let defaults = declaration.conversion.defaults, let whole = new {
                 let old = stored(name).map(StoredValue.tree)
                 let behind = old == nil && !isMigrating ? base.behind(name, declaration) : nil
-                guard let chosen = defaults.chosen(in: .tree(whole), over: old, behind: behind) else { return }
+                let isAssigned = behind == nil && !isStillDefault(value, declaration.defaultBox?.value)
+                guard
+                    let chosen = defaults.chosen(in: .tree(whole), over: old, behind: behind, isAssigned: isAssigned)
+                else { return }
                 new = chosen.tree
             }
             if let old = stored(name), old != new {

@@ -37,6 +37,8 @@ struct Repair<Value: Decodable> {
     /// The default in its stored form; `nil` if there is none.
     private let defaultTree: PropertyList?
     private let mending: Mending
+    /// Whether the value is one element of a list.
+    private var isElement = false
     private var faults: [Fault] = []
     /// The lists and dictionaries whose parts were decoded one by one.
     private var repairedPaths: Set<[String]> = []
@@ -109,7 +111,7 @@ struct Repair<Value: Decodable> {
                 if isMissing, old == nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
-                fault.reason += "; the default is read in its place"
+                fault.reason += isElement && new == nil ? "; it is left out" : "; the default is read in its place"
                 faults.removeAll { $0.path.starts(with: path) }
                 faults.append(Fault(path: path, replacement: new, place: old == nil ? nil : place, error: fault))
                 return true
@@ -173,6 +175,7 @@ struct Repair<Value: Decodable> {
         let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
         var repair = Repair<OnePart<Part>>(
             .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
+        repair.isElement = kind == .array
         let isDecoded = (try? repair.decode()) != nil
         // Nothing was found that could take the place of the part.
         guard isDecoded || !repair.faults.isEmpty else { return part }

@@ -172,7 +172,7 @@ extension StoredValueDecoder {
     }
 
     func absent(_ key: any CodingKey) -> DecodingError {
-        .keyNotFound(key, context("“\(key.nameInErrors)” is missing in the stored value", at: nil))
+        .keyNotFound(key, context("“\(key.nameInErrors)” is missing", at: nil))
     }
 
     private func mismatch(

@@ -32,7 +32,7 @@ final class ConfigDefaults: Sendable {
     }
     private let state = Locked(State())
     /// The default in its stored form, and its entries; `nil` if it is not a dictionary.
-    fileprivate let whole: StoredValue?
+    private let whole: StoredValue?
     private let entries: [String: PropertyList]?
     /// Returns the stored form of another new instance.
     private let another: @Sendable () -> PropertyList?
@@ -204,16 +204,20 @@ extension DefaultConfig {
     /// The default of the type, entry by entry.
     static var defaults: ConfigDefaults { ConfigDefaults.of(self) }
 
-    /// Whether a value of this type is stored as the default is.
-    fileprivate static func isDefault(_ value: Any) -> Bool {
-        guard let value = value as? Self, let whole = defaults.whole else { return false }
-        return (try? DefaultImplementation<Self>().encode(value)) == whole
+    fileprivate static func areStoredAlike(_ value: Any, _ other: Any?) -> Bool {
+        let implementation = DefaultImplementation<Self>()
+        guard let value = value as? Self, let form = try? implementation.encode(value) else { return false }
+        return form == (try? implementation.encode(other as? Self ?? defaultInstance))
     }
 }
 
-/// Whether a value is the default of its config type, so that it need not be stored.
-func isDefaultOfConfig<Value>(_ value: Value) -> Bool {
-    (Value.self as? any DefaultConfig.Type)?.isDefault(value) ?? false
+/// Whether an update of a config that is not stored has left its default as it was, so that it need
+/// not be stored. False for other types.
+///
+/// - Parameter defaultValue: The default; `nil` for that of the type.
+func isStillDefault<Value>(_ value: Value, _ defaultValue: @autoclosure () -> Value?) -> Bool {
+    guard let type = Value.self as? any DefaultConfig.Type else { return false }
+    return type.areStoredAlike(value, defaultValue())
 }
 
 extension ConfigDefaults {

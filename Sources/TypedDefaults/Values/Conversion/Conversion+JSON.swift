@@ -33,6 +33,6 @@ extension Conversion where Value: Codable {
     }
 
     private static func ofOptional<Config: DefaultConfig>(_ type: Config.Type, _ fallback: Value?) -> Any {
-        Conversion<Config>.jsonData(fallback: fallback as? Config).optional
+        Conversion<Config>.jsonData(fallback: fallback as? Config ?? Config.defaultInstance).optional
     }
 }
