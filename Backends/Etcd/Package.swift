@@ -1,13 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that clients of the library do not fetch SwiftNIO. A release splits it
-// into a repository of its own; see README.md.
+// A package of its own, so that clients of the library do not fetch SwiftNIO.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"), .treatAllWarnings(as: .error),
 ]
-// `Scripts/split` replaces these two lines.
+// `Scripts/split` replaces these three lines.
 let libraryName = "TypedDefaults"
 let library = Package.Dependency.package(name: libraryName, path: "../..")
 let typedDefaults = Target.Dependency.product(name: "TypedDefaults", package: libraryName)
