@@ -34,8 +34,9 @@ public import TypedDefaults
 /// A write that fails throws an error of kind `.unavailable` if the cluster did not answer within
 /// ``EtcdConfiguration/writeTimeout``, `.unknownOutcome` if it is unknown whether the write was
 /// stored, `.refused` for what exceeds a limit of etcd, and `.managed` if the user of etcd may only
-/// read. Text in etcd that is not JSON reads as an error of kind `.unreadable`, and no write but a
-/// removal replaces it.
+/// read. A value in etcd that is not JSON, or is JSON that a setting cannot have, such as `null`, a
+/// repeated key or an integer beyond 64 bits, reads as an error of kind `.unreadable`, and no write
+/// but a removal replaces it.
 ///
 /// ## Large Updates
 ///
@@ -193,7 +194,12 @@ extension EtcdBackend {
     public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
         guard let json = try reading({ $0.entries[Array(key.utf8)]?.json }) else { return nil }
         do throws(DefaultsError) { return try PropertyList(json: Data(json)) } catch {
-            throw DefaultsError(.unreadable, key: key, reason: "the bytes in etcd are not JSON; text needs quotes")
+            // `etcdctl put` stores text without quotes.
+            let start = json.first { !" \t\r\n".utf8.contains($0) }
+            let isQuoted = start.map { "{[\"".utf8.contains($0) } ?? false
+            let hint = error.kind == .unreadable && !isQuoted ? "; text needs quotes" : ""
+            throw DefaultsError(
+                .unreadable, key: key, reason: "the value in etcd is unreadable: \(error.reason)\(hint)")
         }
     }
 

@@ -47,6 +47,24 @@ extension DefaultKey where Value == Int {
         #expect(try Member.get(prefix + "v/count") == "1")
     }
 
+    /// The message says what is wrong, and asks for quotes only where they may be missing.
+    @Test(arguments: [
+        ("seven", "a value is missing; text needs quotes"), ("", "unexpected end; text needs quotes"),
+        ("01067", "a number must not start with 0; text needs quotes"),
+        ("true or false", "after the end; text needs quotes"),
+        (#"{"a": 1"#, "“,” or “}” is missing"), (#""seven"#, "a string does not end"),
+        (#"{"a": 1, "a": 2}"#, "a key occurs twice"), ("18446744073709551616", "an integer beyond 64 bits"),
+        ("[1e999]", "a number too large for a double"), ("null", "property lists have no null"),
+    ]) func theMessageSaysWhyAValueCannotBeRead(_ text: String, _ reason: String) throws {
+        let backend = try Member.backend(prefix)
+        try Member.put(prefix + "v/count", text)
+        try eventually { try backend.keys() == ["count"] }
+        let error = #expect(throws: DefaultsError.self) { try backend.value(forKey: "count") }
+        #expect(error?.kind == .unreadable)
+        #expect(error?.reason.hasSuffix(reason) == true, "\(error?.reason ?? "")")
+        #expect(error?.reason.contains("not JSON") == false)
+    }
+
     @Test func keysThatAreNotUTF8AreIgnored() throws {
         let backend = try Member.backend(prefix)
         let bytes = Array((prefix + "v/").utf8) + [0xFF, 0xFE]
