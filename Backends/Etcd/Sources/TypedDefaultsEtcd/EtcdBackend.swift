@@ -124,7 +124,11 @@ public final class EtcdBackend: DefaultsBackend {
         watch(failures: 0)
     }
 
-    deinit { close() }
+    deinit {
+        close()
+        // In a child, another thread may hold a lock for good, and such a lock cannot be destroyed.
+        if Forks.count != forks { Forks.keep((state, cluster)) }
+    }
 
     /// Ends all connections. After that, reading and writing throw.
     public func close() {

@@ -20,4 +20,11 @@ enum Forks {
 
     static func start() { isCounting }
     static var count: UInt64 { number.load(ordering: .relaxed) }
+
+    /// Keeps what a value refers to until the process ends.
+    static func keep(_ value: some Any) { _ = Unmanaged.passRetained(Kept(value)) }
+    private final class Kept {
+        let value: Any
+        init(_ value: Any) { self.value = value }
+    }
 }

@@ -263,5 +263,38 @@ extension DefaultKey where Value == Int {
             mayEnd.signal()
             #expect(wait(for: child) == 0)
         }
+
+        /// Another thread holds the lock, which `pthread_mutex_destroy` refuses to destroy.
+        @Test func aForkedChildReleasesABackendWhoseLockIsHeld() throws {
+            // No call is under way, so the event loop has no reference.
+            var configuration = Member.configuration(prefix)
+            configuration.heartbeat = .seconds(3_600)
+            var backend: EtcdBackend? = try EtcdBackend(configuration)
+            try eventually { backend?.state.withLockedValue { $0.stream != nil } == true }
+            // The thread has no reference either, as in optimized code.
+            let address = UInt(bitPattern: Unmanaged.passUnretained(backend!).toOpaque())
+            let lock = { @Sendable in
+                Unmanaged<EtcdBackend>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue().state
+                    .unsafe
+            }
+            let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            DispatchQueue.global().async {
+                lock().lock()
+                isHeld.signal()
+                mayEnd.wait()
+                lock().unlock()
+            }
+            isHeld.wait()
+            let child = forkProcess()
+            if child == 0 {
+                endProcess(after: 10)
+                weak var old: EtcdBackend?
+                old = backend
+                backend = nil
+                endProcess(old == nil ? 0 : 1)
+            }
+            mayEnd.signal()
+            #expect(wait(for: child) == 0)
+        }
     #endif
 }
