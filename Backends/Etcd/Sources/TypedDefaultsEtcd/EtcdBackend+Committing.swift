@@ -57,7 +57,8 @@ extension EtcdBackend {
             return .changedMeanwhile
         }
         let attempt = Attempt(
-            id: id, writerRevision: writerRevision, key: commit.edits.count == 1 ? commit.edits[0].key : nil,
+            id: id, edited: edited, reads: reads, writerRevision: writerRevision,
+            key: commit.edits.count == 1 ? commit.edits[0].key : nil,
             deadline: .now + configuration.writeTimeout)
         var transaction = Transaction(compare: comparisons, success: [], failure: [])
         if !commit.edits.isEmpty {
@@ -79,7 +80,9 @@ extension EtcdBackend {
                 change { $0.mirror.disown(id) }
                 return .changedMeanwhile
             }
-            wait(for: revision)
+            // A commit without edits changes nothing, and the mirror was found to be current. The
+            // revision may be that of another suite.
+            if !commit.edits.isEmpty { wait(for: revision) }
             return .committed(generation: generation)
         } catch {
             // The watch may have delivered it.
@@ -94,6 +97,8 @@ extension EtcdBackend {
 
     private struct Attempt {
         let id: [UInt8]
+        let edited: [EtcdMirror.Key]
+        let reads: [EtcdMirror.Key]?
         let writerRevision: Int64
         /// The key for messages.
         let key: String?
@@ -137,7 +142,7 @@ extension EtcdBackend {
         change { $0.statistics.conflicts += 1 }
         // Otherwise only the key of this writer has changed, and it is known now.
         if !isWriting || found?.number ?? 0 == attempt.writerRevision {
-            waitForNews(answer.found(by: 1)?.number ?? 0)
+            waitForNews(answer.found(by: 1)?.number ?? 0, attempt)
         }
         return nil
     }
@@ -234,11 +239,14 @@ extension EtcdBackend {
     }
 
     /// Waits until the mirror shows what made a commit fail.
-    private func waitForNews(_ newest: Int64) {
-        // A removal by a program other than this library changes no key that still exists.
-        if newest > state.withLockedValue({ $0.mirror.revision }) {
+    private func waitForNews(_ newest: Int64, _ attempt: Attempt) {
+        let (revision, isExplained) = state.withLockedValue { state in
+            (state.mirror.revision, state.mirror.comparisons(edited: attempt.edited, reads: attempt.reads) == nil)
+        }
+        if newest > revision {
             wait(for: newest)
-        } else {
+        } else if !isExplained {
+            // A removal by a program other than this library changes no key that still exists.
             try? resync(until: .now + .seconds(1))
         }
     }

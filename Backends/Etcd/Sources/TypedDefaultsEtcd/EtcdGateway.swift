@@ -35,7 +35,8 @@ final class EtcdGateway: EtcdTransport {
 
     let members: [Member]
     let eventLoop: any EventLoop
-    private let idle: NIOLoopBoundBox<[Int: [Connection]]>
+    /// The connections that no call uses, by member; `nil` after `close`.
+    private let idle: NIOLoopBoundBox<[Int: [Connection]]?>
     var memberCount: Int { members.count }
 
     init(_ members: [Member]) {
@@ -46,11 +47,15 @@ final class EtcdGateway: EtcdTransport {
 
     func call(_ request: EtcdRequest, at member: Int, within limit: TimeAmount) -> EventLoopFuture<[UInt8]> {
         eventLoop.flatSubmit { [self] in
-            let kept = idle.value[member]?.popLast()
+            let kept = idle.value?[member]?.popLast()
             let connection = kept.map { eventLoop.makeSucceededFuture($0) } ?? connect(to: member)
             return connection.flatMap { [self] connection in
                 connection.send(request, within: limit).always { [self] _ in
-                    if connection.isUsable { idle.value[member, default: []].append(connection) }
+                    if idle.value == nil {
+                        connection.close()
+                    } else if connection.isUsable {
+                        idle.value?[member, default: []].append(connection)
+                    }
                 }
             }
         }
@@ -66,8 +71,8 @@ final class EtcdGateway: EtcdTransport {
 
     func close() {
         eventLoop.execute { [self] in
-            for connection in idle.value.values.joined() { connection.close() }
-            idle.value = [:]
+            for connection in idle.value?.values.flatMap(\.self) ?? [] { connection.close() }
+            idle.value = nil
         }
     }
 

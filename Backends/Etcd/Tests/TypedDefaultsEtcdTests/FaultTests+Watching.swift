@@ -47,6 +47,31 @@ extension FaultTests {
         try transport.releaseLines()
     }
 
+    /// The revision of the cluster also counts the writes of other suites.
+    @Test func anUpdateThatChangesNothingDoesNotWaitForOtherSuites() throws {
+        let backend = try backend()
+        let setting = setting(backend)
+        try setting.update { $0 = 1 }
+        try Member.put("other-" + prefix + "v/count", "10")
+        #expect(try setting.update { $0 } == 1)
+        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == 1, "the first one")
+    }
+
+    @Test func aConflictThatTheWatchHasExplainedReadsNothing() throws {
+        let backend = try backend()
+        let (setting, prefix) = (setting(backend), prefix)
+        try setting.update { $0 = 1 }
+        transport.add(
+            Method.transaction,
+            .before {
+                try Member.put(prefix + "v/count", "10")
+                try eventually { try backend.value(forKey: "count") == 10 }
+            })
+        try setting.update { $0 += 1 }
+        #expect(try stored() == "11")
+        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == 1, "the first one")
+    }
+
     @Test func linesOfAnEarlierWatchAreIgnored() throws {
         let backend = try backend()
         try eventually { backend.state.withLockedValue { $0.stream != nil } }
