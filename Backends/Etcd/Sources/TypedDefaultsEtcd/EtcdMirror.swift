@@ -52,7 +52,7 @@ struct EtcdMirror {
     /// When the writer's key was changed last; 0 if it is missing.
     var writerRevision: Int64 = 0
     /// The commits of this process that are not in `entries` yet.
-    private var ownCommits: Set<[UInt8]> = []
+    private(set) var ownCommits: Set<[UInt8]> = []
     /// The last commit of this process that is in `entries`.
     private(set) var lastOwnCommit: [UInt8]?
 

@@ -114,6 +114,32 @@ extension FaultTests {
         try Member.put(prefix + "v/count", "3")
         try eventually { setting.value == 3 }
         try eventually { failures.withLockedValue { $0 } == [.unavailable] }
+        // The next one is reported again, because the member has answered in between.
+        transport.add(Method.range, refusal)
+        try eventually { failures.withLockedValue { $0 } == [.unavailable, .unavailable] }
+    }
+
+    /// Nothing changes, so no event of a watch ends the silence.
+    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
+    func eachSilenceIsReported(_ policy: EtcdConfiguration.StalePolicy) throws {
+        let silences = NIOLockedValueBox(0)
+        let backend = try backend { configuration in
+            configuration.heartbeat = .milliseconds(20)
+            configuration.maximumStaleness = .milliseconds(200)
+            configuration.whenStale = policy
+        }
+        let setting = setting(backend) { error in
+            if error.reason.contains("may be outdated") { silences.withLockedValue { $0 += 1 } }
+        }
+        try setting.update { $0 = 7 }
+        for round in 1...2 {
+            try transport.cut()
+            try eventually { silences.withLockedValue { $0 } == round }
+            #expect(setting.value == (policy == .serve ? 7 : 0))
+            transport.join()
+            try eventually { backend.state.withLockedValue { !$0.isStale } }
+            try eventually { setting.value == 7 }
+        }
     }
 
     @Test func aClosedBackendEndsItsWatch() throws {

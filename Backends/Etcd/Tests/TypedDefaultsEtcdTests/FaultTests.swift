@@ -109,6 +109,33 @@ import TypedDefaults
         #expect(try stored() == "10")
     }
 
+    /// The change of the writer's key has no answer at first.
+    @Test func aConflictIsSettledThoughTheAnswerIsLost() throws {
+        let backend = try backend()
+        let (setting, prefix) = (setting(backend), prefix)
+        try setting.update { $0 = 1 }
+        transport.add(
+            Method.transaction, .loseRequest, .before { try Member.put(prefix + "v/count", "10") }, .loseAnswer)
+        var bodies = 0
+        try setting.update { count in
+            bodies += 1
+            count += 1
+        }
+        #expect(bodies == 2)
+        #expect(try stored() == "11")
+        #expect(backend.state.withLockedValue { $0.mirror.ownCommits.isEmpty }, "nothing is left of the first body")
+    }
+
+    @Test func aRequestThatWasNotSentChangesNothing() throws {
+        let setting = setting(try backend())
+        try setting.update { $0 = 1 }
+        for _ in 0..<40 { transport.add(Method.transaction, .failToConnect) }
+        let error = #expect(throws: DefaultsError.self) { try setting.update { $0 = 2 } }
+        #expect(error?.kind == .unavailable)
+        transport.clear()
+        #expect(try stored() == "1")
+    }
+
     /// The cluster may be without a majority, and would store the request later.
     @Test func withoutAWatchAWriteIsSentOnlyAfterAnAnswer() throws {
         let setting = setting(try backend())

@@ -64,8 +64,10 @@ enum Member {
 /// A transport that loses and delays calls.
 final class FaultyTransport: EtcdTransport {
     enum Fault {
-        /// The request does not arrive.
+        /// The request does not arrive, and may arrive later as far as the client knows.
         case loseRequest
+        /// There is no connection.
+        case failToConnect
         /// The request arrives at once, and the answer is lost.
         case loseAnswer
         /// The request arrives when `release()` is called, and the answer is lost.
@@ -136,6 +138,7 @@ final class FaultyTransport: EtcdTransport {
         switch fault {
         case nil: return send()
         case .loseRequest: return failed(.noAnswer("lost"))
+        case .failToConnect: return failed(.notSent("no connection"))
         case .loseAnswer:
             return send().flatMapThrowing { _ in throw CallError.noAnswer("lost") }
         case .hold:
