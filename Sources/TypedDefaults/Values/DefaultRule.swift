@@ -14,7 +14,7 @@
 /// A stored value can break the rule, because another program or an earlier release wrote it. It
 /// then counts as unreadable: reading returns the default, or the clamped value, the failure
 /// handler receives one error, and a write first copies the value to `<key>.unreadable`. A value of
-/// a layer that breaks the rule is reported, and the next layer counts.
+/// a layer that the rule refuses is reported, and the next layer counts.
 ///
 /// Errors contain the text of the rule, but never the value. The default itself is not checked. See
 /// <doc:Validation>.
@@ -154,8 +154,8 @@ extension Conversion {
                         if let error = read.error { errors.append(error) }
                     }
                     guard !errors.isEmpty else { return .success(box) }
-                    // As above.
-                    if rules.count > 1, let broken = rules.first(where: { !$0.accepts(value) }) {
+                    // As above. The default of the type may break the rule of a key.
+                    if let broken = rules.first(where: { !$0.accepts(value) }) {
                         throw broken.error(.unreadable, value, nil, form)
                     }
                     var recovery = box.recovery ?? DecodingRecovery()
@@ -163,6 +163,7 @@ extension Conversion {
                     for path in Set(errors.map(\.path)) {
                         // A later write keeps the property unless it changes what was read.
                         if path.count == 1, case .dictionary(let entries) = stored.tree, let part = entries[path[0]] {
+                            recovery.entries.removeAll { $0.path.starts(with: path) }
                             recovery.entries.append(
                                 .init(
                                     path: path, stored: part, replacement: form(value)?.entry(at: path[...]),

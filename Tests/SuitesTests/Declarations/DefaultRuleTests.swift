@@ -67,6 +67,9 @@ struct DefaultRuleTests {
         try suite.update { $0["lens"] = .data(Data(#"{"zoom": 2, "aperture": 99, "name": "a"}"#.utf8)) }
         #expect(setting.value == Lens(zoom: 2, name: "a"))
         #expect(failures.kinds == [.unreadable])
+        try suite.update { $0["lens"] = .data(Data("null".utf8)) }
+        #expect(setting.value == nil)
+        #expect(failures.kinds == [.unreadable])
         // An earlier release had no name.
         try suite.update { $0["lens"] = .data(Data(#"{"zoom": 2, "aperture": 4}"#.utf8)) }
         #expect(setting.value == Lens(zoom: 2, aperture: 4))
@@ -243,6 +246,45 @@ struct DefaultRuleTests {
                     "Lens": ["zoom": 1.0, "aperture": 0.5, "name": "Ann", "other": 1], "Lens.unreadable": stored,
                 ])
         }
+    }
+
+    @Test func aRefusedPartStaysBesideOthersThatAreNotRead() throws {
+        struct Outer: DefaultConfig {
+            struct Inner: Codable {
+                var zoom = 1.0
+                var aperture = 2.8
+                var sizes: [Int] = []
+            }
+            static let key = "Outer"
+            static let rules: [DefaultRule<Outer>] = [.on(\.inner.zoom, .in(1...10))]
+            var inner = Inner()
+            var free = 0
+        }
+        for other: [String: PropertyList] in [["later": 1], ["aperture": "x"], ["sizes": [1, "x"]], [:]] {
+            var inner: [String: PropertyList] = ["zoom": 50.0, "aperture": 4.0, "sizes": []]
+            inner.merge(other) { $1 }
+            let suite = DefaultsSuite.inMemory(["Outer": ["inner": .dictionary(inner)]])
+            _ = Failures(of: suite)
+            let store = PersistentStore<Outer>(in: suite)
+            try store.update { _ in }
+            #expect(try suite.contents() == ["Outer": ["inner": .dictionary(inner)]])
+            try store.update { $0.free = 3 }
+            #expect(try suite.contents() == ["Outer": ["inner": .dictionary(inner), "free": 3]])
+        }
+    }
+
+    @Test func theRuleOfAKeyHoldsBesideThoseOfItsType() throws {
+        let narrow = DefaultKey("narrow", default: Lens(zoom: 2), rule: .on(\.zoom, .clamped(to: 2...5)))
+        let suite = DefaultsSuite.inMemory(["narrow": ["zoom": 50.0]])
+        let failures = Failures(of: suite)
+        for number in 0..<3 { try suite.update(narrow) { $0.name = "\(number)" } }
+        #expect(try suite.contents() == ["narrow": ["zoom": 50.0, "name": "2"]])
+        #expect(suite[narrow] == Lens(zoom: 5, name: "2"))
+        // The default of the type breaks the rule of the key.
+        let refusing = DefaultKey("refusing", default: Lens(zoom: 3), rule: .on(\.zoom, .in(2...5)))
+        try suite.update { $0["refusing"] = ["zoom": 9.0, "name": "a"] }
+        #expect(suite[refusing] == Lens(zoom: 3))
+        #expect(failures.kinds.allSatisfy { $0 == .unreadable })
     }
 
     @Test(arguments: Backend.allCases)

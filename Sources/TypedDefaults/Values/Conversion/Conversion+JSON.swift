@@ -33,6 +33,14 @@ extension Conversion where Value: Codable {
     }
 
     private static func ofOptional<Config: DefaultConfig>(_ type: Config.Type, _ fallback: Value?) -> Any {
-        Conversion<Config>.jsonData(fallback: fallback as? Config ?? Config.defaultInstance).optional
+        let conversion = Conversion<Config>.jsonData(fallback: fallback as? Config ?? Config.defaultInstance).optional
+        var optional = Conversion<Config?>(
+            kind: conversion.kind, store: { value throws(DefaultsError) in try conversion.encoding(value).get() },
+            decodeBox: { stored, mode in
+                if stored.tree == .data(Data("null".utf8)) { return .success(Box<Config?>(nil)) }
+                return conversion.decodeBox(stored, mode)
+            })
+        optional.rules = conversion.rules
+        return optional
     }
 }
