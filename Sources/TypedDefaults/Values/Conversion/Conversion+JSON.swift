@@ -4,6 +4,11 @@
     import Foundation
 #endif
 
+extension PropertyList {
+    /// An optional without a value, as JSON data.
+    static let jsonNull = PropertyList.data(Data("null".utf8))
+}
+
 extension Conversion where Value: Codable {
     /// Converts by `Codable`, as JSON data, which many programs store in `UserDefaults`.
     static func jsonData(fallback: Value?) -> Conversion {
@@ -33,14 +38,6 @@ extension Conversion where Value: Codable {
     }
 
     private static func ofOptional<Config: DefaultConfig>(_ type: Config.Type, _ fallback: Value?) -> Any {
-        let conversion = Conversion<Config>.jsonData(fallback: fallback as? Config ?? Config.defaultInstance).optional
-        var optional = Conversion<Config?>(
-            kind: conversion.kind, store: { value throws(DefaultsError) in try conversion.encoding(value).get() },
-            decodeBox: { stored, mode in
-                if stored.tree == .data(Data("null".utf8)) { return .success(Box<Config?>(nil)) }
-                return conversion.decodeBox(stored, mode)
-            })
-        optional.rules = conversion.rules
-        return optional
+        Conversion<Config>.jsonData(fallback: fallback as? Config ?? Config.defaultInstance).optional
     }
 }
