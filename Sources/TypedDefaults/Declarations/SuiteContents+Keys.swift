@@ -1,8 +1,9 @@
 import SettingsFile
 
 extension SuiteContents {
-    /// The value of a key, or the key's default if no value is stored or the stored value cannot be
-    /// read.
+    /// The value of a key. If no value is stored, that of a layer after
+    /// ``DefaultsSuite/Layer/stored``, or the key's default, which is also returned if the stored
+    /// value cannot be read.
     ///
     /// If the old value cannot be read, assigning a new one keeps a copy of the old value under
     /// `<key>.unreadable`.

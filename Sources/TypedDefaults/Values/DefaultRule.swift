@@ -13,8 +13,9 @@
 ///
 /// A stored value can break the rule, because another program or an earlier release wrote it. It
 /// then counts as unreadable: reading returns the default, or the clamped value, the failure
-/// handler receives one error, and a write first copies the value to `<key>.unreadable`. A value of
-/// a layer that the rule refuses is reported, and the next layer counts.
+/// handler receives one error, and a write that replaces the value first copies it to
+/// `<key>.unreadable`. A value of a layer that the rule refuses is reported, and the next layer
+/// counts.
 ///
 /// Errors contain the text of the rule, but never the value. The default itself is not checked. See
 /// <doc:Validation>.
@@ -161,16 +162,18 @@ extension Conversion {
                     var recovery = box.recovery ?? DecodingRecovery()
                     recovery.errors += errors
                     for path in Set(errors.map(\.path)) {
-                        // A later write keeps the property unless it changes what was read.
-                        if path.count == 1, case .dictionary(let entries) = stored.tree, let part = entries[path[0]] {
-                            recovery.entries.removeAll { $0.path.starts(with: path) }
-                            recovery.entries.append(
-                                .init(
-                                    path: path, stored: part, replacement: form(value)?.entry(at: path[...]),
-                                    isFault: true))
-                        } else {
+                        guard path.count == 1, case .dictionary(let entries) = stored.tree else {
                             recovery.losesParts = true
+                            continue
                         }
+                        // A property that is not stored came from the default.
+                        guard let part = entries[path[0]] else { continue }
+                        // A later write keeps the property unless it changes what was read.
+                        recovery.entries.removeAll { $0.path.starts(with: path) }
+                        recovery.entries.append(
+                            .init(
+                                path: path, stored: part, replacement: form(value)?.entry(at: path[...]),
+                                isFault: true))
                     }
                     return .success(Box(value, recovery))
                 } catch {

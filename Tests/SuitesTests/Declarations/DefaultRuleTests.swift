@@ -280,6 +280,10 @@ struct DefaultRuleTests {
         for number in 0..<3 { try suite.update(narrow) { $0.name = "\(number)" } }
         #expect(try suite.contents() == ["narrow": ["zoom": 50.0, "name": "2"]])
         #expect(suite[narrow] == Lens(zoom: 5, name: "2"))
+        // The default of the type is corrected, and nothing that is stored is lost.
+        try suite.update { $0["narrow"] = ["name": "b"] }
+        try suite.update(narrow) { $0.name = "c" }
+        #expect(try suite.contents() == ["narrow": ["zoom": 2.0, "name": "c"]])
         // The default of the type breaks the rule of the key.
         let refusing = DefaultKey("refusing", default: Lens(zoom: 3), rule: .on(\.zoom, .in(2...5)))
         try suite.update { $0["refusing"] = ["zoom": 9.0, "name": "a"] }

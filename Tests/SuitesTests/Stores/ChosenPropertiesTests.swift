@@ -276,6 +276,10 @@ struct ChosenPropertiesTests {
             try suite.update(key) { _ in }
             #expect(try suite.contents().isEmpty)
             #expect(suite[key] == First(size: "large"))
+            if form == .propertyList {
+                try suite.update { $0[key].beeps = true }
+                #expect(try suite.contents().isEmpty)
+            }
             try suite.update(key) { $0.size = "medium" }
             #expect(suite[key] == First())
             suite.removeAll()

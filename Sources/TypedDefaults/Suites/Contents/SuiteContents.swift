@@ -79,7 +79,8 @@ extension SuiteContents {
         }
     }
 
-    /// The value of a config type. Returns the default if no value is stored or the stored value
+    /// The value of a config type. If no value is stored, that of a layer after
+    /// ``DefaultsSuite/Layer/stored``, or the default, which is also returned if the stored value
     /// cannot be read. Assigning stores the properties that differ from the default and those that
     /// were stored before.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
@@ -175,7 +176,9 @@ extension SuiteContents {
             if let defaults = declaration.conversion.defaults, let whole = new {
                 let old = stored(name).map(StoredValue.tree)
                 let behind = old == nil && !isMigrating ? base.behind(name, declaration) : nil
-                let isAssigned = behind == nil && !isStillDefault(value, declaration.defaultBox?.value)
+                let isUnchanged = behind == nil && isStillDefault(value, declaration.defaultBox?.value)
+                if isUnchanged, old == nil { return }
+                let isAssigned = behind == nil && !isUnchanged
                 guard
                     let chosen = defaults.chosen(in: .tree(whole), over: old, behind: behind, isAssigned: isAssigned)
                 else { return }
