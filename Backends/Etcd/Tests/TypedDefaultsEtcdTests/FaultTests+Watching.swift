@@ -52,24 +52,31 @@ extension FaultTests {
         let backend = try backend()
         let setting = setting(backend)
         try setting.update { $0 = 1 }
+        let resyncs = backend.state.withLockedValue { $0.statistics.resyncs }
         try Member.put("other-" + prefix + "v/count", "10")
         #expect(try setting.update { $0 } == 1)
-        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == 1, "the first one")
+        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == resyncs)
     }
 
     @Test func aConflictThatTheWatchHasExplainedReadsNothing() throws {
         let backend = try backend()
         let (setting, prefix) = (setting(backend), prefix)
         try setting.update { $0 = 1 }
-        transport.add(
-            Method.transaction,
-            .before {
-                try Member.put(prefix + "v/count", "10")
-                try eventually { try backend.value(forKey: "count") == 10 }
-            })
-        try setting.update { $0 += 1 }
-        #expect(try stored() == "11")
-        #expect(backend.state.withLockedValue { $0.statistics.resyncs } == 1, "the first one")
+        var number = 1
+        // The watch may deliver the commit too late, so this happens again.
+        try eventually {
+            let resyncs = backend.state.withLockedValue { $0.statistics.resyncs }
+            number += 10
+            transport.add(
+                Method.transaction,
+                .before { [number] in
+                    try Member.put(prefix + "v/count", "\(number)")
+                    try eventually { try backend.value(forKey: "count") == .integer(Int64(number)) }
+                })
+            try setting.update { $0 += 1 }
+            #expect(try stored() == "\(number + 1)")
+            return backend.state.withLockedValue { $0.statistics.resyncs } == resyncs
+        }
     }
 
     @Test func linesOfAnEarlierWatchAreIgnored() throws {
@@ -100,7 +107,7 @@ extension FaultTests {
         try Member.put(prefix + "v/count", "3")
         try eventually { setting.value == 3 }
         // A watch is cancelled if its token has expired.
-        #expect(transport.calls(of: Method.authenticate) == (line.contains("canceled") ? 2 : 1))
+        #expect((transport.calls(of: Method.authenticate) > 1) == line.contains("canceled"))
     }
 
     @Test func aRefusalIsReportedOnce() throws {
@@ -125,7 +132,7 @@ extension FaultTests {
         let silences = NIOLockedValueBox(0)
         let backend = try backend { configuration in
             configuration.heartbeat = .milliseconds(20)
-            configuration.maximumStaleness = .milliseconds(200)
+            configuration.maximumStaleness = .seconds(1)
             configuration.whenStale = policy
         }
         let setting = setting(backend) { error in

@@ -21,7 +21,7 @@ enum Member {
 
     static func configuration(_ prefix: String = prefix()) -> EtcdConfiguration {
         var configuration = EtcdConfiguration(endpoints: [endpoint!], prefix: prefix)
-        configuration.writeTimeout = .seconds(5)
+        configuration.writeTimeout = .seconds(20)
         return configuration
     }
     static func backend(_ prefix: String = prefix()) throws -> EtcdBackend { try EtcdBackend(configuration(prefix)) }
