@@ -82,7 +82,7 @@ extension EtcdBackend {
             }
             // A commit without edits changes nothing, and the mirror was found to be current. The
             // revision may be that of another suite.
-            if !commit.edits.isEmpty { wait(for: revision) }
+            if !commit.edits.isEmpty { wait(for: revision, until: attempt.deadline) }
             return .committed(generation: generation)
         } catch {
             // The watch may have delivered it.
@@ -244,10 +244,10 @@ extension EtcdBackend {
             (state.mirror.revision, state.mirror.comparisons(edited: attempt.edited, reads: attempt.reads) == nil)
         }
         if newest > revision {
-            wait(for: newest)
+            wait(for: newest, until: attempt.deadline)
         } else if !isExplained {
             // A removal by a program other than this library changes no key that still exists.
-            try? resync(until: .now + .seconds(1))
+            try? resync(until: attempt.deadline)
         }
     }
 }

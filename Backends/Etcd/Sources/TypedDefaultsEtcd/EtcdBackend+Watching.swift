@@ -227,9 +227,9 @@ extension EtcdBackend {
     }
 
     /// Waits until the mirror has reached a revision. Reads everything again if the watch does not
-    /// deliver it soon, and gives up if the cluster does not answer: then the watch will deliver it
-    /// later.
-    func wait(for revision: Int64) {
+    /// deliver it soon, and gives up if the cluster does not answer until the deadline: then the
+    /// watch will deliver it later.
+    func wait(for revision: Int64, until deadline: ContinuousClock.Instant) {
         let semaphore: DispatchSemaphore? = change { state in
             guard state.mirror.revision < revision else { return nil }
             let semaphore = DispatchSemaphore(value: 0)
@@ -237,7 +237,7 @@ extension EtcdBackend {
             return semaphore
         }
         guard let semaphore, semaphore.wait(timeout: .now() + .milliseconds(500)) == .timedOut else { return }
-        try? resync(until: .now + .seconds(1))
+        try? resync(until: deadline)
         change { state in state.waiting.removeAll { $0.semaphore === semaphore } }
     }
 }

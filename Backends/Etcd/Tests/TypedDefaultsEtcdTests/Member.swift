@@ -74,7 +74,7 @@ final class FaultyTransport: EtcdTransport {
         case hold
         /// The member answers with a code.
         case refuse(Int, String)
-        /// The closure runs before the request arrives.
+        /// The closure runs before the request arrives. If it throws, the request does not arrive.
         case before(@Sendable () throws -> Void)
     }
     private let base = Member.gateway()
@@ -148,8 +148,10 @@ final class FaultyTransport: EtcdTransport {
         case .before(let body):
             let promise = eventLoop.makePromise(of: [UInt8].self)
             DispatchQueue.global().async {
-                do { try body() } catch { promise.fail(error) }
-                send().cascade(to: promise)
+                do {
+                    try body()
+                    send().cascade(to: promise)
+                } catch { promise.fail(error) }
             }
             return promise.futureResult
         }
