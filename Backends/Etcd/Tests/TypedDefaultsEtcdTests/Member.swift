@@ -98,7 +98,7 @@ final class FaultyTransport: EtcdTransport {
     /// Whether each added fault has happened.
     var isWithoutFaults: Bool { faults.withLockedValue { $0.isEmpty } }
     func clear() { faults.withLockedValue { $0 = [] } }
-    /// Ends all streams, and lets nothing arrive until `join()`.
+    /// Ends all streams, and lets neither requests nor answers arrive until `join()`.
     func cut() throws {
         isCut.withLockedValue { $0 = true }
         for stream in streams.withLockedValue({ exchange(&$0, with: []) }) {
@@ -136,7 +136,11 @@ final class FaultyTransport: EtcdTransport {
             return faults.removeFirst().fault
         }
         switch fault {
-        case nil: return send()
+        case nil:
+            return send().flatMapThrowing { [isCut] bytes in
+                guard !isCut.withLockedValue({ $0 }) else { throw CallError.noAnswer("cut") }
+                return bytes
+            }
         case .loseRequest: return failed(.noAnswer("lost"))
         case .failToConnect: return failed(.notSent("no connection"))
         case .loseAnswer:
