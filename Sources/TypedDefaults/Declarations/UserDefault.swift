@@ -136,7 +136,7 @@ extension UserDefault {
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        try setting.update(.recovering) { stored in
+        try setting.update(.recovering, from: key.defaultValue) { stored in
             var value = stored ?? key.defaultValue
             let result = try body(&value)
             if case nil = stored, isStillDefault(value, key.defaultValue) { return result }

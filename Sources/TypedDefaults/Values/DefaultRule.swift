@@ -119,13 +119,15 @@ extension DefaultRule {
     fileprivate func error(
         _ kind: DefaultsError.Kind, _ value: Value, _ other: Value?, _ form: (Value) -> PropertyList?
     ) -> DefaultsError {
-        var path: [String] = []
-        // The property in which both differ.
-        if case .dictionary(let entries)? = form(value), case .dictionary(let others)? = other.flatMap(form) {
-            path = Set(entries.keys).union(others.keys).filter { entries[$0] != others[$0] }
+        // The innermost part in which both differ.
+        var (path, one, another) = ([String](), form(value), other.flatMap(form))
+        while case .dictionary(let entries)? = one, case .dictionary(let others)? = another {
+            let keys = Set(entries.keys).union(others.keys).filter { entries[$0] != others[$0] }
+            guard keys.count == 1, let key = keys.first else { break }
+            path.append(key)
+            (one, another) = (entries[key], others[key])
         }
-        return DefaultsError(
-            kind, type: "\(Value.self)", path: path.count == 1 ? path : [], reason: "the value must be \(description)")
+        return DefaultsError(kind, type: "\(Value.self)", path: path, reason: "the value must be \(description)")
     }
 }
 
@@ -133,7 +135,11 @@ extension Conversion {
     /// The same conversion, for values that meet rules.
     func following(_ rules: [DefaultRule<Value>]) -> Conversion {
         guard !rules.isEmpty else { return self }
-        @Sendable func form(_ value: Value) -> PropertyList? { try? encode(value) }
+        @Sendable func form(_ value: Value) -> PropertyList? {
+            let form = try? encode(value)
+            if case .data(let data)? = form { return ForeignData(data)?.tree ?? form }
+            return form
+        }
         var conversion = Conversion(
             kind: kind,
             store: { value throws(DefaultsError) in
@@ -148,13 +154,17 @@ extension Conversion {
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
                     let box = try box(stored, mode)
-                    var (value, errors) = (box.value, [DefaultsError]())
+                    var (value, errors, isReplaced) = (box.value, [DefaultsError](), false)
                     for rule in rules {
                         let read = try rule.read(value, replaces: mode != .argument, form)
                         value = read.value
-                        if let error = read.error { errors.append(error) }
+                        guard let error = read.error else { continue }
+                        isReplaced = true
+                        // A property that is not stored came from the default.
+                        if case .dictionary = stored.tree, stored.tree.entry(at: error.path[...]) == nil { continue }
+                        errors.append(error)
                     }
-                    guard !errors.isEmpty else { return .success(box) }
+                    guard isReplaced else { return .success(box) }
                     // As above. The default of the type may break the rule of a key.
                     if let broken = rules.first(where: { !$0.accepts(value) }) {
                         throw broken.error(.unreadable, value, nil, form)
@@ -162,12 +172,10 @@ extension Conversion {
                     var recovery = box.recovery ?? DecodingRecovery()
                     recovery.errors += errors
                     for path in Set(errors.map(\.path)) {
-                        guard path.count == 1, case .dictionary(let entries) = stored.tree else {
+                        guard !path.isEmpty, let part = stored.tree.entry(at: path[...]) else {
                             recovery.losesParts = true
                             continue
                         }
-                        // A property that is not stored came from the default.
-                        guard let part = entries[path[0]] else { continue }
                         // A later write keeps the property unless it changes what was read.
                         recovery.entries.removeAll { $0.path.starts(with: path) }
                         recovery.entries.append(

@@ -273,6 +273,40 @@ struct DefaultRuleTests {
         }
     }
 
+    /// What the type does not know stays beside the part that is changed.
+    @Test func aChangeBesideARefusedPartKeepsWhatIsUnknown() throws {
+        struct Outer: DefaultConfig {
+            struct Inner: Codable { var (zoom, size) = (1, 2) }
+            static let key = "Outer"
+            static let rules: [DefaultRule<Outer>] = [.on(\.inner.zoom, .in(1...10))]
+            var inner = Inner()
+        }
+        let suite = DefaultsSuite.inMemory(["Outer": ["inner": ["zoom": 50, "size": 3, "later": 1]]])
+        let failures = Failures(of: suite)
+        let store = PersistentStore<Outer>(in: suite)
+        try store.update { $0.inner.size = 4 }
+        #expect(try suite.contents() == ["Outer": ["inner": ["zoom": 50, "size": 4, "later": 1]]])
+        #expect(failures.all.map(\.path) == [["inner", "zoom"]])
+        try store.update { $0.inner.zoom = 5 }
+        #expect(try suite.contents()["Outer"] == ["inner": ["zoom": 5, "size": 4, "later": 1]])
+    }
+
+    @Test func aDefaultThatIsCorrectedIsNotReported() throws {
+        let key = DefaultKey("lens", default: Lens(), rule: .on(\.zoom, .clamped(to: 2...5)))
+        let suite = DefaultsSuite.inMemory(["lens": ["name": "a"]])
+        let failures = Failures(of: suite)
+        #expect(suite[key] == Lens(zoom: 2, name: "a"))
+        try suite.update(key) { $0.name = "b" }
+        #expect(failures.kinds.isEmpty)
+        #expect(try suite.contents() == ["lens": ["zoom": 2.0, "name": "b"]])
+    }
+
+    @Test func anErrorOfJSONNamesTheProperty() throws {
+        let setting = UserDefault(DefaultKey("lens", default: Lens(), form: .jsonData), in: .inMemory())
+        let error = #expect(throws: DefaultsError.self) { try setting.update { $0.aperture = 99 } }
+        #expect(error?.path == ["aperture"])
+    }
+
     @Test func theRuleOfAKeyHoldsBesideThoseOfItsType() throws {
         let narrow = DefaultKey("narrow", default: Lens(zoom: 2), rule: .on(\.zoom, .clamped(to: 2...5)))
         let suite = DefaultsSuite.inMemory(["narrow": ["zoom": 50.0]])

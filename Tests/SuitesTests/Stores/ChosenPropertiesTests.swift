@@ -382,6 +382,76 @@ struct ChosenPropertiesTests {
         #expect(size.get() == "medium")
     }
 
+    @Test(
+        arguments: [
+            ["quality": 0.1, "other": 1], ["quality": 0.8], ["quality": 1], ["quality": "bad"], ["size": "medium"],
+        ] as [[String: PropertyList]])
+    func removingAPartKeepsTheOthers(_ others: [String: PropertyList]) throws {
+        for own in [["beeps": false], [:]] as [[String: PropertyList]] {
+            let suite = DefaultsSuite.inMemory(["Camera": .dictionary(others.merging(own) { $1 })])
+            suite.onFailure = { _ in }
+            PersistentStore<First>(in: suite).map(\.beeps).remove()
+            // A number is stored again in the form of its type.
+            let kept = others == ["quality": 1] ? ["quality": 1.0] : others
+            #expect(try suite.contents() == ["Camera": .dictionary(kept)])
+        }
+    }
+
+    /// The struct has got another part since it was stored, which follows the default.
+    @Test(arguments: Backend.allCases)
+    func aNestedStructThatIsNotChangedStaysAsItIs(_ backend: Backend) throws {
+        for flash in [["power": 5], ["power": 3], ["power": 5, "later": 1]] as [PropertyList] {
+            try backend.withSuite { suite in
+                try suite.update { $0["Nested"] = ["flash": flash, "id": .string(UUID().uuidString)] }
+                let store = PersistentStore<Nested>(in: suite)
+                let before = try suite.contents()
+                try store.update { $0.counts["b"] = 2 }
+                try suite.update { $0[Nested.self].counts = ["a": 1] }
+                #expect(try suite.contents()["Nested"]?.entry("flash") == flash)
+                #expect(try suite.contents()["Nested"]?.entry("id") == before["Nested"]?.entry("id"))
+                try store.update { $0.flash.mode = "on" }
+                #expect(try suite.contents()["Nested"]?.entry("flash")?.entry("mode") == "on")
+                #expect(try suite.contents()["Nested"]?.entry("flash")?.entry("power") == flash.entry("power"))
+            }
+        }
+    }
+
+    /// JSON has no place for entries that the type does not know.
+    @Test func anOldValueIsCopiedBeforeJSONReplacesIt() throws {
+        let old: PropertyList = ["size": "small", "other": 1]
+        let suite = DefaultsSuite.inMemory(["Camera": old])
+        let failures = Failures(of: suite)
+        try suite.update(DefaultKey("Camera", default: First(), form: .jsonData)) { $0.beeps = false }
+        #expect(try suite.contents()["Camera.unreadable"] == old)
+        #expect(failures.kinds == [.unreadable])
+    }
+
+    @Test(arguments: ["null", "null\n", " null"]) func nullIsAMissingValue(_ json: String) throws {
+        let suite = DefaultsSuite.inMemory(["Camera": .data(Data(json.utf8))])
+        let failures = Failures(of: suite)
+        #expect(suite[DefaultKey<First?>("Camera", default: nil, form: .jsonData)] == nil)
+        #expect(failures.kinds.isEmpty)
+    }
+
+    /// What is chosen differs from the default of the key.
+    @Test func theDefaultOfTheTypeIsAChoiceUnderAKeyWithAnother() throws {
+        let key = DefaultKey("K", default: First(size: "small", quality: 0.1))
+        for write in [
+            { suite in try suite.update(key) { $0.size = "medium" } },
+            { suite in try UserDefault(key, in: suite).update { $0.size = "medium" } },
+            { suite in try suite.update { $0[key].size = "medium" } },
+        ] as [(DefaultsSuite) throws -> Void] {
+            let suite = DefaultsSuite.inMemory()
+            try write(suite)
+            #expect(try suite.contents() == ["K": ["size": "medium", "quality": 0.1]])
+            // A stored config reads what it lacks from the default of the type.
+            try suite.update { $0["K"] = ["quality": 0.1] }
+            try suite.update { $0[key].beeps = false }
+            try suite.update(key) { $0.beeps = true }
+            #expect(try suite.contents() == ["K": ["beeps": true, "quality": 0.1]])
+        }
+    }
+
     @Test func aKeyWithADefaultOfItsOwnLosesNothing() throws {
         let suite = DefaultsSuite.inMemory()
         let key = DefaultKey("K", default: First(size: "small", quality: 0.1))
@@ -458,4 +528,10 @@ private struct Large: DefaultConfig {
     var p40 = 0, p41 = 0, p42 = 0, p43 = 0, p44 = 0, p45 = 0, p46 = 0, p47 = 0, p48 = 0, p49 = 0
     var p50 = 0, p51 = 0, p52 = 0, p53 = 0, p54 = 0, p55 = 0, p56 = 0, p57 = 0, p58 = 0, p59 = 0
     var p60 = 0, p61 = 0, p62 = 0, p63 = 0, p64 = 0, p65 = 0, p66 = 0, p67 = 0, p68 = 0, p69 = 0
+}
+
+extension PropertyList {
+    fileprivate func entry(_ key: String) -> PropertyList? {
+        if case .dictionary(let entries) = self { entries[key] } else { nil }
+    }
 }

@@ -179,8 +179,9 @@ extension SuiteContents {
                 let isUnchanged = behind == nil && isStillDefault(value, declaration.defaultBox?.value)
                 if isUnchanged, old == nil { return }
                 let isAssigned = behind == nil && !isUnchanged
-                guard
-                    let chosen = defaults.chosen(in: .tree(whole), over: old, behind: behind, isAssigned: isAssigned)
+                let box = isAssigned && old == nil ? declaration.defaultBox : nil
+                let start = behind ?? box.flatMap { try? declaration.conversion.encode($0.value) }
+                guard let chosen = defaults.chosen(in: .tree(whole), over: old, behind: start, isAssigned: isAssigned)
                 else { return }
                 new = chosen.tree
             }

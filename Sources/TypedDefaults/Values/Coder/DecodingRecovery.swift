@@ -35,8 +35,11 @@ struct DecodingRecovery: Sendable {
     ///   if it lacks parts that could not be read, or entries of elements of an array.
     func merged(into new: PropertyList) -> (new: PropertyList, keepsEntries: Bool, lost: DefaultsError?) {
         var (merged, keepsEntries, losesParts) = (new, false, losesParts)
+        // JSON takes the place of a property list.
+        if case .data = new, !entries.isEmpty { losesParts = true }
         for entry in entries {
             let isKept = merged.edit(entry.path[...]) { part, place -> Bool? in
+                if part == entry.stored { return true }
                 // The new value may have an array around the entry, or another value in its place.
                 guard place == .dictionary, part == entry.replacement else {
                     // The array has changed.

@@ -36,8 +36,9 @@ final class ConfigDefaults: Sendable {
     private let entries: [String: PropertyList]?
     /// Returns the stored form of another new instance.
     private let another: @Sendable () -> PropertyList?
-    /// Returns the form in which a stored value is stored again after it was read.
-    private let rewritten: @Sendable (PropertyList) -> PropertyList?
+    /// Returns the form in which a stored value is stored again after it was read, and whether it
+    /// was read without a fault.
+    private let rewritten: @Sendable (PropertyList) -> (form: PropertyList, isFaultless: Bool)?
 
     init<Config: DefaultConfig>(_ type: Config.Type) {
         let implementation = DefaultImplementation<Config>()
@@ -48,7 +49,8 @@ final class ConfigDefaults: Sendable {
         rewritten = { stored in
             // Safe: all boxes of this decoder are of this class.
             (try? implementation.decodeBox(.tree(stored), .stored).get()).flatMap {
-                encoded(unsafeDowncast($0, to: Box<Config>.self).value)
+                let box = unsafeDowncast($0, to: Box<Config>.self)
+                return encoded(box.value).map { ($0, box.recovery == nil) }
             }
         }
     }
@@ -91,34 +93,43 @@ final class ConfigDefaults: Sendable {
     /// - Parameters:
     ///   - new: The whole new value.
     ///   - old: The stored value; `nil` if there is none.
-    ///   - behind: The value that counts while none is stored; `nil` if that is the default.
+    ///   - behind: The value that counts while none is stored; `nil` if that is the default of the
+    ///     type.
     ///   - isAssigned: Whether the value takes the place of none, so that it is stored even if it
     ///     is the default.
-    ///   - forgets: Whether to leave out an entry that is stored and changes to the default.
+    ///   - before: What the update began with if it leaves out an entry that is stored and changes
+    ///     to the default; `nil` if it does not.
     /// - Returns: `nil` if nothing is stored that can be read, and the new value is what counts
     ///   without a stored one.
     func chosen(
         in new: StoredValue, over old: StoredValue?, behind: PropertyList? = nil, isAssigned: Bool = false,
-        forgets: Bool = false
+        forgettingFrom before: StoredValue? = nil
     ) -> StoredValue? {
         var old = old
         if case .tree(.data(let data))? = old { old = ForeignData(data).map { .tree($0.tree) } }
         guard let bytes = new.serialized, bytes.isDictionary else { return new }
         let stored = old?.serialized.flatMap { $0.isDictionary ? $0 : nil }
         let shown = behind.flatMap { StoredValue.tree($0).serialized }
+        let before = before?.serialized
         if stored == nil, !isAssigned, new == behind.map(StoredValue.tree) ?? whole { return nil }
         let optional = optional
+        var keepsOld = false
         var (left, kept, count, next) = ([UInt64](repeating: 0, count: optional.count / 64 + 1), [UInt8](), 0, 0)
         kept.reserveCapacity(bytes.count)
         bytes.forEachEntry { key, value, entry in
+            if let tag = value.first, Self.isContainer(tag), let old = unchanged(key, value, in: stored) {
+                kept += entry.dropLast(value.count) + old
+                (count, keepsOld) = (count + 1, true)
+                return
+            }
             // Usually, the entries come in the order of those of the default.
             for turn in optional.indices {
                 let index = (next + turn) % optional.count
                 guard optional[index].key.elementsEqual(key) else { continue }
                 next = index + 1
                 guard Self.areEqual(value, optional[index].value) else { break }
-                let isStored = stored?.entry(key).map { !forgets || Self.areEqual($0, optional[index].value) } ?? false
-                if isStored { break }
+                let isChanged = before.map { !Self.areEqual($0.entry(key) ?? [], optional[index].value) } ?? false
+                if stored?.entry(key) != nil, !isChanged { break }
                 // The layer has another value, so the default was chosen.
                 if let shown = shown?.entry(key), !Self.areEqual(shown, optional[index].value) { break }
                 left[index / 64] |= 1 << UInt64(index % 64)
@@ -127,7 +138,7 @@ final class ConfigDefaults: Sendable {
             kept += entry
             count += 1
         }
-        guard left.contains(where: { $0 != 0 }) else { return new }
+        guard keepsOld || left.contains(where: { $0 != 0 }) else { return new }
         var writer = ByteWriter(capacity: kept.count + 10)
         writer.append(byte: ValueTag.dictionary.rawValue)
         writer.append(count: count)
@@ -136,8 +147,8 @@ final class ConfigDefaults: Sendable {
                 writer.append(kept)
                 return writer.withBytes { Array($0) }
             })
-        if !state.withLock({ $0.lastTried == left || $0.tried.contains(left) }) {
-            guard rewritten(result.tree) == new.tree else { return new }
+        if keepsOld || !state.withLock({ $0.lastTried == left || $0.tried.contains(left) }) {
+            guard rewritten(result.tree)?.form == new.tree else { return new }
             state.withLock { state in
                 // A type with many properties must not fill the memory.
                 if state.tried.count == 256 { state.tried = [] }
@@ -148,12 +159,27 @@ final class ConfigDefaults: Sendable {
         return result
     }
 
+    /// Returns the stored form of a part that an update has not changed, such as a struct that
+    /// lacks a new property; `nil` if the type would write the same or cannot read all of it.
+    @inline(never)
+    private func unchanged(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in stored: [UInt8]?
+    ) -> [UInt8]? {
+        guard let stored, let old = stored.entry(key), !Self.areEqual(value, old),
+            case (let form, true)? = rewritten(StoredValue.bytes(stored).tree),
+            let read = StoredValue.tree(form).serialized?.entry(key), Self.areEqual(value, read)
+        else { return nil }
+        return old
+    }
+
+    private static func isContainer(_ tag: UInt8) -> Bool {
+        tag == ValueTag.dictionary.rawValue || tag == ValueTag.array.rawValue
+    }
+
     /// Returns whether two stored values are equal, regardless of the order of entries in them.
     private static func areEqual(_ one: some Collection<UInt8>, _ other: [UInt8]) -> Bool {
         if one.elementsEqual(other) { return true }
-        guard let tag = other.first, tag == ValueTag.dictionary.rawValue || tag == ValueTag.array.rawValue else {
-            return false
-        }
+        guard let tag = other.first, isContainer(tag) else { return false }
         return StoredValue.bytes(Array(one)).tree == StoredValue.bytes(other).tree
     }
 }

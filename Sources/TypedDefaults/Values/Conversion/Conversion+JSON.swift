@@ -5,8 +5,11 @@
 #endif
 
 extension PropertyList {
-    /// An optional without a value, as JSON data.
-    static let jsonNull = PropertyList.data(Data("null".utf8))
+    /// Whether this is an optional without a value, as JSON data.
+    var isJSONNull: Bool {
+        guard case .data(let data) = self else { return false }
+        return data.filter { !" \t\r\n".utf8.contains($0) } == Data("null".utf8)
+    }
 }
 
 extension Conversion where Value: Codable {

@@ -56,7 +56,7 @@ struct Conversion<Value: Sendable>: Sendable {
             store: { value throws(DefaultsError) in if let value { try encoding(value).get() } else { nil } },
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
-                    if kind == .jsonData, stored.tree == .jsonNull { return .success(Box<Value?>(nil)) }
+                    if kind == .jsonData, stored.tree.isJSONNull { return .success(Box<Value?>(nil)) }
                     let box = try box(stored, mode)
                     return .success(Box<Value?>(box.value, box.recovery))
                 } catch {
