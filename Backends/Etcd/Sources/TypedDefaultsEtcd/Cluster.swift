@@ -21,11 +21,11 @@ final class Cluster: Sendable {
     let transport: any EtcdTransport
     private let credentials: EtcdConfiguration.Credentials?
     private let state: NIOLockedValueBox<State>
-    /// How long a member may take for an answer.
-    static let patience = TimeAmount.seconds(2)
+    private let patience: TimeAmount
 
-    init(_ transport: any EtcdTransport, _ credentials: EtcdConfiguration.Credentials?) {
-        (self.transport, self.credentials) = (transport, credentials)
+    init(_ transport: any EtcdTransport, _ configuration: EtcdConfiguration) {
+        (self.transport, credentials) = (transport, configuration.credentials)
+        patience = TimeAmount(configuration.patience)
         // Different processes begin with different members.
         state = NIOLockedValueBox(
             State(member: .random(in: 0..<transport.memberCount), token: credentials == nil ? "" : nil))
@@ -66,7 +66,7 @@ final class Cluster: Sendable {
         _ method: String, _ body: [UInt8], _ token: String, at member: Int
     ) -> EventLoopFuture<Answer> {
         let request = EtcdRequest(method: method, body: body, token: token.isEmpty ? nil : token)
-        return transport.call(request, at: member, within: Self.patience).flatMapThrowing { bytes in
+        return transport.call(request, at: member, within: patience).flatMapThrowing { bytes in
             do { return try JSONDecoder().decode(Answer.self, from: Data(bytes)) } catch {
                 throw CallError.noAnswer("unexpected answer")
             }

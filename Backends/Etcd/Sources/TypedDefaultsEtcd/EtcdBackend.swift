@@ -116,7 +116,7 @@ public final class EtcdBackend: DefaultsBackend {
         (self.configuration, forks) = (configuration, Forks.count)
         guard forks == 0 else { throw Self.forked }
         names = Names(prefix: configuration.prefix, writer: String(UInt64.random(in: .min ... .max), radix: 36))
-        cluster = Cluster(transport, configuration.credentials)
+        cluster = Cluster(transport, configuration)
         state = NIOLockedValueBox(State(mirror: EtcdMirror(names: names)))
         traits = BackendTraits(
             location: "etcd:\(configuration.prefix)", readsMayLag: true, writeTimeout: configuration.writeTimeout)

@@ -28,6 +28,8 @@ public struct EtcdConfiguration: Sendable {
     public var maximumStaleness = Duration.seconds(30)
     /// What happens then.
     public var whenStale = StalePolicy.serve
+    /// How long a member may take for an answer. Tests are more patient, because they count calls.
+    var patience = Duration.seconds(2)
 
     /// Creates a configuration without users.
     public init(endpoints: [String], prefix: String) {

@@ -21,7 +21,7 @@ enum Member {
 
     static func configuration(_ prefix: String = prefix()) -> EtcdConfiguration {
         var configuration = EtcdConfiguration(endpoints: [endpoint!], prefix: prefix)
-        configuration.writeTimeout = .seconds(20)
+        (configuration.writeTimeout, configuration.patience) = (.seconds(20), .seconds(20))
         return configuration
     }
     static func backend(_ prefix: String = prefix()) throws -> EtcdBackend { try EtcdBackend(configuration(prefix)) }
@@ -33,7 +33,7 @@ enum Member {
         let gateway = gateway()
         defer { gateway.close() }
         let request = EtcdRequest(method: method, body: json(message))
-        return try gateway.call(request, at: 0, within: .seconds(10)).wait()
+        return try gateway.call(request, at: 0, within: .seconds(60)).wait()
     }
     static func put(_ name: String, _ text: some Sequence<UInt8>) throws {
         _ = try call("/v3/kv/put", Operation.Put(key: base64(name.utf8), value: base64(text)))
@@ -182,10 +182,10 @@ final class FaultyTransport: EtcdTransport {
 func eventually(
     _ condition: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(30)
     while try !condition() {
         guard ContinuousClock.now < deadline else {
-            Issue.record("it did not happen in 10 s", sourceLocation: sourceLocation)
+            Issue.record("it did not happen in 30 s", sourceLocation: sourceLocation)
             return
         }
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(2))
