@@ -397,7 +397,7 @@ struct ChosenPropertiesTests {
         }
     }
 
-    /// The struct has got another part since it was stored, which follows the default.
+    /// The struct has gained a part since it was stored, which follows the default.
     @Test(arguments: Backend.allCases)
     func aNestedStructThatIsNotChangedStaysAsItIs(_ backend: Backend) throws {
         for flash in [["power": 5], ["power": 3], ["power": 5, "later": 1]] as [PropertyList] {
