@@ -218,6 +218,37 @@ struct FieldBehaviorsTests {
             token.cancel()
         }
     }
+
+    @Test(arguments: Backend.allCases) func twoObserversOfOneKeyReceiveEachChangeOnce(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let received = Guarded<[[Int?]]>([[], []])
+            let tokens = (0...1).map { index in
+                suite.observe(.count) { change in received.withLock { $0[index].append(change.newValue) } }
+            }
+            suite[.count] = 1
+            suite[.count] = 2
+            received.wait { $0.allSatisfy { $0.count >= 2 } }
+            #expect(received.withLock { $0 } == [[1, 2], [1, 2]])
+            for token in tokens { token.cancel() }
+        }
+    }
+
+    /// Nothing turns observers off. An observer that writes is called with its own value, and stops
+    /// because that is equal to the one that it would write.
+    @Test(arguments: Backend.allCases) func anObserverThatWritesHearsItsOwnWrite(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let received = Guarded<[String?]>([])
+            let token = suite.observe(.name) { change in
+                received.withLock { $0.append(change.newValue) }
+                guard let name = change.newValue, name != name.lowercased() else { return }
+                suite[.name] = name.lowercased()
+            }
+            suite[.name] = "Kai"
+            received.wait { $0.count >= 2 }
+            #expect(received.withLock { $0 } == ["Kai", "kai"])
+            token.cancel()
+        }
+    }
 }
 
 #if os(macOS) || os(Linux)
@@ -300,33 +331,28 @@ struct FieldBehaviorsTests {
 #endif
 
 #if os(Linux)
-    /// The table of the article.
-    struct FieldBehaviorsArticleTests {
-        @Test func theTableNamesTestsThatExist() throws {
-            let tests = URL(filePath: #filePath).resolvingSymlinksInPath()
-                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            let sources = tests.deletingLastPathComponent().appending(path: "Sources")
-            let modules = ["SettingsFileTests", "ValuesTests", "SuitesTests", "LibraryTests"]
-            let article = sources.appending(path: "TypedDefaults/TypedDefaults.docc/BehaviorsOfOtherLibraries.md")
-            var code = ""
-            let laws = sources.appending(path: "TypedDefaultsTesting/Laws")
-            for folder in modules.map({ tests.appending(path: $0) }) + [laws] {
-                let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-                for case let file as URL in files where file.pathExtension == "swift" {
-                    code += try String(contentsOf: file, encoding: .utf8)
-                }
-            }
-            let rows = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
-                .filter { $0.hasPrefix("|") }.dropFirst(2)
-            #expect(rows.count >= 20)
-            for row in rows {
-                let names = row.split(separator: "|").last?.matches(of: /`(\w+)`/).map { String($0.1) } ?? []
-                #expect(!names.isEmpty, "\(row)")
-                for name in names {
-                    // Laws are constants.
-                    #expect(code.contains("func \(name)(") || code.contains("static let \(name) ="), "\(name)")
-                }
-            }
+    /// The tests that the articles name.
+    struct NamedTestsTests {
+        private static let tests = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+        private func text(in folder: URL, _ suffix: String) throws -> String {
+            let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+            return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == suffix }
+                .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        }
+
+        @Test func articlesNameTestsThatExist() throws {
+            let code = try ["SettingsFileTests", "ValuesTests", "SuitesTests", "LibraryTests"]
+                .map { try text(in: Self.tests.appending(path: $0), "swift") }.joined()
+            let declared = Set(code.matches(of: /(?:func|struct|enum) (\w+)/).map(\.1))
+            let articles = try text(in: Self.tests.appending(path: "../Sources"), "md")
+            let filters = articles.matches(of: /--filter '?([\w|]+)/).flatMap { $0.1.split(separator: "|") }
+            // The last cell of a row, or a suite.
+            let names = articles.matches(of: /\| `(\w+)` \|\n|`(\w+Tests)`/).compactMap { $0.1 ?? $0.2 }
+            #expect(filters.count >= 10 && names.count >= 20)
+            #expect(filters.filter { filter in !declared.contains { $0.contains(filter) } } == [])
+            #expect(names.filter { !declared.contains($0) } == [])
         }
     }
 #endif
