@@ -26,9 +26,6 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     dependencies: [.package(name: "TypedDefaults", path: "../..")],
     targets: [
-        // The code of README.md, which `Scripts/readme` writes.
-        .testTarget(name: "ReadmeTests", dependencies: libraries, swiftSettings: strict),
-        .testTarget(name: "MainActorReadmeTests", dependencies: libraries, swiftSettings: mainActor),
         // One client with the language's own defaults, and isolated to the main actor by default,
         // as new Xcode projects are. The second one is a link to the first one's sources.
         client("Camera"), tests(of: "Camera"),
