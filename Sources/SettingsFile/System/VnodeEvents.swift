@@ -112,9 +112,7 @@
         }
 
         private final class Source: Sendable {
-            // Its type is not `Sendable`. Safe: set up before it is resumed; afterwards only
-            // `resume` and `cancel` are called.
-            private nonisolated(unsafe) let source: any DispatchSourceFileSystemObject
+            private let source: any DispatchSourceFileSystemObject
             private let file: File
 
             init(_ file: File, _ queue: DispatchQueue) {
@@ -129,10 +127,8 @@
                 onBegin: @escaping @Sendable () -> Void,
                 onEvent: @escaping @Sendable (DispatchSource.FileSystemEvent) -> Void
             ) {
-                // Safe: only its data is read, on its own queue, and it releases its handler when
-                // it is canceled.
-                nonisolated(unsafe) let source = source
-                source.setEventHandler { onEvent(source.data) }
+                // No cycle remains: a source releases its handler when it is canceled.
+                source.setEventHandler { [source] in onEvent(source.data) }
                 source.setRegistrationHandler { onBegin() }
                 // Keep the descriptor open until the source has ended.
                 source.setCancelHandler { [file] in withExtendedLifetime(file) {} }

@@ -9,12 +9,6 @@
 #define ENUM(name) enum __attribute__((enum_extensibility(open))) name : NSUInteger name; enum name : NSUInteger
 #define OPTIONS(name) enum __attribute__((flag_enum, enum_extensibility(open))) name : NSUInteger name; enum name : NSUInteger
 #define MAC_ONLY __attribute__((availability(ios, unavailable), availability(watchos, unavailable), availability(tvos, unavailable)))
-// As of Xcode 26.
-#if XCODE >= 26
-#define SENDABLE_26 SENDABLE
-#else
-#define SENDABLE_26
-#endif
 #pragma clang assume_nonnull begin
 #pragma clang attribute push(API(10.0, 2.0, 2.0, 9.0), apply_to = any(objc_interface, objc_protocol, objc_property, enum, variable(is_global)))
 
@@ -46,7 +40,7 @@ SENDABLE BRIDGED("Foundation.URL") @interface NSURL : NSObject
 SENDABLE @interface NSError : NSObject
 @end
 // https://developer.apple.com/documentation/foundation/nsnumber
-SENDABLE @interface NSValue : NSObject
+@interface NSValue : NSObject
 @property(readonly) const char *objCType __attribute__((objc_returns_inner_pointer));
 @end
 SENDABLE @interface NSNumber : NSValue
@@ -73,7 +67,7 @@ typedef OPTIONS(NSDataWritingOptions) {
     NSDataWritingFileProtectionCompleteUntilFirstUserAuthentication
         SWIFT("completeFileProtectionUntilFirstUserAuthentication") API(11.0, 5.0, 2.0, 9.0) = 0x40000000,
 } SWIFT("NSData.WritingOptions");
-SENDABLE BRIDGED("Foundation.Data") @interface NSData : NSObject
+BRIDGED("Foundation.Data") @interface NSData : NSObject
 - (instancetype)initWithData:(NSData *)data SWIFT("init(data:)");
 @property(readonly) NSUInteger length SWIFT("count");
 @end
@@ -125,7 +119,7 @@ SWIFT("NotificationCenter") SENDABLE @interface NSNotificationCenter : NSObject
 @end
 
 // https://developer.apple.com/documentation/foundation/userdefaults
-SWIFT("UserDefaults") SENDABLE_26 @interface NSUserDefaults : NSObject
+SWIFT("UserDefaults") @interface NSUserDefaults : NSObject
 @property(class, readonly, strong) NSUserDefaults *standardUserDefaults SWIFT("standard");
 - (instancetype)init;
 - (nullable instancetype)initWithSuiteName:(nullable NSString *)suiteName __attribute__((objc_designated_initializer)) API(10.9, 7.0, 2.0, 9.0);
@@ -241,7 +235,7 @@ SWIFT("Process") MAC_ONLY @interface NSTask : NSObject
 @end
 
 // https://developer.apple.com/documentation/foundation/thread
-SWIFT("Thread") SENDABLE @interface NSThread : NSObject
+SWIFT("Thread") @interface NSThread : NSObject
 - (instancetype)init API(10.5, 2.0, 2.0, 9.0) __attribute__((objc_designated_initializer));
 - (instancetype)initWithBlock:(void (SENDABLE ^)(void))block SWIFT("init(block:)") API(10.12, 10.0, 3.0, 10.0);
 + (void)detachNewThreadWithBlock:(void (SENDABLE ^)(void))block SWIFT("detachNewThread(_:)") API(10.12, 10.0, 3.0, 10.0);

@@ -8,7 +8,7 @@ public let O_EVTONLY = O_RDONLY
 ///
 /// The real protocol refines `DispatchSourceProtocol`. On Linux, an extension of that protocol
 /// assumes that every source is one of Dispatch's own.
-public protocol DispatchSourceFileSystemObject: AnyObject {
+public protocol DispatchSourceFileSystemObject: AnyObject, Sendable {
     var data: DispatchSource.FileSystemEvent { get }
     func setRegistrationHandler(handler: (@Sendable () -> Void)?)
     func setEventHandler(handler: (@Sendable () -> Void)?)
