@@ -15,7 +15,7 @@ extension DefaultKey<String> {
 
 // The code of the page “Moving settings to another place”.
 
-private func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite)
+func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite)
     -> [ObservationToken]
 {
     // The old version wrote it while this one was not running.
@@ -28,14 +28,14 @@ private func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: Defaults
     ]
 }
 
-private func setQuality(_ quality: Double, in suite: DefaultsSuite) throws {
+func setQuality(_ quality: Double, in suite: DefaultsSuite) throws {
     try suite.update { contents in
         contents[.quality] = quality
         contents[.isQualityHigh] = quality > 0.5
     }
 }
 
-private func takeOverQuality(in suite: DefaultsSuite) throws {
+func takeOverQuality(in suite: DefaultsSuite) throws {
     try suite.update { contents in
         let isHigh = contents[.isQualityHigh]
         if isHigh != (contents[.quality] > 0.5) { contents[.quality] = isHigh ? 0.8 : 0.4 }
@@ -45,28 +45,9 @@ private func takeOverQuality(in suite: DefaultsSuite) throws {
 struct MovingRecipeTests {
     final class AppConfig: StorableConfig { @Stored var userName = "" }
 
-    /// Each line of code of the page is a line of this file, in the same order within a block.
-    @Test func thePageShowsTheCodeOfThisFile() throws {
-        let file = URL(filePath: #filePath)
-        let root = (0..<4).reduce(file) { url, _ in url.deletingLastPathComponent() }
-        let page = try String(
-            contentsOf: root.appending(path: "Sources/TypedDefaults/TypedDefaults.docc/MovingSettings.md"),
-            encoding: .utf8)
-        func lines(_ text: String) -> [Substring] {
-            text.split(separator: "\n").map { line in
-                let code = line.drop { $0 == " " }
-                return code.hasPrefix("private func") ? code.dropFirst(8) : code
-            }
-        }
-        let code = lines(try String(contentsOf: file, encoding: .utf8))
-        let blocks = page.components(separatedBy: "```swift\n").dropFirst().compactMap {
-            $0.components(separatedBy: "```").first
-        }
-        #expect(blocks.count == 4)
-        for block in blocks {
-            let wanted = lines(block)
-            #expect(code.indices.contains { code[$0...].starts(with: wanted) }, "\(block)")
-        }
+    @Test(arguments: ["standard.move(.keys", "standardName", "func mirror", "func takeOverQuality"])
+    func thePageShowsTheCodeOfThisFile(_ text: String) throws {
+        #expect(try article("MovingSettings", shows: text))
     }
 
     #if !canImport(Darwin)

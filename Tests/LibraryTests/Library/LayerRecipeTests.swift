@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// The functions of the article *Layers*.
+struct LayerRecipeTests {
+    func managedLayer(file: URL) throws -> DefaultsSuite.Layer {
+        let json: Data
+        do { json = try Data(contentsOf: file) } catch CocoaError.fileReadNoSuchFile { json = Data("{}".utf8) }
+        let contents = try SuiteContents(json: json)
+        return DefaultsSuite.Layer("admin") { key in contents[key] }
+    }
+
+    func deviceManagementLayer() throws -> DefaultsSuite.Layer {
+        let managed = UserDefaults.standard.dictionary(forKey: "com.apple.configuration.managed") ?? [:]
+        return .values(try managed.mapValues { try PropertyList($0) }, name: "admin")
+    }
+
+    func bundledDefaults(_ file: URL) throws -> DefaultsSuite.Layer {
+        let object = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+        guard case .dictionary(let values) = try PropertyList(object) else {
+            throw CocoaError(.propertyListReadCorrupt)
+        }
+        return .values(values, name: "bundle")
+    }
+
+    @Test(arguments: ["managedLayer", "deviceManagementLayer", "bundledDefaults"])
+    func thePageShowsTheCodeOfThisFile(_ name: String) throws {
+        #expect(try article("Layers", shows: "func \(name)("))
+    }
+
+    let suite = DefaultsSuite.inMemory(["limit": 1])
+    let limit: UserDefault<Int>
+    let file: URL
+    init() throws {
+        limit = UserDefault("limit", default: 0, in: suite)
+        file = try makeFile()
+    }
+
+    /// A typo in the file of an administrator must not put the user's values in force.
+    @Test(arguments: [
+        #"{"limit": 9,}"#, #"{"limit": 9 // at most"#, #"{"limit": 9, "proxy": null}"#, #"{"limit": 9, "x": 1e400}"#,
+        #"{"limit": 9, "x": {"$ref": "y"}}"#, "", "9",
+    ]) func aManagedFileWithATypoIsAnErrorAndTheLastGoodOneStays(_ text: String) throws {
+        try Data(#"{"limit": 9}"#.utf8).write(to: file)
+        suite.layers = [try managedLayer(file: file), .stored]
+        try Data(text.utf8).write(to: file)
+        #expect(throws: DefaultsError.self) { suite.layers = [try managedLayer(file: file), .stored] }
+        #expect(limit.value == 9 && limit.isManaged)
+    }
+
+    @Test func onlyAManagedFileThatDoesNotExistManagesNothing() throws {
+        suite.layers = [try managedLayer(file: file), .stored]
+        #expect(limit.value == 1 && !limit.isManaged)
+        // A folder cannot be read as a file.
+        #expect(throws: (any Error).self) { try managedLayer(file: file.deletingLastPathComponent()) }
+    }
+
+    @Test func valuesOfADeviceManagementServerAreInForce() throws {
+        UserDefaults.standard.register(defaults: ["com.apple.configuration.managed": ["limit": 9]])
+        suite.layers = [try deviceManagementLayer(), .stored]
+        #expect(limit.value == 9 && limit.isManaged)
+    }
+
+    @Test func aPropertyListOfTheBundleIsReadOrAnError() throws {
+        suite.removeAll()
+        #expect(throws: (any Error).self) { try bundledDefaults(file) }
+        for object in [[9], "9"] as [Any] {
+            try PropertyListSerialization.data(fromPropertyList: object, format: .xml, options: 0).write(to: file)
+            #expect(throws: (any Error).self) { try bundledDefaults(file) }
+        }
+        try PropertyListSerialization.data(fromPropertyList: ["limit": 9], format: .xml, options: 0).write(to: file)
+        suite.layers = [.stored, try bundledDefaults(file)]
+        #expect(limit.value == 9 && limit.source == .layer("bundle"))
+    }
+}
