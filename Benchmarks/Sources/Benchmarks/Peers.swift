@@ -14,6 +14,7 @@ final class SQLite: @unchecked Sendable {
     private var connection: OpaquePointer?
     private var insertion: OpaquePointer?
     private var selection: OpaquePointer?
+    private var increment: OpaquePointer?
 
     init(path: String, _ synchronous: Synchronous = .normal, keys: [[UInt8]] = [], value: [UInt8] = []) {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -37,6 +38,7 @@ final class SQLite: @unchecked Sendable {
     deinit {
         sqlite3_finalize(insertion)
         sqlite3_finalize(selection)
+        sqlite3_finalize(increment)
         sqlite3_close(connection)
     }
 
@@ -62,6 +64,30 @@ final class SQLite: @unchecked Sendable {
             buffer.baseAddress?.copyMemory(from: sqlite3_column_blob(selection, 0), byteCount: count)
             sqlite3_reset(selection)
             return count
+        }
+    }
+
+    /// Adds a table with a row for each key and a column for each property of the config.
+    func addConfigs() {
+        execute(
+            """
+            CREATE TABLE configs (key TEXT PRIMARY KEY, saves INT, shots INT, quality REAL, size TEXT, album TEXT)
+                WITHOUT ROWID;
+            INSERT INTO configs SELECT key, 1, 3, 0.8, 'medium', 'Holidays by the sea, summer 2016' FROM settings;
+            PRAGMA wal_checkpoint(TRUNCATE)
+            """)
+        check(
+            sqlite3_prepare_v3(
+                connection, "UPDATE configs SET shots = shots + 1 WHERE key = ?", -1, UInt32(SQLITE_PREPARE_PERSISTENT),
+                &increment, nil))
+    }
+
+    /// Adds one to a column of a config.
+    func incrementShots(_ key: [UInt8]) {
+        key.withUnsafeBytes { key in
+            sqlite3_bind_text(increment, 1, key.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(key.count), nil)
+            precondition(sqlite3_step(increment) == SQLITE_DONE && sqlite3_changes(connection) == 1)
+            sqlite3_reset(increment)
         }
     }
 
@@ -115,14 +141,19 @@ final class LMDB: @unchecked Sendable {
 
     /// Copies the stored bytes and returns their number.
     func get(_ key: [UInt8], into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        key.withUnsafeBytes { key in
-            var name = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
-            var value = MDB_val()
-            check(mdb_txn_renew(reading))
-            check(mdb_get(reading, database, &name, &value))
-            buffer.baseAddress?.copyMemory(from: value.mv_data, byteCount: value.mv_size)
-            mdb_txn_reset(reading)
-            return value.mv_size
+        check(mdb_txn_renew(reading))
+        let value = get(reading, key)
+        buffer.baseAddress?.copyMemory(from: value.baseAddress!, byteCount: value.count)
+        mdb_txn_reset(reading)
+        return value.count
+    }
+
+    /// Copies the stored bytes, changes them and puts them back, in one transaction.
+    func update(_ key: [UInt8], _ body: (inout [UInt8]) -> Void) {
+        write { transaction in
+            var value = [UInt8](get(transaction, key))
+            body(&value)
+            put(transaction, key, value)
         }
     }
 
@@ -133,6 +164,15 @@ final class LMDB: @unchecked Sendable {
         check(mdb_txn_begin(environment, nil, 0, &transaction))
         body(transaction)
         check(mdb_txn_commit(transaction))
+    }
+
+    private func get(_ transaction: OpaquePointer?, _ key: [UInt8]) -> UnsafeRawBufferPointer {
+        key.withUnsafeBytes { key in
+            var name = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            var value = MDB_val()
+            check(mdb_get(transaction, database, &name, &value))
+            return UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size)
+        }
     }
 
     private func put(_ transaction: OpaquePointer?, _ key: [UInt8], _ value: [UInt8]) {

@@ -22,6 +22,37 @@ import TypedDefaults
             }
         }
     }
+    try compare("update of one property, 10 keys") { comparison in
+        let keys = makeKeys(10)
+        let names = keys.map { Array($0.utf8) }
+        comparison.addWriteLimit()
+        func add(_ role: Role, _ name: String, update: @escaping @Sendable (_ index: Int) -> Void) {
+            comparison.add(role, name) { for index in 0..<$0 { update(index % 10) } }
+        }
+        let boxes = try comparison.addStores(keys: keys).map { AnyStore($0) }
+        add(.ours, "AnyStore") { index in try! boxes[index].update { $0.shots += 1 } }
+        let stores = try comparison.addStores(keys: keys)
+        add(.ours, "PersistentStore") { index in try! stores[index].update { $0.shots += 1 } }
+        let sqlite = SQLite(path: Files.makePath(), keys: names, value: encodedConfig)
+        sqlite.addConfigs()
+        add(.peer, "SQLite NORMAL, a column") { sqlite.incrementShots(names[$0]) }
+        // Safe: measured on one thread at a time.
+        nonisolated(unsafe) var number = 0
+        for (name, durability) in [("WRITEMAP NOSYNC", LMDB.Durability.writeMapNoSync), ("NOSYNC", .noSync)] {
+            let lmdb = LMDB(path: Files.makePath(), durability, keys: names, value: encodedConfig)
+            add(.peer, "LMDB \(name), bytes") { index in
+                number += 1
+                lmdb.update(names[index]) { $0.vary(number) }
+            }
+        }
+        let json = UserDefaultsWithJSON(keys: keys)
+        add(.peer, "UserDefaults, JSONDecoder, JSONEncoder, synchronize") { index in
+            var config = json.get(at: index)!
+            config.shots += 1
+            json.set(config, at: index)
+            json.synchronize()
+        }
+    }
     try compare("set of an equal value") { comparison in
         let keys = makeKeys(10)
         let stores = try comparison.addStores(keys: keys)
