@@ -114,7 +114,8 @@ extension DefaultConvertibleTests {
     @Test func handWrittenCodingTakesPrecedenceOverTheRawValue() throws {
         #expect(try store(ByRawAndCodingByHand.one, as: "eins") == .one)
         #expect(try store(ByRawAndCodingByHand.zero, as: "null") == .zero)
-        #expect(ByRawAndCodingByHand(1) == nil)
+        // As it was stored before the type had a coding of its own.
+        #expect(ByRawAndCodingByHand(1) == .one)
     }
 
     @Test func genericTypesConvertByWhatTheyHold() throws {

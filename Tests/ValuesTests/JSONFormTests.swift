@@ -145,12 +145,11 @@ struct JSONFormTests {
         #expect(suite[DefaultKey<PropertyList?>("value")] == .data(try encoder.encode(Everything())))
     }
 
-    @Test(arguments: [DefaultKey<Point>.Form.jsonData, .propertyList])
-    func entriesThatTheTypeDoesNotKnowAreCopiedFirst(form: DefaultKey<Point>.Form) throws {
+    @Test func entriesThatTheTypeDoesNotKnowAreCopiedFirst() throws {
         let stored = PropertyList.data(Data(#"{"name": "a", "x": 2, "y": {"unit": "m"}}"#.utf8))
         let suite = DefaultsSuite.inMemory(["point": stored])
         let failures = Failures(of: suite)
-        let key = DefaultKey("point", default: Point(), form: form)
+        let key = DefaultKey("point", default: Point(), form: .jsonData)
         #expect(suite[key] == Point(name: "a", x: 2))
         #expect(failures.all.isEmpty && suite[DefaultKey<PropertyList?>("point.unreadable")] == nil)
         try suite.update(key) { $0.x = 3 }
@@ -159,6 +158,15 @@ struct JSONFormTests {
         #expect(suite[DefaultKey<PropertyList?>("point.unreadable")] == stored)
         #expect(failures.all.map(\.kind) == [.unreadable] && failures.all.first?.key == "point")
         #expect(failures.all.first?.reason.contains("point.unreadable") == true)
+    }
+
+    @Test func entriesThatTheTypeDoesNotKnowStayInTheNativeForm() throws {
+        let stored = PropertyList.data(Data(#"{"name": "a", "x": 2, "y": {"unit": "m"}}"#.utf8))
+        let suite = DefaultsSuite.inMemory(["point": stored])
+        let failures = Failures(of: suite)
+        try suite.update(DefaultKey("point", default: Point())) { $0.x = 3 }
+        #expect(try suite.contents() == ["point": ["name": "a", "x": 3.0, "y": ["unit": "m"]]])
+        #expect(failures.all.isEmpty)
     }
 
     @Test func whatTheTypeKnowsIsReplacedWithoutACopy() throws {

@@ -57,7 +57,7 @@
 /// - ``isManaged(_:)``
 /// - ``synchronize()``
 // Everything that a backend needs is here. The additional methods of the library's own backends
-// only make memory and the settings file faster; see `StoredValueBackend`. `ByteString`, which
+// only make memory and the settings file faster. `ByteString`, which
 // compares keys by their bytes, stays internal, because a dictionary whose keys are
 // `Array(key.utf8)` does the same.
 public protocol DefaultsBackend: AnyObject, Sendable {

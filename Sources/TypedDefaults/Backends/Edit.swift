@@ -3,7 +3,7 @@ import SettingsFile
 /// A change that a commit makes to one key.
 package struct Edit {
     package enum Action {
-        case store(StoredValue)
+        case store(PropertyList)
         /// Stores a copy of bytes that the settings file has and this version cannot read. Used
         /// only in edits of a settings file.
         case copy([UInt8])
@@ -17,12 +17,10 @@ package struct Edit {
     init(_ key: String, _ action: Action) { (self.key, self.action) = (key, action) }
 
     /// - Parameter value: The value to store; `nil` to remove the key.
-    init(_ key: String, _ value: StoredValue?) { self.init(key, value.map(Action.store) ?? .remove) }
-
-    package init(_ key: String, tree: PropertyList?) { self.init(key, tree.map(StoredValue.tree)) }
+    package init(_ key: String, _ value: PropertyList?) { self.init(key, value.map(Action.store) ?? .remove) }
 
     /// The value to store; `nil` if there is none.
-    package var value: StoredValue? { if case .store(let value) = action { value } else { nil } }
+    package var value: PropertyList? { if case .store(let value) = action { value } else { nil } }
 
     /// Throws if the key is too long.
     func checkKey() throws(DefaultsError) {

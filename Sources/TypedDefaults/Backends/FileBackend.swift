@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// Stores property lists in a settings file. ``SettingsFile`` stores the bytes.
-package final class FileBackend: StoredValueBackend {
+package final class FileBackend: DefaultsBackend {
     let file: SettingsFile
     package let traits: BackendTraits
     private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
@@ -29,22 +29,13 @@ package final class FileBackend: StoredValueBackend {
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        try bytes(forKey: key).map { bytes throws(DefaultsError) in try tree(of: bytes, forKey: key) }
-    }
-
-    package func storedValue(forKey key: String) throws(DefaultsError) -> StoredValue? {
         guard let bytes = try bytes(forKey: key) else { return nil }
-        if bytes.withUnsafeBytes(ByteReader.isSearchable) { return .bytes(Array(bytes)) }
-        return .tree(try tree(of: bytes, forKey: key))
+        guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else { throw .unreadableBytes(key) }
+        return value
     }
 
     private func bytes(forKey key: String) throws(DefaultsError) -> ArraySlice<UInt8>? {
         try translating { () throws(SettingsFileError) in try file.bytes(forKey: key) }
-    }
-
-    private func tree(of bytes: ArraySlice<UInt8>, forKey key: String) throws(DefaultsError) -> PropertyList {
-        guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else { throw .unreadableBytes(key) }
-        return value
     }
 
     package func keys() throws(DefaultsError) -> [String] {
@@ -69,7 +60,14 @@ package final class FileBackend: StoredValueBackend {
 
     package func endWrite() { file.endWrite() }
 
-    package func commit(_ edits: [Edit]) throws(DefaultsError) {
+    package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        let generation = generation
+        try self.commit(commit.edits.map { Edit($0.key, $0.value) })
+        return .committed(generation: generation)
+    }
+
+    /// Does the same, and copies values that this version cannot read.
+    func commit(_ edits: [Edit]) throws(DefaultsError) {
         guard !edits.isEmpty else { return }
         var record = RecordWriter()
         for edit in edits {
@@ -77,10 +75,10 @@ package final class FileBackend: StoredValueBackend {
             var length = 0
             switch edit.action {
             case .remove: record.append(removalOf: edit.key)
-            case .store(.bytes(let bytes)), .copy(let bytes):
+            case .copy(let bytes):
                 record.append(edit.key, raw: bytes[...])
                 length = bytes.count
-            case .store(.tree(let tree)):
+            case .store(let tree):
                 guard let count = record.append(edit.key, { $0.append(tree) }) else {
                     throw DefaultsError(
                         .refused, key: edit.key, reason: PropertyList.tooDeep)

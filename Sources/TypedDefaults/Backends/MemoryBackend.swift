@@ -1,38 +1,29 @@
 import SettingsFile
 
 /// Stores settings in memory, for tests, previews, and settings that should not be saved.
-package final class MemoryBackend: StoredValueBackend {
-    private let contents: Locked<[ByteString: StoredValue]>
+package final class MemoryBackend: DefaultsBackend {
+    private let contents: Locked<[ByteString: PropertyList]>
 
     /// Creates a backend with the given values.
     package init(_ contents: some Sequence<(key: String, value: PropertyList)> = [String: PropertyList]()) {
-        self.contents = Locked(
-            Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), .tree($0.value)) }))
+        self.contents = Locked(Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
     }
 
-    package func value(forKey key: String) -> PropertyList? { storedValue(forKey: key)?.tree }
-
-    package func storedValue(forKey key: String) -> StoredValue? { contents.withLock { $0[ByteString(key)] } }
+    package func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
 
     package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
 
-    package func commit(_ edits: [Edit]) throws(DefaultsError) {
-        for edit in edits { try edit.checkKey() }
-        // Released after unlocking: freeing `Data` may call a deallocator of the program. Usually
-        // there is only one value, which needs no array.
-        var released: (first: StoredValue?, others: [StoredValue]) = (nil, [])
-        contents.withLock { contents in
-            for edit in edits {
-                let key = ByteString(edit.key)
-                let old =
-                    if let new = edit.value { contents.updateValue(new, forKey: key) } else {
-                        contents.removeValue(forKey: key)
-                    }
-                guard let old, old.mayHoldData else { continue }
-                if released.first == nil { released.first = old } else { released.others.append(old) }
+    package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+        for edit in commit.edits { try Edit(edit.key, edit.value).checkKey() }
+        // Released after unlocking: data may have a deallocator of the program.
+        let old = contents.withLock { contents in
+            commit.edits.map { edit in
+                defer { contents[ByteString(edit.key)] = edit.value }
+                return contents[ByteString(edit.key)]
             }
         }
-        withExtendedLifetime(released) {}
+        withExtendedLifetime(old) {}
+        return .committed(generation: 0)
     }
 
     /// Always 0, because no other code can change this memory.
@@ -46,13 +37,4 @@ package final class MemoryBackend: StoredValueBackend {
 extension MemoryBackend: CustomReflectable {
     /// Empty, so that `dump` shows no stored value.
     package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension StoredValue {
-    fileprivate var mayHoldData: Bool {
-        switch self {
-        case .tree(.data), .tree(.array), .tree(.dictionary): true
-        default: false
-        }
-    }
 }

@@ -73,7 +73,7 @@ struct LayeredValue {
 
         init(layer: String, stored: PropertyList) { (self.layer, self.stored) = (layer, stored) }
 
-        var known: Known { .value(.tree(stored)) }
+        var known: Known { .value(stored) }
     }
     fileprivate(set) var before: Value?
     fileprivate(set) var behind: Value?
@@ -145,7 +145,7 @@ extension Slot {
     ///   must be reported.
     func setLayer(_ new: LayeredValue, isBypassed: Bool) -> Bool {
         forget()
-        if case .missing = state.seen.content { state.seen.content = .notDecoded }
+        if case .missing = state.seen.content { state.seen = state.seen.with(.notDecoded) }
         state.isBypassed = isBypassed || new.before != nil
         let isNew = new.isReported && new.refused != state.layer.refused
         let refused = new.isReported ? new.refused : state.layer.refused
@@ -187,14 +187,14 @@ extension SuiteCore {
 
     /// The effective content: the value of a layer before the stored value, the stored value, or
     /// that of a layer behind it.
-    func current(_ slot: Slot) throws(DefaultsError) -> Slot.Content {
+    func current(_ slot: Slot) throws(DefaultsError) -> SeenValue.Content {
         // Even after a failure there may be external changes.
         defer { deliver() }
         let layered = layered(slot)
-        if let before = layered.before { return slot.decode(.tree(before.stored)) }
+        if let before = layered.before { return slot.decode(before.stored) }
         let stored = try stored(slot)
         guard case .missing = stored, let behind = layered.behind else { return stored }
-        return slot.decode(.tree(behind.stored))
+        return slot.decode(behind.stored)
     }
 
     /// Returns where the effective value comes from.
@@ -227,7 +227,7 @@ extension SuiteCore {
     }
 
     /// Returns the backend's value for a key that was removed.
-    func fallback(_ key: String) -> StoredValue? { hasFallbackValues ? try? storedValue(forKey: key) : nil }
+    func fallback(_ key: String) -> PropertyList? { hasFallbackValues ? try? backend.value(forKey: key) : nil }
 
     /// Makes all slots check for a suite that stands in for this one before they return a value
     /// that they have seen.

@@ -6,7 +6,13 @@ extension DefaultsSuite {
     /// in between is lost. ``update(_:_:)`` does both in one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { setting(key).get(or: key.defaultValue) }
-        nonmutating set { setting(key).set(newValue) }
+        nonmutating set { setting(key).assign(newValue) }
+        nonmutating _modify {
+            let setting = setting(key)
+            var edit = InPlaceEdit(setting.get(or: key.defaultValue), setting)
+            defer { setting.apply(edit, or: key.defaultValue) }
+            yield &edit.value
+        }
     }
 
     /// Reads, changes and writes the value of a key in one step, while other writers wait.

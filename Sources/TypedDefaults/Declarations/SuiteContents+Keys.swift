@@ -10,6 +10,11 @@ extension SuiteContents {
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { read(key.name, key.declaration, orBehind: true) ?? key.defaultValue }
         set { write(newValue, key.name, key.declaration) }
+        _modify {
+            var value = editable(self[key], key.declaration.conversion)
+            defer { write(value, key.name, key.declaration, isAssigned: false) }
+            yield &value
+        }
     }
 
     /// Returns the value of a key, or the key's default if no value is stored.
@@ -33,7 +38,6 @@ extension SuiteContents {
 
     /// Returns whether a value is stored under the key, even if it cannot be read.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
-        if let edit = edits[ByteString(key.name)] { return edit != nil }
-        return stored(key.name) != nil || base.isUnknown(key.name)
+        stored(key.name) != nil || !isEdited(key.name) && base.isUnknown(key.name)
     }
 }

@@ -50,7 +50,7 @@
 /// - ``init(in:)``
 @propertyWrapper
 public struct UserDefault<Value: Sendable>: Sendable {
-    private let setting: Setting<Value>
+    let setting: Setting<Value>
     /// The name and the default value.
     public let key: DefaultKey<Value>
 
@@ -67,13 +67,19 @@ public struct UserDefault<Value: Sendable>: Sendable {
     /// in between is lost. ``update(_:)`` does both in one step.
     public var value: Value {
         get { setting.get(or: key.defaultValue) }
-        nonmutating set { setting.set(newValue) }
+        nonmutating set { setting.assign(newValue) }
+        nonmutating _modify {
+            var edit = InPlaceEdit(value, setting)
+            defer { setting.apply(edit, or: key.defaultValue) }
+            yield &edit.value
+        }
     }
 
     /// The ``value``, for the property wrapper.
     public var wrappedValue: Value {
         get { value }
         nonmutating set { value = newValue }
+        nonmutating _modify { yield &value }
     }
 
     /// The setting itself.
@@ -136,13 +142,7 @@ extension UserDefault {
     /// - Throws: What `body` throws, or a ``DefaultsError``.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-        try setting.update(.recovering, from: key.defaultValue) { stored in
-            var value = stored ?? key.defaultValue
-            let result = try body(&value)
-            if case nil = stored, isStillDefault(value, key.defaultValue) { return result }
-            stored = value
-            return result
-        }
+        try setting.update(recovering: true, from: key.defaultValue) { value in try body(&value!) }
     }
 
     /// The same setting as a store, which reads `nil` if no value is stored.

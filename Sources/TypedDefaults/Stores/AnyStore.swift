@@ -54,63 +54,39 @@ import SettingsFile
 ///
 /// - ``map(_:)``
 /// - ``map(_:default:)``
-public struct AnyStore<Default: Sendable>: RecoveringStore {
+public struct AnyStore<Default: Sendable>: DefaultStoreType, FailureReporting {
     let base: any DefaultStoreType<Default>
-    /// `nil` if the base notifies observers itself.
-    private let relay: Relay<Default>?
 
-    /// Erases the type of a store. Wrapping an `AnyStore` adds no layer.
-    public init(_ store: some DefaultStoreType<Default>) {
-        let box = store as? AnyStore<Default>
-        base = box?.base ?? store
-        relay = box != nil ? box?.relay : store is any FailureReporting ? nil : Relay()
-    }
+    /// Erases the type of a store.
+    public init(_ store: some DefaultStoreType<Default>) { base = store }
 
     /// Returns the stored value; `nil` if it is missing, unreadable or unavailable.
     public func get() -> Default? { base.get() }
     /// Stores a value. If that fails, the failure handler of the store's suite receives the error.
-    public func set(_ value: Default) { reportingFailure { try notifying { base.set(value) } } }
+    public func set(_ value: Default) { base.set(value) }
     /// Removes the stored value.
-    public func remove() { reportingFailure { try notifying { base.remove() } } }
+    public func remove() { base.remove() }
     /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try base.load() }
     /// Stores a value, or throws and leaves the old one.
-    public func save(_ value: Default) throws { try notifying { try base.save(value) } }
+    public func save(_ value: Default) throws { try base.save(value) }
 
     /// Reads, changes and writes the stored value in one step, while other writers wait.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try notifying { try base.updateStored(body) }
+        try base.updateStored(body)
     }
 
-    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result {
-        try notifying { try base.updating(kind, body) }
-    }
+    /// Like ``updateStored(_:)``, but starts with a default in place of a missing value.
+    @discardableResult
+    public func update<Result>(
+        default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
+    ) throws -> Result { try base.update(default: defaultValue(), body) }
 
-    /// Calls the handler after each change of the value.
-    ///
-    /// If the store is your own and does not implement `observe`, this method reports the changes
-    /// that are made through this `AnyStore` and its copies, in order, once each.
+    /// Calls the handler after each change of the value that the store reports.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
-    ) -> ObservationToken {
-        guard let relay else { return base.observe(initial: initial, handler) }
-        if relay.isNeeded.withLock({ $0 }) == nil {
-            // Observe without the initial call here, because it would be made twice.
-            let token = base.observe(initial: false, initial ? { @Sendable _ in } : handler)
-            relay.isNeeded.withLock { $0 = token.isInert }
-            if !initial, !token.isInert { return token }
-        }
-        guard relay.isNeeded.withLock({ $0 }) == true else { return base.observe(initial: initial, handler) }
-        return relay.add(Observer(handler), to: base, initial: initial)
-    }
-
-    private func notifying<Result>(_ body: () throws -> Result) throws -> Result {
-        // A store that notifies observers itself must not do so while the relay's lock is held.
-        guard let relay, relay.isNeeded.withLock({ $0 }) != false else { return try body() }
-        try NotificationDepth.check()
-        return try relay.notifying(base, body)
-    }
+    ) -> ObservationToken { base.observe(initial: initial, handler) }
 
     func report(_ error: DefaultsError) { base.fail(with: error) }
     var storedKey: String? { base.key }

@@ -80,9 +80,21 @@ extension DefaultStoreDecorator {
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         try base.updateStored { stored in
-            var value = try stored.map(readable)
-            let result = try body(&value)
-            stored = try value.map(self.stored(from:))
+            var edit = StoreEdit(try stored.map(readable))
+            let result = try body(&edit.value)
+            if edit.isChange { stored = try edit.value.map(self.stored(from:)) }
+            return result
+        }
+    }
+
+    /// Updates the base, and starts with the default in place of a missing value.
+    @discardableResult
+    public func update<Result>(
+        default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
+    ) throws -> Result {
+        try updateStored { stored in
+            let (value, result) = try edited(stored, or: defaultValue, body)
+            stored = value
             return result
         }
     }

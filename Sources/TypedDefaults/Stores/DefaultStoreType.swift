@@ -6,7 +6,8 @@
 ///
 /// A store of your own must implement ``get()``, ``set(_:)`` and ``remove()``. If several threads
 /// write to it, implement ``updateStored(_:)`` as well, because its default implementation reads
-/// and then writes. To add something to another store, see ``DefaultStoreDecorator``.
+/// and then writes; if it is observed, ``observe(initial:_:)``. To add something to another store,
+/// see ``DefaultStoreDecorator``.
 ///
 /// The stores of this library follow these rules, and yours should, too:
 ///
@@ -97,7 +98,7 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///
     /// Writers of other processes wait if the suite is a settings file. With `UserDefaults`, only
     /// writers in the same process wait. Of a ``DefaultConfig``, this stores the properties that
-    /// `body` changes and those that were stored before.
+    /// `body` changes.
     ///
     /// - Parameter body: Edits the stored value, or that of a layer behind it, which is `nil` if it
     ///   is missing. Assigning `nil` removes it. It may run again on a backend whose reads may lag,
@@ -107,6 +108,30 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///   `body` does not run.
     @discardableResult
     func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result
+
+    /// Reads, changes and writes the value in one step, while other writers wait, as
+    /// ``updateStored(_:)`` does. Starts with a default if no value is stored.
+    ///
+    /// ```swift
+    /// try store.update(default: 0) { $0 += 1 }
+    /// ```
+    ///
+    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
+    /// reported, as with ``set(_:)``. If `body` changes nothing, nothing is written.
+    ///
+    /// The default implementation calls ``updateStored(_:)``, and ``save(_:)`` if the stored value
+    /// is unreadable.
+    ///
+    /// - Parameters:
+    ///   - defaultValue: The value that `body` receives if none is stored. Evaluated only then.
+    ///   - body: Edits the value. It may run again on a backend whose reads may lag, and nothing is
+    ///     written if it throws. Keep it short, because other writers wait.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or a ``DefaultsError``.
+    @discardableResult
+    func update<Result>(
+        default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
+    ) throws -> Result
 
     /// Calls the handler after each change of the stored value until the token is cancelled or
     /// deallocated.
@@ -122,8 +147,8 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// Observers that trigger each other are stopped with an error after 100 rounds; a task that a
     /// handler starts begins a new count.
     ///
-    /// The default implementation only makes the initial call. An ``AnyStore`` around the store
-    /// also reports the changes that are made through the `AnyStore`.
+    /// The default implementation only makes the initial call, and logs once that the type reports
+    /// no changes. See <doc:Observing> for a store that does.
     ///
     /// - Parameters:
     ///   - initial: Whether to call the handler with the current value first.
@@ -144,16 +169,38 @@ extension DefaultStoreType {
     /// Reads, edits and writes in three separate steps. Other writers can write in between.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        var value = try load()
-        let result = try body(&value)
-        if let value { try save(value) } else { remove() }
+        var edit = StoreEdit(try load())
+        let result = try body(&edit.value)
+        guard edit.isChange else { return result }
+        if let value = edit.value { try save(value) } else { remove() }
         return result
     }
 
-    /// Only makes the initial call.
+    /// Updates the stored value, or saves a new one in place of one that is unreadable.
+    @discardableResult
+    public func update<Result>(
+        default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
+    ) throws -> Result {
+        var hasRun = false
+        do {
+            return try updateStored { stored in
+                hasRun = true
+                let (value, result) = try edited(stored, or: defaultValue, body)
+                stored = value
+                return result
+            }
+        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {
+            let (value, result) = try edited(nil, or: defaultValue, body)
+            if let value { try save(value) }
+            return result
+        }
+    }
+
+    /// Only makes the initial call, and logs once that the type reports no changes.
     public func observe(
         initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken {
+        logMissingObservation()
         if initial { handler(DefaultChange(oldValue: nil, newValue: get(), kind: .initial, origin: .local)) }
         return ObservationToken(inert: ())
     }
@@ -192,74 +239,26 @@ extension DefaultStoreType {
             token.cancel()
         }
     }
-
-    /// Reads, changes and writes the value in one step, while other writers wait, as
-    /// ``updateStored(_:)`` does. Starts with a default if no value is stored.
-    ///
-    /// ```swift
-    /// try store.update(default: 0) { $0 += 1 }
-    /// ```
-    ///
-    /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
-    /// reported, as with ``DefaultStoreType/set(_:)``.
-    ///
-    /// - Parameters:
-    ///   - defaultValue: The value that `body` receives if none is stored.
-    ///   - body: Edits the value. It may run again on a backend whose reads may lag, and nothing is
-    ///     written if it throws. Keep it short, because other writers wait.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or a ``DefaultsError``.
-    @discardableResult
-    public func update<Result>(
-        default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
-    ) throws -> Result {
-        try updating(.recovering) { stored in
-            var value = stored ?? defaultValue()
-            let result = try body(&value)
-            if case nil = stored, isStillDefault(value, defaultValue()) { return result }
-            stored = value
-            return result
-        }
-    }
-
-    /// Like ``updateStored(_:)``, but of a certain kind.
-    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result {
-        // The cast to the type first: the one to the protocol takes 9,400 instructions.
-        if let store = self as? PersistentStore<Default> { return try store.updating(kind, body) }
-        if let store = self as? any RecoveringStore<Default> { return try store.updating(kind, body) }
-        if kind != .recovering { return try updateStored(body) }
-        var hasRun = false
-        do {
-            return try updateStored { stored in
-                hasRun = true
-                return try body(&stored)
-            }
-        } catch let error as DefaultsError
-            where error.kind == .unreadable && !hasRun && !(self is any DefaultStoreDecorator)
-        {
-            var value: Default?
-            let result = try body(&value)
-            if let value { try save(value) } else { remove() }
-            return result
-        }
-    }
-}
-
-/// A store that can replace an unreadable value, or forget an entry of a config, in one step.
-protocol RecoveringStore<Default>: DefaultStoreType {
-    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result
 }
 
 // Access that uses the default in place of a missing value.
 extension DefaultStoreType where Default: DefaultConfig {
     /// The stored value, or the default if no value is stored or the stored value cannot be read.
-    /// Assigning stores all properties, also those that equal the default.
+    /// Assigning stores the properties that differ from the current ones, as ``update(_:)`` does.
     ///
-    /// `store.value.count += 1` is a read and a separate write, so a write by another thread or
-    /// process in between is lost. ``update(_:)`` does both in one step.
+    /// `store.value.count += 1` is a read and a separate write, so another thread's write of the
+    /// same property in between is lost. ``update(_:)`` does both in one step. It also throws if it
+    /// fails; the failure of an assignment goes to the failure handler of the store's suite.
     public var value: Default {
         get { get() ?? Default.defaultInstance }
-        nonmutating set { set(newValue) }
+        nonmutating set {
+            reportingFailure { try WriteIntent.assigning.with(Default.self) { try update { $0 = newValue } } }
+        }
+        nonmutating _modify {
+            var edit = InPlaceEdit(value, ConfigCoding<Default>())
+            defer { reportingFailure { try edit.apply { try update($0) } } }
+            yield &edit.value
+        }
     }
 
     /// Reads, changes and writes the value in one step, while other writers wait, as
@@ -269,9 +268,13 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// try store.update { $0.size = .large }
     /// ```
     ///
-    /// Stores the properties that `body` changes and those that were stored before. All others keep
+    /// Stores the properties that `body` changes. All others stay as they are stored, or keep
     /// following the default, so a later release can change it. If `body` changes nothing, nothing
-    /// is written. See <doc:ConfigStructs>.
+    /// is written.
+    ///
+    /// A decision is an optional: a property that ends with the value of its default was not
+    /// changed, so `false` is stored only if the default is `nil` or `true`. See
+    /// <doc:ConfigStructs>.
     ///
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
     /// reported, as with ``DefaultStoreType/set(_:)``.
@@ -292,9 +295,9 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// size.set(.large)  // keeps the rest of the config
     /// ```
     ///
-    /// Each write is an ``update(_:)`` of the config, which stores only this property and those
-    /// that were stored before. The returned store reads `nil` if no config is stored, unlike
-    /// `store.value.size`. `remove()` forgets a property that differs from its default.
+    /// Each write is an ``update(_:)`` of the config, which stores this property only. The returned
+    /// store reads `nil` if no config is stored, unlike `store.value.size`. `remove()` removes the
+    /// stored property if it differs from its default.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable
     ) -> AnyStore<Part> { map(part, default: Default.defaultInstance) }
@@ -333,6 +336,13 @@ extension DefaultStoreType where Default: DefaultConfig {
     public var values: DefaultUpdates<Default> {
         DefaultUpdates { element in observe(initial: true) { element($0.value) } }
     }
+}
+
+/// The forms of a config, without its rules, which the store applies.
+struct ConfigCoding<Config: DefaultConfig>: FormCoding, Sendable {
+    func form(of value: Config) throws -> PropertyList? { try PropertyList(value.serialize()) }
+    func value(ofForm form: PropertyList) -> Config? { Config(form.object) }
+    var isOfObjects: Bool { Config.self is AnyClass }
 }
 
 extension DefaultStoreType where Default: DefaultConvertible {

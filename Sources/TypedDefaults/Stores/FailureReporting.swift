@@ -13,6 +13,14 @@ extension DefaultStoreType {
         store.report(error)
     }
 
+    /// Logs once for each type that it reports no changes.
+    func logMissingObservation() {
+        guard mutedTypes.withLock({ $0.insert(ObjectIdentifier(Self.self)).inserted }) else { return }
+        fail(
+            with: DefaultsError(
+                .refused, type: "\(Self.self)", reason: "the store reports no changes; implement observe(initial:_:)"))
+    }
+
     /// Runs a write that cannot throw to its caller.
     func reportingFailure(_ body: () throws -> Void) {
         do { try body() } catch { fail(with: error) }
@@ -28,7 +36,7 @@ extension DefaultStoreType {
     }
 }
 
-/// A store of this library: its suite has a failure handler, and it reports its changes itself.
+/// A store of this library, whose suite has a failure handler.
 protocol FailureReporting {
     func report(_ error: DefaultsError)
     /// See ``DefaultStoreType/key``.
@@ -39,4 +47,5 @@ extension MappedStore: FailureReporting {
     func report(_ error: DefaultsError) { base.fail(with: error) }
     var storedKey: String? { base.key }
 }
-extension AnyStore: FailureReporting {}
+
+private let mutedTypes = Locked<Set<ObjectIdentifier>>([])

@@ -1,7 +1,7 @@
 import SettingsFile
 
 /// A store for one part of another store's value.
-struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: RecoveringStore {
+struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: DefaultStoreType {
     let base: AnyStore<Whole>
     let part: any WritableKeyPath<Whole, Part> & Sendable
     let defaultWhole: Whole?
@@ -10,36 +10,73 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: RecoveringStore
     func load() throws -> Part? { try base.load()?[keyPath: part] }
 
     func set(_ value: Part) { reportingFailure { try save(value) } }
-    func remove() {
-        reportingFailure { try base.updating(.forgetting) { try edit(&$0) { $0 = nil } } }
+    func save(_ value: Part) throws {
+        try WriteIntent.assigning.with(Whole.self) { try updateWhole { whole, _ in whole[keyPath: part] = value } }
     }
-    func save(_ value: Part) throws { try updating(.recovering) { $0 = value } }
+    func remove() { reportingFailure { try WriteIntent.forgetting.with(Whole.self) { try updateStored { $0 = nil } } } }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
-        try base.updateStored { try edit(&$0, body) }
-    }
-
-    /// Without a default for the whole value, an unreadable one cannot be replaced.
-    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Part?) throws -> Result) throws -> Result {
-        let kind = kind == .recovering && defaultWhole == nil ? .stored : kind
-        return try base.updating(kind) { try edit(&$0, body) }
-    }
-
-    private func edit<Result>(
-        _ stored: inout Whole?, _ body: (inout Part?) throws -> Result
-    ) throws -> Result {
-        var value = stored?[keyPath: part]
-        let result = try body(&value)
-        // Removing a part of a missing value does nothing.
-        if value == nil, stored == nil { return result }
-        guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
-            throw DefaultsError(
-                .refused, type: "\(Whole.self)",
-                reason: "cannot set a property of a value that is not stored; pass `default:` to `map`")
+        try passingOnIntent {
+            try base.updateStored { stored in
+                var value = stored?[keyPath: part]
+                let result = try body(&value)
+                // Removing a part of a missing value does nothing.
+                if value == nil, stored == nil { return result }
+                guard var whole = stored ?? defaultWhole, let value = value ?? defaultWhole?[keyPath: part] else {
+                    throw missingWhole
+                }
+                whole[keyPath: part] = value
+                stored = whole
+                return result
+            }
         }
-        whole[keyPath: part] = value
-        stored = whole
-        return result
+    }
+
+    func update<Result>(
+        default defaultValue: @autoclosure () -> Part, _ body: (inout Part) throws -> Result
+    ) throws -> Result {
+        try passingOnIntent {
+            try updateWhole { whole, isMissing in
+                guard isMissing else { return try body(&whole[keyPath: part]) }
+                let start = defaultValue()
+                var value = start
+                let result = try body(&value)
+                if !areSame(value, start) { whole[keyPath: part] = value }
+                return result
+            }
+        }
+    }
+
+    /// Updates the whole value, or the default in place of a missing or unreadable one. Without a
+    /// default, these are errors.
+    private func updateWhole<Result>(_ body: (inout Whole, _ isMissing: Bool) throws -> Result) throws -> Result {
+        guard let defaultWhole else {
+            return try base.updateStored { stored in
+                guard var whole = stored else { throw missingWhole }
+                defer { stored = whole }
+                return try body(&whole, false)
+            }
+        }
+        var isMissing = false
+        func start() -> Whole {
+            isMissing = true
+            return defaultWhole
+        }
+        return try base.update(default: start()) { whole in
+            defer { isMissing = false }
+            return try body(&whole, isMissing)
+        }
+    }
+
+    /// An intent for the part is one for the whole value.
+    private func passingOnIntent<Result>(_ write: () throws -> Result) rethrows -> Result {
+        try WriteIntent.current(for: Part.self)?.with(Whole.self, write) ?? write()
+    }
+
+    private var missingWhole: DefaultsError {
+        DefaultsError(
+            .refused, type: "\(Whole.self)",
+            reason: "cannot set a property of a value that is not stored; pass `default:` to `map`")
     }
 
     func observe(

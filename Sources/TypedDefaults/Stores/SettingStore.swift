@@ -1,5 +1,5 @@
 /// A store of one setting, in a suite or in memory. ``DefaultStoreType`` documents its behavior.
-protocol SettingStore<Default>: RecoveringStore, FailureReporting {
+protocol SettingStore<Default>: DefaultStoreType, FailureReporting {
     var setting: Setting<Default> { get }
 }
 
@@ -12,11 +12,14 @@ extension SettingStore {
 
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(.stored, body)
+        try setting.update(recovering: false, body)
     }
 
-    func updating<Result>(_ kind: SettingUpdate, _ body: (inout Default?) throws -> Result) throws -> Result {
-        try setting.update(kind, body)
+    @discardableResult
+    public func update<Result>(
+        default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
+    ) throws -> Result {
+        try setting.update(recovering: true, from: defaultValue()) { value in try body(&value!) }
     }
 
     public func observe(

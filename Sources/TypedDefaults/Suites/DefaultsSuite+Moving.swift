@@ -209,7 +209,7 @@ private struct Transfer {
     private func store(_ plan: inout Plan) throws(DefaultsError) {
         while true {
             var edits = plan.moved.filter { !$0.isThere }.map {
-                Edit(destination.withPrefix($0.name), tree: $0.value)
+                Edit(destination.withPrefix($0.name), $0.value)
             }
             if isMove, isWithinOneSuite { edits += removals(plan) }
             let reads = keysRead(plan)
@@ -259,7 +259,7 @@ private struct Transfer {
         let name = Self.mark + "\(UInt64.random(in: 0 ... .max))"
         func store(_ value: PropertyList?) throws(DefaultsError) {
             try destination.core.write { () throws(DefaultsError) in
-                try destination.core.commit([Edit(destination.withPrefix(name), value.map(StoredValue.tree))])
+                try destination.core.commit([Edit(destination.withPrefix(name), value)])
             }
         }
         try store(true)

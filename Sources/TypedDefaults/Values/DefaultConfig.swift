@@ -16,9 +16,9 @@ import SettingsFile
 /// A stored value that lacks a property, because a later version of the program added it, or holds
 /// one that cannot be read, takes that property from the default. See <doc:ChangingYourSettings>.
 ///
-/// `save`, `set` and `value =` store all properties. `update` stores the properties that it changes
-/// and those that were stored before, so a better default of the next release reaches everyone who
-/// has not chosen another value. See <doc:ConfigStructs>.
+/// `save` and `set` store all properties. Every other write stores the properties that it changes,
+/// so a better default of the next release reaches everyone who has not chosen another value. See
+/// <doc:ConfigStructs>.
 ///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
 /// has the same `id` until it is stored.
@@ -65,7 +65,7 @@ extension DefaultConvertible {
 }
 
 private enum DefaultInstances {
-    private static let instances = Locked<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+    private static let instances = Locked<[ObjectIdentifier: AnyBox]>([:])
 
     static func instance<Config: DefaultConfig>(of type: Config.Type) -> Config {
         let id = ObjectIdentifier(type)

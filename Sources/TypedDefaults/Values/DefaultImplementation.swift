@@ -7,12 +7,12 @@ import SettingsFile
 /// long and loses the reason for a failure. On the first call, the default implementation, if it is
 /// the one that runs, stores a direct encoder or decoder in the task-local probe.
 final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
-    typealias Encode = @Sendable (Value) throws(DefaultsError) -> StoredValue?
+    typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
 
     // Functions in objects, because generic code would wrap a plain function each time it passes it
     // on. They return a `Result`: see `Conversion`.
     final class Encoding: Sendable {
-        let call: @Sendable (Value) -> Result<StoredValue?, DefaultsError>
+        let call: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
         init(_ encode: @escaping Encode) {
             call = { value in Result { () throws(DefaultsError) in try encode(value) } }
         }
@@ -25,7 +25,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
     // Not optionals, because generic code would look up the type of an optional each time.
     private let coders = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
 
-    func encode(_ value: Value) throws(DefaultsError) -> StoredValue? {
+    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
         // Safe, here and below: nothing else is stored there. A checked cast takes at least 22
         // instructions.
         if let encoding = coders.withLock({ $0.encoding }) {
@@ -40,12 +40,12 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
 
     @Sendable
     func decodeBox(
-        _ stored: StoredValue, _ mode: DecodingMode
-    ) -> Result<any AnyObject & Sendable, DefaultsError> {
+        _ stored: PropertyList, _ mode: DecodingMode
+    ) -> Result<AnyBox, DefaultsError> {
         if let decoding = coders.withLock({ $0.decoding }) {
             return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
         }
-        return findDecoding(stored.tree).call(stored, mode)
+        return findDecoding(stored).call(stored, mode)
     }
 
     // Not inlined, because the types of its variables would be looked up at each call.
@@ -77,8 +77,8 @@ extension DefaultConvertible where Self: Codable {
         let probe = DefaultImplementations.current as? DefaultImplementation<Self>.Probe
         let defaults = configDefaults
         @Sendable func box(
-            _ stored: StoredValue, _ mode: DecodingMode
-        ) -> Result<any AnyObject & Sendable, DefaultsError> {
+            _ stored: PropertyList, _ mode: DecodingMode
+        ) -> Result<AnyBox, DefaultsError> {
             Conversion<Self>.boxedByCodable(stored, mode, fallback: Self.filling, defaults: defaults)
         }
         if let probe {
@@ -88,7 +88,7 @@ extension DefaultConvertible where Self: Codable {
         }
         // A failable initializer cannot return the reason. Stores call the coder, which throws it.
         guard let stored = try? PropertyList(object) else { return nil }
-        return ((try? box(.tree(stored), .stored).get()) as? Box<Self>)?.value
+        return ((try? box(stored, .stored).get()) as? Box<Self>)?.value
     }
 
     /// Implements the default `serialize()`.

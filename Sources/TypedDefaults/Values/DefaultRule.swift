@@ -161,7 +161,7 @@ extension Conversion {
                         guard let error = read.error else { continue }
                         isReplaced = true
                         // A property that is not stored came from the default.
-                        if case .dictionary = stored.tree, stored.tree.entry(at: error.path[...]) == nil { continue }
+                        if case .dictionary = stored, stored.entry(at: error.path[...]) == nil { continue }
                         errors.append(error)
                     }
                     guard isReplaced else { return .success(box) }
@@ -171,18 +171,7 @@ extension Conversion {
                     }
                     var recovery = box.recovery ?? DecodingRecovery()
                     recovery.errors += errors
-                    for path in Set(errors.map(\.path)) {
-                        guard !path.isEmpty, let part = stored.tree.entry(at: path[...]) else {
-                            recovery.losesParts = true
-                            continue
-                        }
-                        // A later write keeps the property unless it changes what was read.
-                        recovery.entries.removeAll { $0.path.starts(with: path) }
-                        recovery.entries.append(
-                            .init(
-                                path: path, stored: part, replacement: form(value)?.entry(at: path[...]),
-                                isFault: true))
-                    }
+                    recovery.faults += errors.map { DecodingRecovery.Fault(path: $0.path, error: $0) }
                     return .success(Box(value, recovery))
                 } catch {
                     return .failure(error)

@@ -91,11 +91,7 @@ extension PropertyList: Hashable {
             lhs.timeIntervalSinceReferenceDate.bitPattern == rhs.timeIntervalSinceReferenceDate.bitPattern
         case (.array(let lhs), .array(let rhs)): lhs == rhs
         case (.dictionary(let lhs), .dictionary(let rhs)):
-            lhs.count == rhs.count
-                && lhs.allSatisfy { key, value in
-                    guard let index = rhs.index(forKey: key) else { return false }
-                    return rhs[index].key.hasSameBytes(as: key) && rhs[index].value == value
-                }
+            lhs.isEqual(to: rhs)
         default: false
         }
     }
@@ -173,5 +169,44 @@ extension PropertyList {
         } else {
             return nil
         }
+    }
+}
+
+extension [String: PropertyList] {
+    /// Returns whether all entries satisfy a condition, together with the entries of the same keys
+    /// in another dictionary.
+    ///
+    /// Usually both have the same order. Searching a key takes longer than comparing two.
+    func allPairs(
+        with other: [String: PropertyList], _ condition: (String, PropertyList, PropertyList?) -> Bool
+    ) -> Bool {
+        var others = other.makeIterator()
+        for (key, value) in self {
+            if let next = others.next(), next.key.hasSameBytes(as: key) {
+                guard condition(key, value, next.value) else { return false }
+            } else {
+                let found = other.index(forKey: key).map { other[$0] }
+                let isSame = found?.key.hasSameBytes(as: key) == true
+                guard condition(key, value, isSame ? found?.value : nil) else { return false }
+            }
+        }
+        return true
+    }
+
+    /// Returns whether both have the same entries, to the bit.
+    func isEqual(to other: Self) -> Bool {
+        if isIdentical(to: other) { return true }
+        guard count == other.count else { return false }
+        for (one, another) in zip(self, other) {
+            guard one.key.hasSameBytes(as: another.key) else { return allPairs(with: other) { $1 == $2 } }
+            guard one.value == another.value else { return false }
+        }
+        return true
+    }
+
+    /// Whether both are copies of one dictionary, so that comparing their entries is not necessary.
+    private func isIdentical(to other: [String: PropertyList]) -> Bool {
+        // Safe: a dictionary is one reference, which is only compared.
+        unsafeBitCast(self, to: UInt.self) == unsafeBitCast(other, to: UInt.self)
     }
 }

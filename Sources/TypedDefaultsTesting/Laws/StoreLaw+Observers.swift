@@ -8,16 +8,16 @@ extension StoreLaw {
     public static let observersHearEachChangeOnce = StoreLaw(
         4, "observersHearEachChangeOnce", "observers hear each change once, with the value before and after"
     ) { trial in
-        let (box, first, second) = (trial.box, trial.first, trial.second)
+        let (store, first, second) = (trial.store, trial.first, trial.second)
         let heard = Awaited<[Heard]>([])
-        let token = box.observe(initial: true) { change in heard.change { $0.append(Heard(change)) } }
-        box.set(first)
-        try box.save(first)
-        try box.save(second)
-        try box.updateStored { $0 = first }
-        box.remove()
-        box.remove()
-        box.set(second)
+        let token = store.observe(initial: true) { change in heard.change { $0.append(Heard(change)) } }
+        store.set(first)
+        try store.save(first)
+        try store.save(second)
+        try store.updateStored { $0 = first }
+        store.remove()
+        store.remove()
+        store.set(second)
         let changes = [
             Heard(nil, nil, .initial), Heard(nil, first, .set), Heard(first, second, .set), Heard(second, first, .set),
             Heard(first, nil, .removed), Heard(nil, second, .set),
@@ -25,7 +25,7 @@ extension StoreLaw {
         try trial.wait(for: heard) { $0.last == changes.last }
         try expect("the observer", heard.value, is: changes)
         token.cancel()
-        box.set(first)
+        store.set(first)
         try expect("the observer after cancel()", heard.value, is: changes)
     }
 
@@ -34,15 +34,15 @@ extension StoreLaw {
         4, "observersHearNoFailedChange", "observers hear nothing of an update that throws"
     ) { trial in
         struct Stop: Error {}
-        try trial.box.save(trial.first)
+        try trial.store.save(trial.first)
         let heard = Awaited<[Sample?]>([])
-        let token = trial.box.observe { change in heard.change { $0.append(change.newValue) } }
+        let token = trial.store.observe { change in heard.change { $0.append(change.newValue) } }
         defer { token.cancel() }
-        _ = try? trial.box.updateStored { value in
+        _ = try? trial.store.updateStored { value in
             value = nil
             throw Stop()
         }
-        try trial.box.save(trial.second)
+        try trial.store.save(trial.second)
         try trial.wait(for: heard) { $0.last == trial.second }
         try expect("the observer", heard.value, is: [trial.second])
     }
@@ -52,19 +52,19 @@ extension StoreLaw {
     public static let observersHearChangesInOrder = StoreLaw(
         4, "observersHearChangesInOrder", "observers hear the changes of all threads in the order of the writes"
     ) { trial in
-        let box = trial.box
-        try box.save(trial.first)
+        let store = trial.store
+        try store.save(trial.first)
         let heard = Awaited<[Heard]>([Heard(nil, trial.first, .initial)])
-        let token = box.observe { change in heard.change { $0.append(Heard(change)) } }
+        let token = store.observe { change in heard.change { $0.append(Heard(change)) } }
         defer { token.cancel() }
         try trial.trial.concurrently(4) { index in
             for round in 0..<50 {
-                try trial.trial.retrying { try box.save((index + round) % 2 == 0 ? trial.first : trial.second) }
+                try trial.trial.retrying { try store.save((index + round) % 2 == 0 ? trial.first : trial.second) }
             }
         }
-        let last = box.get()
+        let last = store.get()
         try trial.wait(for: heard) { $0.last?.new == last }
-        box.remove()
+        store.remove()
         try trial.wait(for: heard) { $0.last?.new == nil }
         for (change, next) in zip(heard.value, heard.value.dropFirst()) {
             try expect(
@@ -79,23 +79,23 @@ extension StoreLaw {
     public static let observersMayCancelReadAndWrite = StoreLaw(
         5, "observersMayCancelReadAndWrite", "an observer may read, write, observe and cancel, and reads what it hears"
     ) { trial in
-        let box = trial.box
+        let store = trial.store
         let heard = Awaited<[[Sample?]]>([])
         let token = Locked<ObservationToken?>(nil)
-        let newToken = box.observe { change in
-            let read = box.get()
+        let newToken = store.observe { change in
+            let read = store.get()
             if change.newValue == trial.first {
-                box.set(trial.second)
-                box.observe(initial: true) { _ in }.cancel()
+                store.set(trial.second)
+                store.observe(initial: true) { _ in }.cancel()
             } else {
                 token.withLock { $0 }?.cancel()
             }
             heard.change { $0.append([change.newValue, read]) }
         }
         token.withLock { $0 = newToken }
-        box.set(trial.first)
+        store.set(trial.first)
         try trial.wait(for: heard) { $0.count >= 2 }
-        box.set(trial.first)
+        store.set(trial.first)
         try expect(
             "the observer, which reads what it hears and ends itself,", heard.value,
             is: [[trial.first, trial.first], [trial.second, trial.second]])
@@ -108,19 +108,19 @@ extension StoreLaw {
         // Repeated, because on a busy machine the other thread may be late.
         for attempt in 1...3 {
             let outcome = Awaited<Bool?>(nil)
-            trial.box.remove()
-            let token = trial.box.observe { change in
+            trial.store.remove()
+            let token = trial.store.observe { change in
                 guard change.newValue == trial.first else { return }
                 let other = trial.trial.start {
-                    _ = trial.box.get()
-                    trial.box.set(trial.second)
-                    trial.box.observe(initial: true) { _ in }.cancel()
+                    _ = trial.store.get()
+                    trial.store.set(trial.second)
+                    trial.store.observe(initial: true) { _ in }.cancel()
                 }
                 // Shorter than the two seconds after which a writer of this library gives up.
                 let isFree = other.wait(timeout: .now() + .milliseconds(1_500)) == .success
                 outcome.change { $0 = isFree }
             }
-            try trial.box.save(trial.first)
+            try trial.store.save(trial.first)
             try trial.wait(for: outcome) { $0 != nil }
             token.cancel()
             if outcome.value == true { return }
@@ -133,16 +133,16 @@ extension StoreLaw {
     public static let circlesEnd = StoreLaw(
         5, "circlesEnd", "observers that trigger themselves end after 100 rounds, and the store works"
     ) { trial in
-        let box = trial.box
+        let store = trial.store
         let circle = Awaited(Circle())
-        let token = box.observe { change in
+        let token = store.observe { change in
             var writes = false
             circle.change { writes = $0.begin() }
             guard writes else { return }
-            try? box.save(change.newValue == trial.first ? trial.second : trial.first)
+            try? store.save(change.newValue == trial.first ? trial.second : trial.first)
             circle.change { $0.writers -= 1 }
         }
-        try box.save(trial.first)
+        try store.save(trial.first)
         try trial.wait(for: circle) { $0.rounds > 1 }
         // The observer may run on another thread, so a circle has ended when no round follows.
         var seen = 0
@@ -155,7 +155,7 @@ extension StoreLaw {
         try trial.wait(for: circle) { $0.writers == 0 }
         try expect(circle.value.rounds <= Circle.limit, "they did not end")
         for value in [trial.first, trial.second] {
-            try box.save(value)
+            try store.save(value)
             try trial.expectStored(value, "after a circle")
         }
     }

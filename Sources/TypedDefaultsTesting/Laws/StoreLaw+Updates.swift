@@ -25,6 +25,74 @@ extension StoreLaw {
         try update(nil, to: nil)
     }
 
+    /// Law 6: an update with a default begins with the stored value, and with the default only if
+    /// no value is stored. Otherwise, the default is not even evaluated.
+    public static let aDefaultIsUsedOnlyIfNothingIsStored = StoreLaw(
+        6, "aDefaultIsUsedOnlyIfNothingIsStored",
+        "an update begins with its default, and evaluates it, only if no value is stored"
+    ) { trial in
+        var evaluations = 0
+        func defaultValue() -> Sample {
+            evaluations += 1
+            return trial.second
+        }
+        func update(_ old: Sample, to new: Sample) throws {
+            let result = try trial.store.update(default: defaultValue()) { value in
+                try expect("the body of an update with a default", value, is: old)
+                value = new
+                return 7
+            }
+            try expect("an update with a default", result, is: 7)
+            try trial.expectStored(new, "after an update with a default")
+        }
+        try update(trial.second, to: trial.first)
+        evaluations = 0
+        try update(trial.first, to: trial.second)
+        try expect(evaluations == 0, "the default was evaluated although a value was stored")
+    }
+
+    /// Law 6: an update that changes nothing stores nothing, not even its default.
+    public static let anUpdateThatChangesNothingStoresNothing = StoreLaw(
+        6, "anUpdateThatChangesNothingStoresNothing", "an update that changes nothing stores nothing"
+    ) { trial in
+        func update() throws {
+            try trial.store.update(default: trial.first) { _ in }
+            try trial.store.update(default: trial.first) { value in
+                let old = value
+                value = old == trial.first ? trial.second : trial.first
+                value = old
+            }
+        }
+        try update()
+        try trial.expectStored(nil, "after an update that changed nothing")
+        try trial.store.save(trial.second)
+        try update()
+        try trial.expectStored(trial.second, "after an update that changed nothing")
+    }
+
+    /// Law 6: an update with a default that throws changes nothing and throws the error of its
+    /// body.
+    public static let aThrowingUpdateWithADefaultChangesNothing = StoreLaw(
+        6, "aThrowingUpdateWithADefaultChangesNothing",
+        "an update with a default that throws changes nothing and throws the error of its body"
+    ) { trial in
+        struct Stop: Error {}
+        func stop() throws {
+            do {
+                try trial.store.update(default: trial.first) { value in
+                    value = trial.second
+                    throw Stop()
+                }
+            } catch is Stop { return }
+            throw BrokenPromise("the error was not thrown")
+        }
+        try stop()
+        try trial.expectStored(nil, "after an update that threw")
+        try trial.store.save(trial.first)
+        try stop()
+        try trial.expectStored(trial.first, "after an update that threw")
+    }
+
     /// Law 6: an update that throws changes nothing and throws the error of its body.
     public static let aThrowingUpdateChangesNothing = StoreLaw(
         6, "aThrowingUpdateChangesNothing", "an update that throws changes nothing and throws the error of its body"
@@ -101,16 +169,24 @@ extension StoreTrial {
         _ one: any DefaultStoreType<Sample>, _ other: any DefaultStoreType<Sample>
     ) throws {
         let rounds = 100
+        try one.save(first)
         // The value that the last body left, and the number of bodies that have run.
-        let last = Locked<(value: Sample?, runs: Int)>((nil, 0))
+        let last = Locked<(value: Sample?, runs: Int)>((first, 0))
         try trial.concurrently(8) { index in
-            for _ in 0..<rounds {
+            func edit(_ value: Sample?) throws -> Sample {
+                let left = last.withLock { $0.value }
+                try expect(value == left, "an update of another thread was lost")
+                let new = value == first ? second : first
+                last.withLock { $0 = (new, $0.runs + 1) }
+                return new
+            }
+            let store = index % 2 == 0 ? one : other
+            for round in 0..<rounds {
                 try trial.retrying {
-                    try (index % 2 == 0 ? one : other).updateStored { value in
-                        let left = last.withLock { $0.value }
-                        try expect(value == left, "an update of another thread was lost")
-                        value = value == first ? second : first
-                        last.withLock { $0 = (value, $0.runs + 1) }
+                    if round % 2 == 0 {
+                        try store.updateStored { $0 = try edit($0) }
+                    } else {
+                        try store.update(default: first) { $0 = try edit($0) }
                     }
                 }
             }

@@ -15,16 +15,14 @@ public import TypedDefaults
 ///
 /// Which laws a store can keep depends on what it implements:
 ///
-/// - ``basic``: a store with only `get`, `set` and `remove`. It cannot promise that an update is
-///   alone among the writers.
-/// - ``all``: a store that also implements `updateStored`, and each `DefaultStoreDecorator` around
-///   such a store.
+/// - ``basic``: a store with only `get`, `set` and `remove`. It reports no changes, and it cannot
+///   promise that an update is alone among the writers.
+/// - ``observing``: a store that implements `observe`. Check them in addition to ``basic``.
+/// - ``all``: a store that implements `observe` and `updateStored`, and each
+///   `DefaultStoreDecorator` around such a store.
 /// - ``persistent``: a store whose values are still there when it is opened again. Pass a closure
 ///   that opens it again:
 ///   `law.verify { FileStore(file) } reopening: { FileStore($0.file) }`.
-///
-/// The laws of observers are checked through an `AnyStore` around the store, so a store need not
-/// implement `observe`.
 public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
     /// The number of the group that the law belongs to, such as 6 for updates.
     public let number: Int
@@ -43,13 +41,20 @@ public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
     /// The laws of a store with only `get`, `set` and `remove`.
     public static let basic: [StoreLaw] = [
         .emptyReadsNil, .lastWriteWins, .removingTwiceIsHarmless, .valuesReadBackBitForBit, .aValueIsSeenWhole,
-        .observersHearEachChangeOnce, .observersHearNoFailedChange, .observersHearChangesInOrder,
-        .observersMayCancelReadAndWrite, .observersRunUnderNoLock, .circlesEnd, .updatesReadAndWrite,
-        .aThrowingUpdateChangesNothing, .readingInsideAnUpdateIsSafe, .noValueIsDescribed,
+        .updatesReadAndWrite, .aDefaultIsUsedOnlyIfNothingIsStored, .anUpdateThatChangesNothingStoresNothing,
+        .aThrowingUpdateChangesNothing, .aThrowingUpdateWithADefaultChangesNothing, .readingInsideAnUpdateIsSafe,
+        .noValueIsDescribed,
     ]
 
-    /// The laws of a store whose updates are alone among the writers: ``basic`` and two more.
-    public static let all: [StoreLaw] = basic + [.updatesAreExclusive, .writingInsideAnUpdateFailsAtOnce]
+    /// The laws of observers, for a store that implements `observe`.
+    public static let observing: [StoreLaw] = [
+        .observersHearEachChangeOnce, .observersHearNoFailedChange, .observersHearChangesInOrder,
+        .observersMayCancelReadAndWrite, .observersRunUnderNoLock, .circlesEnd,
+    ]
+
+    /// The laws of a store that implements `observe`, and whose updates are alone among the
+    /// writers: ``basic``, ``observing`` and two more.
+    public static let all: [StoreLaw] = basic + observing + [.updatesAreExclusive, .writingInsideAnUpdateFailsAtOnce]
 
     /// The laws of a store that can be opened several times: ``all`` and three more, which need the
     /// closure `reopening`.
@@ -103,9 +108,7 @@ public struct StoreLaw: Sendable, Hashable, CustomStringConvertible {
             try expect(present.contains { $0 != present[0] }, "there were no two different samples")
             try check(
                 StoreTrial(
-                    trial: trial, store: erased,
-                    box: SampleStore(base: AnyStore(store), samples: samples),
-                    samples: present,
+                    trial: trial, store: erased, samples: present,
                     texts: { texts(of: samples.prefix(8)) },
                     descriptions: {
                         ["\(store)", String(reflecting: store), "\(AnyStore(store))"]

@@ -7,8 +7,6 @@ struct StoreTrial: Sendable {
     let trial: Trial
     /// The store itself.
     let store: any DefaultStoreType<Sample>
-    /// The store in an `AnyStore`, which also hears changes of a store that does not report them.
-    let box: any DefaultStoreType<Sample>
     let samples: [Sample]
     /// The texts that must not occur in descriptions.
     let texts: @Sendable () -> [String]
@@ -41,6 +39,19 @@ struct SampleStore<Base: DefaultStoreType>: DefaultStoreDecorator where Base.Def
         try base.updateStored { stored in
             var value = stored.map(value(from:))
             defer { stored = value.map(self.stored(from:)) }
+            return try body(&value)
+        }
+    }
+
+    /// The same for an update with a default.
+    @discardableResult
+    func update<Result>(
+        default defaultValue: @autoclosure () -> Sample, _ body: (inout Sample) throws -> Result
+    ) throws -> Result {
+        try base.update(default: stored(from: defaultValue())) { stored in
+            var value = value(from: stored)
+            // A value that is no sample was not set by the body.
+            defer { if value.index != nil { stored = self.stored(from: value) } }
             return try body(&value)
         }
     }

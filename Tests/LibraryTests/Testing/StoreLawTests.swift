@@ -36,6 +36,7 @@ struct StoreLawTests {
     @Test func namesAreUnique() {
         #expect(Set(StoreLaw.persistent).count == StoreLaw.persistent.count)
         #expect(StoreLaw.persistent.count == StoreLaw.all.count + 3)
+        #expect(StoreLaw.all.count == StoreLaw.basic.count + StoreLaw.observing.count + 2)
         #expect("\(StoreLaw.lastWriteWins)" == "law 1, lastWriteWins")
     }
 

@@ -173,6 +173,29 @@ final class WrongStore: DefaultStoreType {
         return result!
     }
 
+    func update<Result>(
+        default defaultValue: @autoclosure () -> LawSample, _ body: (inout LawSample) throws -> Result
+    ) throws -> Result {
+        state.withLock { $0.hasWritten = true }
+        if law == .updatesAreExclusive || law == .updatesOfTwoStoresAreExclusive {
+            return try updateStored { stored in
+                let old = stored ?? defaultValue()
+                var value = old
+                defer { if value != old { stored = value } }
+                return try body(&value)
+            }
+        }
+        if law == .aDefaultIsUsedOnlyIfNothingIsStored { _ = defaultValue() }
+        do {
+            let result = try place.store.update(default: defaultValue()) { value in try marked { try body(&value) } }
+            if law == .anUpdateThatChangesNothingStoresNothing, place.store.get() == nil { set(defaultValue()) }
+            return result
+        } catch {
+            if law == .aThrowingUpdateWithADefaultChangesNothing { set(LawSample.samples[0]) }
+            throw error
+        }
+    }
+
     private func marked<Result>(_ body: () throws -> Result) rethrows -> Result {
         let wasUpdating = isUpdating
         isUpdating = true

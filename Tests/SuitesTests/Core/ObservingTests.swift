@@ -572,40 +572,4 @@ struct ObservingTests {
         #expect(received.withLock { $0 } == [1, 2])
         token.cancel()
     }
-
-    // Stores of other modules
-
-    private final class ThreeMethods: DefaultStoreType {
-        private let value = Guarded<Int?>(nil)
-        func get() -> Int? { value.withLock { $0 } }
-        func set(_ new: Int) { value.withLock { $0 = new } }
-        func remove() { value.withLock { $0 = nil } }
-    }
-
-    @Test func changesThroughAnyStoreAndItsCopiesAreReported() throws {
-        let store = ThreeMethods()
-        let box = AnyStore(store)
-        let copy = AnyStore(box)
-        let received = Guarded<[Int?]>([])
-        let token = box.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
-        box.set(1)
-        copy.set(2)
-        copy.set(2)
-        try box.updateStored { $0 = 3 }
-        box.remove()
-        // A write that bypasses the box is not reported.
-        store.set(9)
-        #expect(received.withLock { $0 } == [nil, 1, 2, 3, nil])
-        token.cancel()
-        box.set(4)
-        #expect(received.withLock { $0.count } == 5)
-    }
-
-    @Test func aCycleThroughAnyStoreEnds() {
-        let box = AnyStore(ThreeMethods())
-        let token = box.observe { change in box.set((change.newValue ?? 0) + 1) }
-        box.set(1)
-        #expect(box.get() == 100)
-        token.cancel()
-    }
 }

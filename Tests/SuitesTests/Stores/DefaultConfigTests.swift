@@ -331,13 +331,4 @@ struct DecoratorTests {
         let first: Int?? = await iterator.next()
         #expect(first == .some(4))
     }
-
-    @Test func aBoxMakesTheInitialCallOnce() {
-        let store = AnyStore(ForeignStore<Int>())
-        let received = Guarded<[Int?]>([])
-        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
-        defer { token.cancel() }
-        store.set(1)
-        #expect(received.withLock { $0 } == [nil, 1])
-    }
 }

@@ -117,11 +117,12 @@ struct StoreLawsTests {
 
 extension StoreForm {
     /// Whether the store is outside the suite that it was created for.
-    var isApart: Bool { self == .inMemory || self == .boxedInMemory || self == .foreign || self == .decorated }
+    var isApart: Bool { [.inMemory, .boxedInMemory, .decorated, .foreign, .reporting].contains(self) }
 
     var laws: [StoreLaw] {
         switch self {
         case .foreign: StoreLaw.basic
+        case .reporting: StoreLaw.basic + StoreLaw.observing
         default: isApart ? StoreLaw.all : StoreLaw.persistent
         }
     }

@@ -77,7 +77,7 @@ struct DefaultsSuiteTests {
                     do {
                         try suite.core.write { () throws(DefaultsError) in
                             let value = PropertyList.integer(.init(number))
-                            try suite.core.commit([Edit("first", tree: value), Edit("second", tree: value)])
+                            try suite.core.commit([Edit("first", value), Edit("second", value)])
                         }
                     } catch {
                         Issue.record(error)

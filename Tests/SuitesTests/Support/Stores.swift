@@ -3,10 +3,7 @@ import TypedDefaults
 
 /// Every way to create a store of `Value`.
 enum StoreForm: String, CaseIterable, Sendable {
-    case persistent, ofKey, inMemory, boxedPersistent, boxedInMemory, boxedTwice, decorated, foreign
-
-    /// The stores whose `update` excludes other writers. A foreign store with three methods cannot.
-    static let exclusive = allCases.filter { $0 != .foreign }
+    case persistent, ofKey, inMemory, boxedPersistent, boxedInMemory, boxedTwice, decorated, foreign, reporting
 
     func make<Value: DefaultConvertible & Codable>(
         _ example: Value, in suite: DefaultsSuite
@@ -20,6 +17,7 @@ enum StoreForm: String, CaseIterable, Sendable {
         case .boxedTwice: AnyStore(AnyStore(PersistentStore<Value>(in: suite)))
         case .decorated: PlainDecorator(base: InMemoryStore<Value>())
         case .foreign: ForeignStore<Value>()
+        case .reporting: ReportingStore<Value>()
         }
     }
 }
@@ -30,6 +28,29 @@ final class ForeignStore<Default: Sendable>: DefaultStoreType {
     func get() -> Default? { value.withLock { $0 } }
     func set(_ value: Default) { self.value.withLock { $0 = value } }
     func remove() { value.withLock { $0 = nil } }
+}
+
+/// A store that also reports its changes: its observers are those of a store in memory, which gets
+/// each value, too.
+final class ReportingStore<Default: DefaultConvertible>: DefaultStoreType {
+    private let value = Guarded<Default?>(nil)
+    private let reports = InMemoryStore<Default>()
+
+    func get() -> Default? { value.withLock { $0 } }
+    func set(_ value: Default) { change(to: value) }
+    func remove() { change(to: nil) }
+
+    private func change(to new: Default?) {
+        // One thread at a time. The observers are called after the update.
+        try? reports.updateStored { reported in
+            reported = new
+            value.withLock { $0 = new }
+        }
+    }
+
+    func observe(
+        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+    ) -> ObservationToken { reports.observe(initial: initial, handler) }
 }
 
 /// A decorator that adds nothing.

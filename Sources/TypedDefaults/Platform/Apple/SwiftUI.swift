@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+    import SettingsFile
     public import SwiftUI
 
     extension UserDefault {
@@ -9,7 +10,17 @@
         /// `body` reads changes, whatever the source of the change. To bind a property of the
         /// value, write `$config.binding.savesToCameraRoll`.
         public var binding: Binding<Value> {
-            Binding(get: { value }, set: { value = $0 })
+            // SwiftUI reads the whole value before it sets one property of it.
+            let last = Locked<Value?>(nil)
+            return Binding {
+                let value = value
+                last.withLock { $0 = value }
+                return value
+            } set: { new in
+                let edit = InPlaceEdit(from: last.withLock { exchange(&$0, with: nil) } ?? value, to: new, setting)
+                // Choosing what is read is an assignment.
+                if !setting.apply(edit, or: key.defaultValue) { setting.assign(new) }
+            }
         }
     }
 

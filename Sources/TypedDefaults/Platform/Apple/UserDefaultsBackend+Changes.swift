@@ -79,7 +79,7 @@ import SettingsFile
         }
 
         private func known(_ key: String) -> Known {
-            do throws(DefaultsError) { return Known(try value(forKey: key).map(StoredValue.tree)) } catch {
+            do throws(DefaultsError) { return Known(try value(forKey: key)) } catch {
                 return .unreadable
             }
         }

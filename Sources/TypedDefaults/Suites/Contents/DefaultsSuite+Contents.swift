@@ -52,6 +52,7 @@ extension DefaultsSuite {
     ) throws -> (Result, [Edit], copies: [DefaultsError]) {
         var contents = SuiteContents(base: base)
         let result = try body(&contents)
+        contents.settle()
         let new = try edits(from: base, to: contents)
         var copies = contents.copies.map { copy in
             var error = base.withWholeKey(copy.error)
@@ -64,7 +65,7 @@ extension DefaultsSuite {
         let record = ByteString(SuiteContents.migrationsKey)
         var edits = new.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
-            .map { Edit(withPrefix($0.edit.key.string), tree: $0.edit.value) }
+            .map { Edit(withPrefix($0.edit.key.string), $0.edit.value) }
         let unknown = base.unknown
         for edit in edits where !unknown.isEmpty && edit.value != nil {
             // A value that the backend itself cannot read.

@@ -150,7 +150,7 @@ extension SuiteContents {
             let isWhole: Bool
             let errors: [DefaultsError]
             /// `nil` if the backend itself cannot read it.
-            let stored: StoredValue?
+            let stored: PropertyList?
             /// `nil` if the contents were not read from a suite.
             let slot: Slot?
         }
@@ -165,7 +165,7 @@ extension SuiteContents {
                 slot = suite.core.slot(suite.withPrefix(name), declaration.conversion)
             }
             let fault = Fault(
-                name: ByteString(name), isWhole: isWhole, errors: errors, stored: stored.map(StoredValue.tree),
+                name: ByteString(name), isWhole: isWhole, errors: errors, stored: stored,
                 slot: slot)
             state.withLock { state in
                 state.faults.removeAll { $0.name == fault.name && $0.isWhole == isWhole && $0.slot === fault.slot }

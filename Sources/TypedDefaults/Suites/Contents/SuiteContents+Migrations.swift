@@ -21,9 +21,11 @@ extension SuiteContents {
         var names = try recordedMigrations()
         if names.contains(where: { $0.hasSameBytes(as: name) }) { return false }
         var migrated = self
+        migrated.settle()
         migrated.isMigrating = true
         base.beginStep()
         try body(&migrated)
+        migrated.settle()
         if let failure = migrated.failure { throw migrated.base.withWholeKey(failure) }
         // The body may have applied other migrations, removed the record or assigned other
         // contents.

@@ -62,5 +62,5 @@ extension SuiteContents {
     }
 
     /// Returns whether the backend itself cannot read the value stored under a key.
-    private func isUnreadable(_ name: String) -> Bool { edits[ByteString(name)] == nil && base.isUnknown(name) }
+    private func isUnreadable(_ name: String) -> Bool { !isEdited(name) && base.isUnknown(name) }
 }

@@ -12,7 +12,7 @@ import SettingsFile
 /// let backup = try suite.contents()
 /// ```
 ///
-/// A value of this type is independent of the suite: changing a copy changes nothing else. Keys are
+/// A value of this type is independent of the suite: changing a copy typed nothing else. Keys are
 /// compared by their UTF-8 bytes.
 ///
 /// Subscripts cannot throw. The first failure, such as a value that cannot be stored, is kept and
@@ -48,15 +48,16 @@ import SettingsFile
 /// - ``difference(from:)``
 public struct SuiteContents: Sendable {
     var base: Base
-    private(set) var edits: [ByteString: PropertyList?] = [:]
+    var edits: [ByteString: PropertyList?] = [:]
+    /// The edits that are values of a type.
+    var typed: [ByteString: TypedWrite] = [:]
+    /// The keys whose edits were values of a type.
+    var written: Set<ByteString> = []
     /// The first failure of a subscript.
     private(set) var failure: DefaultsError?
     /// The keys of the copies of values that the edits overwrite, and the reasons why those values
     /// cannot be read.
-    private(set) var copies: [(key: String, error: DefaultsError)] = []
-    /// The keys whose stored values were copied. Later edits of such a key replace a value that was
-    /// never stored, so they need no copy.
-    private var copiedKeys: Set<ByteString> = []
+    var copies: [(key: String, error: DefaultsError)] = []
     /// Whether a step of a migration edits the contents. A key that it reads or writes does not
     /// count as declared with that type, and a value that it has read needs no copy.
     var isMigrating = false
@@ -75,17 +76,23 @@ extension SuiteContents {
         }
         set {
             edits[ByteString(name)] = .some(newValue)
-            copiedKeys.remove(ByteString(name))
+            typed[ByteString(name)] = nil
+            written.remove(ByteString(name))
         }
     }
 
     /// The value of a config type. If no value is stored, that of a layer after
     /// ``DefaultsSuite/Layer/stored``, or the default, which is also returned if the stored value
-    /// cannot be read. Assigning stores the properties that differ from the default and those that
-    /// were stored before.
+    /// cannot be read. Assigning stores the properties that change.
     public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
         get { read(Config.key, Declaration<Config>.ofType, orBehind: true) ?? Config.defaultInstance }
         set { write(newValue, Config.key, Declaration<Config>.ofType) }
+        _modify {
+            let declaration = Declaration<Config>.ofType
+            var value = editable(self[type], declaration.conversion)
+            defer { write(value, Config.key, declaration, isAssigned: false) }
+            yield &value
+        }
     }
 
     /// The stored value of a type that names its own key; `nil` if none is stored or the stored one
@@ -103,7 +110,7 @@ extension SuiteContents {
     /// Removes all values.
     public mutating func removeAll() {
         for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
-        (copies, copiedKeys) = ([], [])
+        (copies, typed, written) = ([], [:], [])
     }
 
     /// The keys whose values this version of the library cannot read, because a newer one wrote
@@ -112,7 +119,7 @@ extension SuiteContents {
     /// They appear neither in ``keys`` nor in iteration.
     /// ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
     public var unreadableKeys: [String] {
-        base.allUnknown.keys.filter { edits[$0] == nil }.map(\.string).sortedByBytes()
+        base.allUnknown.keys.filter { edits[$0] == nil && typed[$0] == nil }.map(\.string).sortedByBytes()
     }
 
     /// Whether there is no value.
@@ -122,9 +129,15 @@ extension SuiteContents {
     public var keys: [String] { map(\.key) }
 
     func stored(_ name: String) -> PropertyList? {
-        if let edit = edits[ByteString(name)] { return edit }
+        let key = ByteString(name)
+        if let write = typed[key] { return write.outcome.new.stored }
+        if !typed.isEmpty, SetAside.isCopy(name) { return settled.stored(name) }
+        if let edit = edits[key] { return edit }
         return base.value(name, includesFallback: false)
     }
+
+    /// Whether a value was assigned to the key, or its value was removed.
+    func isEdited(_ name: String) -> Bool { typed[ByteString(name)] != nil || edits[ByteString(name)] != nil }
 
     /// Returns the value of a key; `nil` if none is stored or the stored one cannot be read.
     ///
@@ -147,8 +160,7 @@ extension SuiteContents {
     }
 
     private func found(_ name: String) -> PropertyList? {
-        if let edit = edits[ByteString(name)] { return edit }
-        return base.value(name, includesFallback: true)
+        isEdited(name) ? stored(name) : base.value(name, includesFallback: true)
     }
 
     private func decoded<Value>(
@@ -157,11 +169,11 @@ extension SuiteContents {
         if !isMigrating { base.declare(name, declaration) }
         guard let stored = found(name) else {
             if let failure = base.failure { throw failure }
-            if edits[ByteString(name)] == nil, let error = base.unknown[ByteString(name)] { throw error }
+            if !isEdited(name), let error = base.unknown[ByteString(name)] { throw error }
             guard isBehind, !isMigrating, let behind = base.behind(name, declaration) else { return nil }
             return try declaration.conversion.decode(behind)
         }
-        let box = try declaration.conversion.box(.tree(stored))
+        let box = try declaration.conversion.box(stored)
         if let errors = box.recovery?.errors, !errors.isEmpty {
             base.note(errors, isWhole: false, of: stored, name, declaration)
         }
@@ -169,82 +181,21 @@ extension SuiteContents {
         return box.value
     }
 
-    mutating func write<Value>(_ value: Value, _ name: String, _ declaration: Declaration<Value>) {
-        if !isMigrating { base.declare(name, declaration) }
-        do throws(DefaultsError) {
-            var new = try declaration.conversion.encode(value)
-            if let defaults = declaration.conversion.defaults, let whole = new {
-                let old = stored(name).map(StoredValue.tree)
-                let behind = old == nil && !isMigrating ? base.behind(name, declaration) : nil
-                let isUnchanged = behind == nil && isStillDefault(value, declaration.defaultBox?.value)
-                if isUnchanged, old == nil { return }
-                let isAssigned = behind == nil && !isUnchanged
-                let box = isAssigned && old == nil ? declaration.defaultBox : nil
-                let start = behind ?? box.flatMap { try? declaration.conversion.encode($0.value) }
-                guard let chosen = defaults.chosen(in: .tree(whole), over: old, behind: start, isAssigned: isAssigned)
-                else { return }
-                new = chosen.tree
-            }
-            if let old = stored(name), old != new {
-                // A step that has read the value as this type edits the value. Any other step
-                // replaces it.
-                let isEdit = !isMigrating || base.wasRead(name, onlyAs: Value.self)
-                if isEdit, let tree = new, let recovery = declaration.conversion.recovery(of: old) {
-                    let merged = recovery.merged(into: tree)
-                    new = merged.new
-                    if let error = merged.lost { setAside(old, of: name, error) }
-                } else {
-                    keep(old, of: name, unlessReadableAs: declaration)
-                }
-            } else if !isMigrating, edits[ByteString(name)] == .some(nil),
-                let old = base.value(name, includesFallback: false)
-            {
-                // It was removed before, and a write does not overwrite what it cannot read.
-                keep(old, of: name, unlessReadableAs: declaration)
-            }
-            edits[ByteString(name)] = .some(new)
-        } catch {
-            fail(error.about(key: name))
-        }
-    }
-
     mutating func fail(_ error: DefaultsError) { failure = failure ?? error }
-
-    mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
-        if base.wasUnreadable(name), let old = stored(name) {
-            keep(old, of: name, unlessReadableAs: declaration)
-        }
-        edits[ByteString(name)] = .some(nil)
-    }
-
-    /// Copies a value that cannot be read before it is overwritten.
-    private mutating func keep<Value>(
-        _ old: PropertyList, of name: String, unlessReadableAs declaration: Declaration<Value>
-    ) {
-        // A part at fault was not read.
-        if isMigrating, base.wasRead(name) { return }
-        do throws(DefaultsError) {
-            let box = try declaration.conversion.box(.tree(old))
-            if isMigrating, let error = box.recovery?.errors.first { setAside(old, of: name, error) }
-        } catch {
-            setAside(old, of: name, error)
-        }
-    }
-
-    /// Copies a value that is about to be overwritten, unless the stored one was copied before.
-    mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
-        guard copiedKeys.insert(ByteString(name)).inserted else { return }
-        let (first, latest) = base.copyKeys(of: name)
-        let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
-        edits[ByteString(copy)] = .some(old)
-        copies.append((copy, error.about(key: name)))
-    }
 
     /// All values after the edits.
     var values: [ByteString: PropertyList] {
+        guard typed.isEmpty else { return settled.values }
         var values = base.values
         for (key, value) in edits { values[key] = value }
         return values
+    }
+
+    /// The same contents, with what the typed writes store.
+    private var settled: SuiteContents {
+        var settled = self
+        settled.settle()
+        return settled
     }
 }
 

@@ -1,21 +1,12 @@
-/// Records what happens while a value is decoded: the entries that no type reads, and the types
-/// that the last error passed through.
+/// Records what happens while a value is decoded: the types that the last error passed through.
 final class DecodingLog {
     /// Whether the value reads data as such, so that it is not JSON or a property list.
     private(set) var readsData = false
-    private(set) var unknown: [[String]: Set<String>] = [:]
     /// The types that the last error passed through, from the innermost outwards.
     private(set) var failures: [(path: [any CodingKey], type: Any.Type)] = []
     private var text = ""
 
     func noteData() { readsData = true }
-
-    /// Records the entries of a dictionary that a container does not know. If several containers
-    /// read the same dictionary, only the entries that none of them knows remain.
-    func noteUnknown(_ names: Set<String>, at path: [any CodingKey]) {
-        let path = path.map(\.stringValue)
-        unknown[path] = unknown[path]?.intersection(names) ?? names
-    }
 
     /// Records that a type throws an error: its own, or one that it passes on.
     ///
@@ -68,40 +59,6 @@ final class DecodingLog {
             }
         }
         return nil
-    }
-
-    /// Adds the entries that no type has a key for.
-    ///
-    /// Elements of an array have no identity, so an array with such entries is treated as one part,
-    /// which a write keeps if it does not change the array.
-    ///
-    /// - Parameters:
-    ///   - recovery: Receives the entries, and the arrays that contain its unreadable parts.
-    ///   - encoded: Returns the decoded value as it would be stored; `nil` if that fails.
-    func addUnknownEntries(
-        of stored: PropertyList, to recovery: inout DecodingRecovery, encoded: () -> PropertyList?
-    ) {
-        var arrays = recovery.arrays
-        for (path, names) in unknown where !names.isEmpty {
-            if let array = stored.outermostArray(around: path) {
-                arrays.insert(array)
-            } else {
-                for path in names.map({ path + [$0] }) {
-                    guard let entry = stored.entry(at: path[...]) else { continue }
-                    recovery.entries.append(.init(path: path, stored: entry, replacement: nil, isFault: false))
-                }
-            }
-        }
-        guard !arrays.isEmpty else { return }
-        let encoded = encoded()
-        for path in arrays {
-            let isFault = recovery.arrays.contains(path)
-            guard let array = stored.entry(at: path[...]), let replacement = encoded?.entry(at: path[...]) else {
-                recovery.losesParts = recovery.losesParts || isFault
-                continue
-            }
-            recovery.entries.append(.init(path: path, stored: array, replacement: replacement, isFault: isFault))
-        }
     }
 }
 

@@ -1,59 +1,15 @@
-/// What a decoder did about entries that it could not read, or that the type does not know.
+/// What a decoder did about parts that it could not read.
 struct DecodingRecovery: Sendable {
-    /// An entry of a dictionary that the type did not read.
-    struct Entry: Sendable {
+    /// A stored part that was not read.
+    struct Fault: Sendable {
         let path: [String]
-        let stored: PropertyList
-        /// The value that was decoded in its place; `nil` if there was none.
-        let replacement: PropertyList?
-        /// Whether the entry could not be read, and is not just unknown to the type.
-        let isFault: Bool
+        let error: DefaultsError
     }
-    /// The entries that a later write keeps, unless it changes what was decoded in their place.
-    var entries: [Entry] = []
+    var faults: [Fault] = []
     /// The errors, one for each replaced path.
     var errors: [DefaultsError] = []
-    /// Whether a write loses a part that is missing from `entries`, such as an element of an array
-    /// that cannot be read.
-    var losesParts = false
-    /// The outermost arrays around parts that could not be read.
-    var arrays: Set<[String]> = []
 
-    var isEmpty: Bool { entries.isEmpty && errors.isEmpty && !losesParts && arrays.isEmpty }
-
-    /// Returns the losses of a write to a value in foreign data, which the write replaces as a
-    /// whole.
-    func ofForeignData(_ log: DecodingLog) -> DecodingRecovery {
-        let losesParts =
-            losesParts || !arrays.isEmpty || !entries.isEmpty || log.unknown.values.contains { !$0.isEmpty }
-        return DecodingRecovery(errors: errors, losesParts: losesParts)
-    }
-
-    /// Puts the entries back into the value that replaces the stored one.
-    ///
-    /// - Returns: The value to store, whether it holds any of the entries, and the error to report
-    ///   if it lacks parts that could not be read, or entries of elements of an array.
-    func merged(into new: PropertyList) -> (new: PropertyList, keepsEntries: Bool, lost: DefaultsError?) {
-        var (merged, keepsEntries, losesParts) = (new, false, losesParts)
-        // JSON takes the place of a property list.
-        if case .data = new, !entries.isEmpty { losesParts = true }
-        for entry in entries {
-            let isKept = merged.edit(entry.path[...]) { part, place -> Bool? in
-                if part == entry.stored { return true }
-                // The new value may have an array around the entry, or another value in its place.
-                guard place == .dictionary, part == entry.replacement else {
-                    // The array has changed.
-                    if part != nil, entry.replacement != nil { losesParts = true }
-                    return nil
-                }
-                part = entry.stored
-                return true
-            }
-            if isKept == true { keepsEntries = true } else if entry.isFault { losesParts = true }
-        }
-        let unknown = DefaultsError(.unreadable, reason: "the old value has entries that the type does not know")
-        return (merged, keepsEntries, losesParts ? errors.first ?? unknown : nil)
-    }
+    var isEmpty: Bool { faults.isEmpty && errors.isEmpty }
 }
 
 // Parts of trees.

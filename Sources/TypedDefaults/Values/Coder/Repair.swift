@@ -18,10 +18,8 @@ struct Repair<Value: Decodable> {
     /// A part whose stored value was not the one that was read.
     private struct Fault {
         var path: [String]
-        let replacement: PropertyList?
-        /// The kind of collection that loses the part unless the write puts it back; `nil` if
-        /// nothing was stored.
-        var place: PropertyList.Place?
+        /// Whether anything was stored.
+        var isStored: Bool
         /// `nil` if the error of another part of the same collection stands for all.
         var error: DefaultsError?
     }
@@ -58,7 +56,7 @@ struct Repair<Value: Decodable> {
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
-            do { return try StoredValueDecoder.decode(Value.self, from: .tree(tree), rules, log) } catch {
+            do { return try TreeDecoder.decode(Value.self, from: tree, rules, log) } catch {
                 guard mending != .none else { throw error }
                 let (path, isMissing) = log.fault(of: error)
                 if repairParts(around: path) { continue }
@@ -76,15 +74,8 @@ struct Repair<Value: Decodable> {
         var recovery = DecodingRecovery()
         for fault in faults {
             if let error = fault.error { recovery.errors.append(error) }
-            guard let place = fault.place else { continue }
-            if place == .dictionary, let part = stored.entry(at: fault.path[...]) {
-                recovery.entries.append(
-                    .init(path: fault.path, stored: part, replacement: fault.replacement, isFault: true))
-            } else if let array = stored.outermostArray(around: fault.path) {
-                recovery.arrays.insert(array)
-            } else {
-                recovery.losesParts = true
-            }
+            guard fault.isStored, let error = fault.error ?? recovery.errors.last else { continue }
+            recovery.faults.append(.init(path: fault.path, error: error))
         }
         return recovery
     }
@@ -113,7 +104,7 @@ struct Repair<Value: Decodable> {
                 fault.path = keys.map(\.nameInErrors)
                 fault.reason += isElement && new == nil ? "; it is left out" : "; the default is read in its place"
                 faults.removeAll { $0.path.starts(with: path) }
-                faults.append(Fault(path: path, replacement: new, place: old == nil ? nil : place, error: fault))
+                faults.append(Fault(path: path, isStored: old != nil, error: fault))
                 return true
             }
             keys.removeLast()
@@ -182,12 +173,10 @@ struct Repair<Value: Decodable> {
         for inner in repair.lenientPaths { lenientPaths.insert(place.path + inner.dropFirst()) }
         for inner in repair.defaultPaths { defaultPaths.insert(place.path + inner.dropFirst()) }
         faults += repair.faults.map { fault in
-            var (error, inner) = (fault.error, fault.place)
+            var error = fault.error
             if let path = error?.path { error?.path = place.names + path.dropFirst() }
             error?.type = "\(Value.self)"
-            if kind == .array, inner != nil { inner = .array }
-            return Fault(
-                path: place.path + fault.path.dropFirst(), replacement: fault.replacement, place: inner, error: error)
+            return Fault(path: place.path + fault.path.dropFirst(), isStored: fault.isStored, error: error)
         }
         return isDecoded ? repair.tree.entry(at: [""]) : nil
     }

@@ -57,9 +57,18 @@ extension PropertyList {
         }
     }
 
-    /// Bytes that are the same for values which differ only in the order of arrays, and differ for
-    /// other values.
-    var bytesRegardlessOfOrder: [UInt8] { canonicalBytes(sortsArrays: true) }
+    /// Returns whether both are equal, or differ only in the order of arrays.
+    func isEqualRegardlessOfOrder(to other: PropertyList) -> Bool {
+        switch (self, other) {
+        case (.dictionary(let one), .dictionary(let other)):
+            one.count == other.count
+                && one.allPairs(with: other) { _, one, other in
+                    other.map { one.isEqualRegardlessOfOrder(to: $0) } ?? false
+                }
+        case (.array, .array): canonicalBytes(sortsArrays: true) == other.canonicalBytes(sortsArrays: true)
+        default: self == other
+        }
+    }
 
     /// Returns bytes that are the same for equal values and differ for others.
     private func canonicalBytes(sortsArrays: Bool = false) -> [UInt8] {

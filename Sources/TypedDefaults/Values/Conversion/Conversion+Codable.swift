@@ -31,11 +31,11 @@ extension Conversion where Value: Codable {
     }
 
     static func encodingByCodable(_ value: Value) throws(DefaultsError) -> PropertyList? {
-        try storedByCodable(value, RootTraits(Value.self))?.tree
+        try storedByCodable(value, RootTraits(Value.self))
     }
 
-    static func storedByCodable(_ value: Value, _ traits: RootTraits) throws(DefaultsError) -> StoredValue? {
-        do { return try StoredValue.encoding(value, traits) } catch {
+    static func storedByCodable(_ value: Value, _ traits: RootTraits) throws(DefaultsError) -> PropertyList? {
+        do { return try PropertyList.encoding(value, traits) } catch {
             throw DefaultsError(encoding: Value.self, error)
         }
     }
@@ -46,26 +46,24 @@ extension Conversion where Value: Codable {
     ///   - fallback: The value that supplies parts; `nil` if there is none.
     ///   - defaults: The same by entries, for a ``DefaultConfig``.
     static func boxedByCodable(
-        _ stored: StoredValue, _ mode: DecodingMode, fallback: @autoclosure () -> Value?,
+        _ stored: PropertyList, _ mode: DecodingMode, fallback: @autoclosure () -> Value?,
         defaults: ConfigDefaults? = nil
-    ) -> Result<any AnyObject & Sendable, DefaultsError> {
-        let log = mode == .recording ? DecodingLog() : nil
+    ) -> Result<AnyBox, DefaultsError> {
         do {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
             var rules = DecodingRules(readsArguments: mode == .argument)
-            if let defaults { rules.supplied = defaults.required }
-            let value = try StoredValueDecoder.decode(Value.self, from: stored, rules, log)
-            guard let log else { return .success(Box(value)) }
-            return .success(box(value, log, of: stored.tree))
+            if let defaults { rules.supplied = defaults.supplied }
+            return .success(Box(try TreeDecoder.decode(Value.self, from: stored, rules)))
         } catch {
             if let defaults, defaults.supplies(error) {
                 return boxedByCodable(stored, mode, fallback: fallback(), defaults: defaults)
             }
             let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
             do {
-                return .success(try boxedAgain(stored.tree, mode, fallback: fallback, isMissing: isMissing))
+                return .success(try boxedAgain(stored, mode, fallback: fallback, isMissing: isMissing))
             } catch {
+                if let value = valueOfRawValue(stored, mode) { return .success(Box(value)) }
                 return .failure(DefaultsError(decoding: Value.self, error))
             }
         }
@@ -92,16 +90,14 @@ extension Conversion where Value: Codable {
                 default: defaultTree, defaultTree == nil ? .none : mending)
             defer { log = repair.log }
             let value = try repair.decode()
-            guard mode == .recording else { return Box(value, repair.recovery) }
-            if isForeign { return Box(value, repair.recovery.ofForeignData(repair.log)) }
-            return box(value, repair.log, repair.recovery, of: tree)
+            return Box(value, repair.recovery)
         }
         if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
         let isReplacing = mode != .argument && defaultTree != nil
         do { return try attempt(stored, .all, .missing) } catch {
             // A value whose own form is data is never read as JSON or a property list.
             if case .data(let data) = stored, !log.readsData, let foreign = ForeignData(data) {
-                do { return try decoding(foreign, mode) } catch {
+                do { return Box(try foreign.decode(Value.self)) } catch {
                     guard defaultTree != nil else { throw error }
                     let mending = isReplacing ? Mending.all : .missing
                     guard let box = try? attempt(foreign.tree, .parts([]), mending, isForeign: true) else {
@@ -115,23 +111,18 @@ extension Conversion where Value: Codable {
         }
     }
 
-    /// Decodes JSON or a property list in data. Entries that the type does not read cannot be kept,
-    /// because the value is written as a whole.
-    static func decoding(_ foreign: ForeignData, _ mode: DecodingMode) throws -> Box<Value> {
-        let value = try foreign.decode(Value.self)
-        guard mode == .recording else { return Box(value) }
-        // Foundation's decoders do not say what a type reads.
-        let (rules, log) = (DecodingRules(leniency: .all, isForeign: true), DecodingLog())
-        let isKnown = (try? StoredValueDecoder.decode(Value.self, from: .tree(foreign.tree), rules, log)) != nil
-        return Box(value, isKnown ? DecodingRecovery().ofForeignData(log) : DecodingRecovery(losesParts: true))
-    }
-
-    /// Returns a box that says which entries no type has read.
-    private static func box(
-        _ value: Value, _ log: DecodingLog, _ recovery: DecodingRecovery = DecodingRecovery(), of tree: PropertyList
-    ) -> Box<Value> {
-        var recovery = recovery
-        log.addUnknownEntries(of: tree, to: &recovery) { try? encodingByCodable(value) }
-        return Box(value, recovery)
+    /// Decodes a raw value, as which a type was stored before it became `Codable`.
+    @inline(never)
+    private static func valueOfRawValue(_ stored: PropertyList, _ mode: DecodingMode) -> Value? {
+        func decoded<Raw: Decodable>(_ type: Raw.Type) -> Raw? {
+            try? TreeDecoder.decode(type, from: stored, DecodingRules(readsArguments: mode == .argument))
+        }
+        func value<Whole: RawRepresentable>(_ type: Whole.Type) -> Value? {
+            guard let type = Whole.RawValue.self as? any Decodable.Type, let raw = decoded(type) as? Whole.RawValue,
+                let whole = Whole(rawValue: raw)
+            else { return nil }
+            return whole as? Value
+        }
+        return (unwrapped(Value.self) as? any RawRepresentable.Type).flatMap { value($0) }
     }
 }

@@ -11,8 +11,8 @@ extension Conversion where Value: DefaultConvertible {
 
     /// Encodes a value with a hand-written `serialize()`.
     @Sendable
-    static func encodingByHand(_ value: Value) throws(DefaultsError) -> StoredValue? {
-        .tree(try PropertyList(value.serialize()))
+    static func encodingByHand(_ value: Value) throws(DefaultsError) -> PropertyList? {
+        try PropertyList(value.serialize())
     }
 
     /// Decodes a value with a hand-written `init?(_:)`.

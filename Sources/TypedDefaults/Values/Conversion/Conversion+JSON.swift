@@ -25,15 +25,15 @@ extension Conversion where Value: Codable {
             store: { value throws(DefaultsError) in
                 // An optional without a value.
                 guard !traits.isOptional || (value as? any AnyOptional)?.isNil == false else { return nil }
-                do { return .tree(.data(try OrderedJSON.data(of: value))) } catch {
+                do { return .data(try OrderedJSON.data(of: value)) } catch {
                     throw DefaultsError(encoding: Value.self, error)
                 }
             },
             decodeBox: { stored, mode in
-                if case .data(let data) = stored.tree, let foreign = ForeignData(data),
-                    let box = try? decoding(foreign, mode)
+                if case .data(let data) = stored, let foreign = ForeignData(data),
+                    let value = try? foreign.decode(Value.self)
                 {
-                    return .success(box)
+                    return .success(Box(value))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)
             })

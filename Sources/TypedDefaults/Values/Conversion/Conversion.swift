@@ -5,7 +5,7 @@ struct Conversion<Value: Sendable>: Sendable {
     // A stored closure with a typed `throws` needs the runtime of iOS 18. On older systems,
     // reflection over its type, which SwiftUI does for each view, crashes.
     /// Returns what to store; `nil` to remove the key.
-    let encoding: @Sendable (Value) -> Result<StoredValue?, DefaultsError>
+    let encoding: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
     /// Returns a `Box` of the decoded value, which is what a slot keeps.
     ///
     /// With a `Result` of the value itself, generic code would look up its type at each call.
@@ -14,10 +14,10 @@ struct Conversion<Value: Sendable>: Sendable {
     var defaults: ConfigDefaults?
     /// A hash of the texts of the rules; 0 if there are none.
     var rules = 0
-    typealias DecodeBox = @Sendable (StoredValue, DecodingMode) -> Result<any AnyObject & Sendable, DefaultsError>
+    typealias DecodeBox = @Sendable (PropertyList, DecodingMode) -> Result<AnyBox, DefaultsError>
 
     init(
-        kind: ConversionKind, store: @escaping @Sendable (Value) throws(DefaultsError) -> StoredValue?,
+        kind: ConversionKind, store: @escaping @Sendable (Value) throws(DefaultsError) -> PropertyList?,
         decodeBox: @escaping DecodeBox
     ) {
         self.kind = kind
@@ -27,21 +27,14 @@ struct Conversion<Value: Sendable>: Sendable {
 
     /// Returns what to store. For an optional without a value, this is `nil`, and the key is
     /// removed.
-    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get()?.tree }
+    func encode(_ value: Value) throws(DefaultsError) -> PropertyList? { try encoding(value).get() }
 
     /// Returns the value of a stored property list.
     func decode(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Value {
-        try box(.tree(stored), mode).value
+        try box(stored, mode).value
     }
 
-    /// Returns what the decoder did about entries that the type does not read; `nil` if there are
-    /// none or the value cannot be decoded.
-    func recovery(of stored: PropertyList) -> DecodingRecovery? {
-        let box = try? box(.tree(stored), .recording)
-        return box?.recovery
-    }
-
-    func box(_ stored: StoredValue, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
+    func box(_ stored: PropertyList, _ mode: DecodingMode = .stored) throws(DefaultsError) -> Box<Value> {
         // All initializers create boxes of exactly this type.
         try decodeBox(stored, mode).get() as! Box<Value>
     }
@@ -56,7 +49,7 @@ struct Conversion<Value: Sendable>: Sendable {
             store: { value throws(DefaultsError) in if let value { try encoding(value).get() } else { nil } },
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
-                    if kind == .jsonData, stored.tree.isJSONNull { return .success(Box<Value?>(nil)) }
+                    if kind == .jsonData, stored.isJSONNull { return .success(Box<Value?>(nil)) }
                     let box = try box(stored, mode)
                     return .success(Box<Value?>(box.value, box.recovery))
                 } catch {
@@ -73,16 +66,13 @@ enum DecodingMode {
     case stored
     /// A launch argument, in which numbers and Booleans may be strings.
     case argument
-    /// A value that is about to be overwritten. Records the entries that the type does not know.
-    case recording
 }
 
 /// A type-erased decoded value.
 // Safe: constants only, here and in the subclass. Without a mark, a class that has a subclass
 // cannot be `Sendable`.
 class AnyBox: @unchecked Sendable {
-    /// What the decoder did about entries that it could not read, or that the type does not know;
-    /// `nil` for nothing.
+    /// What the decoder did about parts that it could not read; `nil` for nothing.
     final let recovery: DecodingRecovery?
     fileprivate init(_ recovery: DecodingRecovery?) { self.recovery = recovery }
 }
@@ -100,7 +90,7 @@ final class Box<Value: Sendable>: AnyBox, @unchecked Sendable {
     ) -> Conversion<Value>.DecodeBox {
         { stored, mode in
             do throws(DefaultsError) {
-                return .success(Box(try decode(stored.tree, mode)))
+                return .success(Box(try decode(stored, mode)))
             } catch {
                 return .failure(error)
             }
@@ -115,7 +105,9 @@ enum ConversionKind {
     /// Returns whether both were encoded from equal values. A type with a hand-written conversion
     /// may use any order.
     func areEqual(_ one: PropertyList?, _ other: PropertyList?) -> Bool {
-        self == .convertible ? one?.bytesRegardlessOfOrder == other?.bytesRegardlessOfOrder : one == other
+        if one == other { return true }
+        guard self == .convertible, let one, let other else { return false }
+        return one.isEqualRegardlessOfOrder(to: other)
     }
 }
 
@@ -131,7 +123,7 @@ extension Conversion where Value == PropertyList {
     static var propertyList: Conversion {
         Conversion(
             kind: .propertyList,
-            store: { value throws(DefaultsError) in .tree(try PropertyList(value)) },
-            decodeBox: { stored, _ in .success(Box(stored.tree)) })
+            store: { value throws(DefaultsError) in try PropertyList(value) },
+            decodeBox: { stored, _ in .success(Box(stored)) })
     }
 }

@@ -46,3 +46,6 @@ extension Optional: AnyOptional {
     static var wrappedType: Any.Type { Wrapped.self }
     var isNil: Bool { self == nil }
 }
+
+/// Returns the wrapped type of an optional, or the type itself.
+func unwrapped(_ type: Any.Type) -> Any.Type { (type as? any AnyOptional.Type)?.wrappedType ?? type }

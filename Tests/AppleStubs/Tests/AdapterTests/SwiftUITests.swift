@@ -80,6 +80,28 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         #expect(setting.value.size == "large")
     }
 
+    @Test func aBindingOfAPropertyStoresThatPropertyOnly() throws {
+        struct Camera: DefaultConfig {
+            static let key = "Camera"
+            var savesToCameraRoll = true
+            var size = "medium"
+            var zoom = 1
+        }
+        let suite = DefaultsSuite.inMemory()
+        let binding = suite.binding(DefaultKey(Camera.self))
+        binding.size.wrappedValue = "large"
+        #expect(try suite.contents() == ["Camera": ["size": "large"]])
+        // As SwiftUI does it; another thread changes a property in between.
+        var camera = binding.wrappedValue
+        camera.savesToCameraRoll = false
+        suite[DefaultKey(Camera.self)].zoom = 2
+        binding.wrappedValue = camera
+        #expect(try suite.contents() == ["Camera": ["size": "large", "savesToCameraRoll": false, "zoom": 2]])
+        suite.removeAll()
+        suite.binding(DefaultKey(Camera.self)).wrappedValue = Camera()
+        #expect(try suite.contents() == ["Camera": [:]])
+    }
+
     @Test func aViewTreeCanUseASuiteInMemory() {
         let suite = DefaultsSuite.inMemory(["showsGrid": false, "quality": 2])
         let screen = Screen().environment(\.defaultsSuite, suite)

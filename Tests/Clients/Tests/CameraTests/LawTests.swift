@@ -17,7 +17,8 @@ import XCTest
         }
     }
 
-    @Test(arguments: StoreLaw.basic) func theStoreOfThreeMethodsKeepsTheirs(_ law: StoreLaw) async throws {
+    @Test(arguments: StoreLaw.basic + StoreLaw.observing)
+    func theRecordingStoreKeepsTheLawsOfAStoreThatObserves(_ law: StoreLaw) async throws {
         try await law.verify { RecordingStore(InMemoryStore<LawSample>()) }
     }
 

@@ -1,0 +1,370 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension PropertyList {
+    /// Decodes a value from the form that ``init(encoding:userInfo:)`` writes, or one that its type
+    /// also accepts.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the value.
+    ///   - userInfo: The `userInfo` of the decoder that the type's `init(from:)` receives.
+    /// - Throws: A `DecodingError` without a stored value in its text, or any error that the type's
+    ///   own `init(from:)` throws. The coding path of the error contains the keys of dictionaries,
+    ///   so do not log it if keys are private.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws -> Value {
+        var rules = DecodingRules(isWholeSetting: false, userInfo: userInfo)
+        do { return try TreeDecoder.decode(type, from: self, rules) } catch {
+            rules.leniency = .all
+            return try TreeDecoder.decode(type, from: self, rules)
+        }
+    }
+}
+
+/// How a stored value is read.
+struct DecodingRules {
+    /// Which parts are read from forms other than those that their types write.
+    ///
+    /// A type that tries several types in turn must not find the wrong one first, such as a `Bool`
+    /// in the integer 1. A value is therefore read leniently only if reading it strictly has
+    /// failed.
+    enum Leniency {
+        case none
+        case parts(Set<[String]>)
+        case all
+    }
+    var leniency = Leniency.none
+    /// Whether strings are read as numbers and Booleans, because launch arguments are always
+    /// strings.
+    var readsArguments = false
+    /// Whether Foundation's coders wrote the tree. Types with a native form are then read from
+    /// their `Codable` form too, and bytes from text in JSON.
+    var isForeign = false
+    /// The parts of such a tree that were taken from the default, in their native form.
+    var defaultPaths: Set<[String]> = []
+    /// Whether an optional at the root is a whole setting, so that the node is the optional's
+    /// content.
+    var isWholeSetting = true
+    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// The entries that the decoder supplies if the whole value lacks them.
+    var supplied: [(name: String, node: PropertyList)] = []
+}
+
+/// Decodes a value from one node of a tree.
+final class TreeDecoder: Decoder {
+    /// The state that all decoders of one value share.
+    fileprivate final class Root {
+        let rules: DecodingRules
+        /// Records the entries that are not read; `nil` to record nothing.
+        let log: DecodingLog?
+        init(_ rules: DecodingRules, _ log: DecodingLog?) { (self.rules, self.log) = (rules, log) }
+    }
+
+    private let root: Root
+    private let node: PropertyList
+    /// Whether the node is the content of a whole setting of optional type.
+    private lazy var isOptionalRoot =
+        parent == nil && root.rules.isWholeSetting && valueType is any AnyOptional.Type
+    /// The type that decodes itself here; `nil` in a nested container.
+    private let valueType: Any.Type?
+    private let parent: TreeDecoder?
+    private let key: (any CodingKey)?
+    /// The number of decoders down to this one.
+    private let depth: Int
+    /// The number of dictionaries and arrays around the node.
+    private let outerLevels: Int
+
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog? = nil
+    ) throws -> Value {
+        let decoder = TreeDecoder(root: Root(rules, log), stored, valueType: type)
+        return try decoder.value(type, from: stored, key: nil, isNil: stored.isNilMarker, elseFrom: decoder)
+    }
+
+    private init(root: Root, _ node: PropertyList, valueType: Any.Type) {
+        (self.root, self.node, self.valueType) = (root, node, valueType)
+        (parent, key, depth, outerLevels) = (nil, nil, 1, 0)
+    }
+
+    private init(
+        parent: TreeDecoder, node: PropertyList, key: (any CodingKey)?, valueType: Any.Type? = nil,
+        isSingle: Bool = false
+    ) throws {
+        (root, self.node, self.parent, self.key) = (parent.root, node, parent, key)
+        self.valueType = valueType
+        depth = parent.depth + 1
+        outerLevels = parent.outerLevels + (isSingle ? 0 : 1)
+        guard depth <= PropertyList.recursionLimit else { throw parent.corrupted(PropertyList.tooRecursive, at: key) }
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { root.rules.userInfo }
+
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var decoder: TreeDecoder? = self
+        while let current = decoder {
+            if let key = current.key { path.append(key) }
+            decoder = current.parent
+        }
+        return path.reversed()
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
+        try checkLevel()
+        let supplied = outerLevels == 0 ? root.rules.supplied : []
+        return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .array(let elements) = node else { throw mismatch([Any].self, "an array", node) }
+        try checkLevel()
+        return UnkeyedContainer(decoder: self, elements: elements)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueContainer(decoder: self) }
+
+    private func checkLevel() throws {
+        guard outerLevels < PropertyList.depthLimit else { throw corrupted(PropertyList.tooDeep, at: nil) }
+    }
+}
+
+// Errors.
+extension TreeDecoder {
+    private func context(_ reason: String, at key: (any CodingKey)?) -> DecodingError.Context {
+        DecodingError.Context(
+            codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: reason,
+            underlyingError: DefaultsError(.unreadable, reason: reason))
+    }
+
+    private func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
+        .dataCorrupted(context(reason, at: key))
+    }
+
+    private func absent(_ key: any CodingKey) -> DecodingError {
+        .keyNotFound(key, context("“\(key.nameInErrors)” is missing", at: nil))
+    }
+
+    private func mismatch(
+        _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil, isNil: Bool? = nil
+    ) -> DecodingError {
+        if isNil ?? node.isNilMarker {
+            return .valueNotFound(type, context("\(expected) is expected, nil is stored", at: key))
+        }
+        return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is stored", at: key))
+    }
+}
+
+// Values.
+extension TreeDecoder {
+    /// Decodes an entry or element: the counterpart of the encoder's `node(of:key:)`.
+    private func decode<Value: Decodable>(
+        _ type: Value.Type, from node: PropertyList, key: some CodingKey
+    ) throws -> Value {
+        if node.isNilMarker { try checkIsNotNil(type, node, at: key) }
+        return try value(
+            type, from: node.unescapedFromNil, key: key, isNil: node.isNilMarker,
+            elseFrom: TreeDecoder(parent: self, node: node, key: key, valueType: type))
+    }
+
+    /// Decodes a single value: the counterpart of the encoder's `encodeSingle(_:)`.
+    private func decodeSingle<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        var node = node
+        if !isOptionalRoot {
+            if node.isNilMarker { try checkIsNotNil(type, node, at: nil) }
+            if case .string = node,
+                Value.self == String.self || NativeTypes[Value.self] != nil || valueType is any AnyOptional.Type
+            {
+                node = node.unescapedFromNil
+            }
+        }
+        return try value(
+            type, from: node, key: nil, isNil: !isOptionalRoot && self.node.isNilMarker,
+            elseFrom: TreeDecoder(parent: self, node: node, key: nil, valueType: type, isSingle: true))
+    }
+
+    /// Decodes a value: natively if its type has a native form, by its own `init(from:)` otherwise.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value, which is only created if it is needed.
+    ///   - isNil: Whether nil is stored there. The node does not show this, because its escape is
+    ///     removed.
+    ///   - decoder: The decoder for a type without a native form.
+    private func value<Value: Decodable>(
+        _ type: Value.Type, from node: PropertyList, key: @autoclosure () -> (any CodingKey)?,
+        isNil: @autoclosure () -> Bool, elseFrom decoder: @autoclosure () throws -> TreeDecoder
+    ) throws -> Value {
+        // As in `nativeForm(of:)`, compares the most common types first.
+        switch node {
+        case .string(let value) where Value.self == String.self: return same(value, as: Value.self)
+        case .bool(let value) where Value.self == Bool.self: return same(value, as: Value.self)
+        case .double(let value) where Value.self == Double.self: return same(value, as: Value.self)
+        case .integer(let value) where Value.self == Int.self:
+            if let value = Int(exactly: value) { return same(value, as: Value.self) }
+        default: break
+        }
+        guard let native = NativeTypes[Value.self] else { return try nested(type, from: decoder()) }
+        // Safe: `native` is `Value`.
+        if let value = converted(native, from: node, key: key()) { return value as! Value }
+        let isNumber = type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type
+        // The `Codable` form of a type such as `Date`. Those of the others are the types
+        // themselves.
+        if root.rules.isForeign, !isNumber, type != Bool.self, type != String.self {
+            return try nested(type, from: decoder())
+        }
+        if isNumber, node.kindName == PropertyList.integer(0).kindName {
+            throw corrupted("a number is stored that does not fit \(type)", at: key())
+        }
+        throw mismatch(type, "\(type)", node, at: key(), isNil: isNil())
+    }
+
+    private func nested<Value: Decodable>(_ type: Value.Type, from decoder: TreeDecoder) throws -> Value {
+        do { return try Value(from: decoder) } catch {
+            root.log?.noteFailure(of: type, at: decoder.codingPath, error)
+            throw error
+        }
+    }
+
+    /// Returns the value of a native form; `nil` if the type is not read from it here.
+    private func converted(_ type: any NativeValue.Type, from tree: PropertyList, key: (any CodingKey)?) -> Any? {
+        // In JSON, a string is never a number.
+        if root.rules.isForeign, type == Decimal.self, case .string = tree, !isInside(root.rules.defaultPaths, key) {
+            return nil
+        }
+        let isOwn = root.rules.isForeign ? tree.isForeignForm(of: type) : tree.isOwnForm(of: type)
+        if isOwn || !isStrict(at: key), let value = type.init(tree) {
+            if case .data = tree { root.log?.noteData() }
+            return value
+        }
+        if root.rules.isForeign { return type.init(foreign: tree) }
+        if root.rules.readsArguments, case .string(let text) = tree { return type.init(argument: text) }
+        return nil
+    }
+
+    /// Throws if nil is stored and the type would read it as the string `$null`.
+    private func checkIsNotNil(_ type: (some Decodable).Type, _ node: PropertyList, at key: (any CodingKey)?) throws {
+        if root.rules.isForeign || isStrict(at: key), NativeTypes[type] != nil {
+            throw mismatch(type, "\(type)", node, at: key)
+        }
+    }
+
+    /// Returns whether a value is read from the form of its type only.
+    private func isStrict(at key: (any CodingKey)?) -> Bool {
+        switch root.rules.leniency {
+        case .none: return true
+        case .all: return false
+        case .parts(let parts): return !isInside(parts, key)
+        }
+    }
+
+    private func isInside(_ parts: Set<[String]>, _ key: (any CodingKey)?) -> Bool {
+        guard !parts.isEmpty else { return false }
+        let path = (codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
+        return (0...path.count).contains { parts.contains(Array(path[..<$0])) }
+    }
+}
+
+// The containers. One generic `decode` also meets the requirements for the standard types.
+extension TreeDecoder {
+    private struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let decoder: TreeDecoder
+        let entries: [String: PropertyList]
+        /// Entries that take the place of missing ones.
+        let supplied: [(name: String, node: PropertyList)]
+        var codingPath: [any CodingKey] { decoder.codingPath }
+        var allKeys: [Key] { entries.keys.compactMap(Key.init(stringValue:)) }
+
+        func contains(_ key: Key) -> Bool { entries[key.stringValue] != nil }
+
+        private func node(_ key: some CodingKey) throws -> PropertyList {
+            guard let node = entries[key.stringValue] else { throw decoder.absent(key) }
+            return node
+        }
+
+        private func nested(_ key: some CodingKey) throws -> TreeDecoder {
+            try TreeDecoder(parent: decoder, node: node(key), key: key)
+        }
+
+        func decodeNil(forKey key: Key) throws -> Bool { try node(key).isNilMarker }
+        func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+            guard let node = entries[key.stringValue], !node.isNilMarker else { return nil }
+            if type is any AnyOptional.Type { return try decoder.decode(Value?.self, from: node, key: key) }
+            return try decoder.decode(type, from: node, key: key)
+        }
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+            let name = key.stringValue
+            // There are few, so that a search is faster than a dictionary.
+            guard let node = entries[name] ?? supplied.first(where: { $0.name == name })?.node else {
+                throw decoder.absent(key)
+            }
+            return try decoder.decode(type, from: node, key: key)
+        }
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type, forKey key: Key
+        ) throws -> KeyedDecodingContainer<Nested> { try nested(key).container(keyedBy: type) }
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            try nested(key).unkeyedContainer()
+        }
+        func superDecoder() throws -> any Decoder { try nested(SuperKey()) }
+        func superDecoder(forKey key: Key) throws -> any Decoder { try nested(key) }
+    }
+
+    private struct UnkeyedContainer: UnkeyedDecodingContainer {
+        let decoder: TreeDecoder
+        let elements: [PropertyList]
+        private(set) var currentIndex = 0
+
+        init(decoder: TreeDecoder, elements: [PropertyList]) { (self.decoder, self.elements) = (decoder, elements) }
+
+        var codingPath: [any CodingKey] { decoder.codingPath }
+        var count: Int? { elements.count }
+        var isAtEnd: Bool { currentIndex == elements.count }
+
+        private func node(_ type: Any.Type) throws -> PropertyList {
+            guard !isAtEnd else {
+                throw DecodingError.valueNotFound(
+                    type, decoder.context("the array ends here", at: IndexKey(currentIndex)))
+            }
+            return elements[currentIndex]
+        }
+
+        /// Returns a container for the next element and moves past the element.
+        private mutating func next<Container>(
+            _ type: Any.Type, _ open: (TreeDecoder) throws -> Container
+        ) throws -> Container {
+            let next = try open(TreeDecoder(parent: decoder, node: node(type), key: IndexKey(currentIndex)))
+            currentIndex += 1
+            return next
+        }
+
+        mutating func decodeNil() throws -> Bool {
+            guard try node(Any.self).isNilMarker else { return false }
+            currentIndex += 1
+            return true
+        }
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            let value = try decoder.decode(type, from: node(type), key: IndexKey(currentIndex))
+            currentIndex += 1
+            return value
+        }
+        mutating func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type
+        ) throws -> KeyedDecodingContainer<Nested> { try next([String: Any].self) { try $0.container(keyedBy: type) } }
+        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+            try next([Any].self) { try $0.unkeyedContainer() }
+        }
+        mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
+    }
+
+    private struct SingleValueContainer: SingleValueDecodingContainer {
+        let decoder: TreeDecoder
+        var codingPath: [any CodingKey] { decoder.codingPath }
+
+        func decodeNil() -> Bool { !decoder.isOptionalRoot && decoder.node.isNilMarker }
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decodeSingle(type) }
+    }
+}

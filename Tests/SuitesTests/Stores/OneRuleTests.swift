@@ -1,0 +1,489 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+private struct Camera: DefaultConfig, Equatable {
+    static let key = "Camera"
+    var zoom = 1
+    var size = "medium"
+    var names = ["a", "b"]
+}
+
+/// `Codable`, but no config.
+private struct Counts: Codable, Equatable {
+    var a = 0
+    var b = 0
+    var inner = Inner()
+    struct Inner: Codable, Equatable {
+        var a = 0
+        var b = 0
+    }
+}
+
+private final class Box: DefaultConfig, @unchecked Sendable {
+    static let key = "Box"
+    var size = 1
+    var names = ["a"]
+}
+
+private let counts = DefaultKey("counts", default: Counts())
+private let number = DefaultKey("number", default: 5)
+private let camera = DefaultKey(Camera.self)
+private struct Stop: Error {}
+
+private struct Wrapped {
+    @UserDefault() var camera: Camera
+    @UserDefault(counts) var numbers: Counts
+    init(in suite: DefaultsSuite) {
+        _camera = UserDefault(in: suite)
+        _numbers = UserDefault(counts, in: suite)
+    }
+}
+
+/// Every change stores what it changes, however it is spelled.
+@Suite(.serialized) struct OneRuleTests {
+    // MARK: Contents
+
+    @Test(
+        arguments: [[:], ["number": 7, "Camera": ["zoom": 3]], ["number": "many", "Camera": ["zoom": "far"]]]
+            as [[String: PropertyList]])
+    func aValueOfContentsThatIsChangedBackIsNotStored(stored: [String: PropertyList]) throws {
+        let suite = DefaultsSuite.inMemory(stored)
+        let before = try suite.contents()
+        suite.onFailure = { _ in }
+        let changes = Guarded(0)
+        let token = suite.observeAll { _ in changes.withLock { $0 += 1 } }
+        try suite.update { contents in
+            contents[number] += 2
+            contents[number] -= 2
+            contents[Camera.self].zoom += 2
+            contents[camera].zoom -= 2
+            #expect(contents == before)
+        }
+        #expect(try suite.contents() == before)
+        #expect(changes.withLock { $0 } == 0)
+        token.cancel()
+    }
+
+    @Test func anAssignmentOfContentsIsStoredAfterAnEdit() throws {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { contents in
+            contents[number] += 2
+            contents[number] = 5
+            contents[number] += 0
+            contents[camera].zoom = 3
+            contents[camera] = Camera()
+        }
+        #expect(try suite.contents() == ["number": 5, "Camera": [:]])
+    }
+
+    // MARK: Types that change their values
+
+    private struct Name: Codable, Equatable {
+        var text: String
+        init(_ text: String) { self.text = text }
+        init(from decoder: any Decoder) throws {
+            text = try decoder.singleValueContainer().decode(String.self).lowercased()
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+    }
+    private struct Person: DefaultConfig, Equatable {
+        static let key = "Person"
+        var name = Name("ann")
+        var age = 1
+        var town = "Rome"
+        var isAdmin = false
+    }
+
+    @Test func aPartThatDecodingNormalizesPinsNoOther() throws {
+        let ways: [(DefaultsSuite) throws -> Void] = [
+            { suite in try PersistentStore<Person>(in: suite).update { $0.name = Name("Bob") } },
+            { suite in PersistentStore<Person>(in: suite).value.name = Name("Bob") },
+            { suite in try suite.update { $0[Person.self].name = Name("Bob") } },
+            { suite in PersistentStore<Person>(in: suite).map(\.name).set(Name("Bob")) },
+        ]
+        for write in ways {
+            let suite = DefaultsSuite.inMemory()
+            try write(suite)
+            #expect(try suite.contents() == ["Person": ["name": "Bob"]])
+            #expect(PersistentStore<Person>(in: suite).value == Person(name: Name("bob")))
+        }
+    }
+
+    // MARK: Two threads
+
+    /// Two ways to edit in place, each another part of one value.
+    private static let edits: [String: @Sendable (DefaultsSuite, _ isFirst: Bool) throws -> Void] = [
+        "key": { suite, isFirst in if isFirst { suite[counts].a += 1 } else { suite[counts].b += 1 } },
+        "nested": { suite, isFirst in if isFirst { suite[counts].inner.a += 1 } else { suite[counts].inner.b += 1 } },
+        "wrapper": { suite, isFirst in
+            let wrapped = Wrapped(in: suite)
+            if isFirst { wrapped.numbers.inner.a += 1 } else { wrapped.numbers.inner.b += 1 }
+        },
+        "setting": { suite, isFirst in
+            let setting = UserDefault(counts, in: suite)
+            if isFirst { setting.value.a += 1 } else { setting.value.b += 1 }
+        },
+        "value": { suite, isFirst in
+            let store = PersistentStore<Pair>(in: suite)
+            if isFirst { store.value.counts.inner.a += 1 } else { store.value.counts.inner.b += 1 }
+        },
+        "draft": { suite, isFirst in
+            var draft = PersistentStore<Pair>(in: suite).draft()
+            if isFirst { draft.value.counts.inner.a += 1 } else { draft.value.counts.inner.b += 1 }
+            try draft.apply()
+        },
+        "key and update": { suite, isFirst in
+            if isFirst { suite[counts].a += 1 } else { try suite.update(counts) { $0.b += 1 } }
+        },
+        "key and contents": { suite, isFirst in
+            if isFirst { suite[counts].a += 1 } else { try suite.update { $0[counts].b += 1 } }
+        },
+    ]
+    private struct Pair: DefaultConfig {
+        static let key = "pair"
+        var counts = Counts()
+    }
+
+    @Test(arguments: edits.keys.sorted(), Backend.allCases)
+    func editsOfDifferentPartsByTwoThreadsAreKept(way: String, backend: Backend) throws {
+        let (edit, rounds) = (try #require(Self.edits[way]), 500)
+        try backend.withSuite { suite in
+            onThreads(2) { index in
+                for _ in 0..<rounds {
+                    do { try edit(suite, index == 0) } catch { Issue.record(error) }
+                }
+            }
+            let (pair, plain) = (PersistentStore<Pair>(in: suite).value.counts, suite[counts])
+            #expect(pair.inner.a + plain.a + plain.inner.a == rounds)
+            #expect(pair.inner.b + plain.b + plain.inner.b == rounds)
+        }
+    }
+
+    // MARK: Stores of a program
+
+    /// Three methods, of which `set` and `remove` are counted.
+    private final class CountingStore<Default: Sendable>: DefaultStoreType {
+        let state = Guarded<(value: Default?, writes: Int)>((nil, 0))
+        var writes: Int { state.withLock { $0.writes } }
+        func get() -> Default? { state.withLock { $0.value } }
+        func set(_ value: Default) { state.withLock { $0 = (value, $0.writes + 1) } }
+        func remove() { state.withLock { $0 = (nil, $0.writes + 1) } }
+    }
+
+    @Test func anUpdateOfAStoreOfAProgramThatChangesNothingDoesNotSet() throws {
+        func expectNoWrites<Default: Sendable>(
+            of start: Default, _ change: (inout Default) -> Void, sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
+            let store = CountingStore<Default>()
+            for writes in [0, 1] {
+                for store in [AnyStore(store), AnyStore(AnyStore(store))] {
+                    try store.updateStored { _ in }
+                    try store.update(default: start) { _ in }
+                    if writes == 1 { try store.updateStored { value in value = value! } }
+                }
+                #expect(store.writes == writes, sourceLocation: sourceLocation)
+                if writes == 0 { store.set(start) }
+            }
+            try store.update(default: start, change)
+            #expect(store.writes == 2, sourceLocation: sourceLocation)
+            try store.updateStored { $0 = nil }
+            #expect(store.writes == 3, sourceLocation: sourceLocation)
+        }
+        // `Equatable`, a form without `Equatable`, and an object with a form.
+        try expectNoWrites(of: 1) { $0 += 1 }
+        try expectNoWrites(of: Pair()) { $0.counts.a = 1 }
+        try expectNoWrites(of: Box()) { $0.size = 7 }
+    }
+
+    @Test func aValueOfAStoreOfAProgramThatIsChangedInPlaceIsSet() throws {
+        let store = CountingStore<Pair>()
+        store.value.counts.a += 0
+        #expect(store.writes == 0)
+        store.value.counts.a += 1
+        #expect(store.writes == 1)
+        #expect(store.get()?.counts.a == 1)
+        // An assignment is stored even if it equals the default.
+        store.remove()
+        store.value = Pair()
+        #expect(store.writes == 3)
+    }
+
+    /// What can neither be compared nor stored by the library is written.
+    @Test func aValueThatCannotBeComparedIsSet() throws {
+        struct Opaque {}
+        let store = CountingStore<Opaque>()
+        store.set(Opaque())
+        try store.updateStored { _ in }
+        #expect(store.writes == 2)
+    }
+
+    // MARK: A function that throws
+
+    /// Every way to pass a part to a function that changes it and then throws.
+    private static let throwing: [String: @Sendable (DefaultsSuite) throws -> Void] = [
+        "key": { try change(&$0[camera].zoom) },
+        "value": { try change(&PersistentStore<Camera>(in: $0).value.zoom) },
+        "value of any store": { try change(&AnyStore<Camera>.persistent(in: $0).value.zoom) },
+        "setting": { try change(&UserDefault<Camera>(in: $0).value.zoom) },
+        "wrapper": { try change(&Wrapped(in: $0).camera.zoom) },
+        "contents": { suite in try suite.update { contents in try? change(&contents[Camera.self].zoom) } },
+        "contents by key": { suite in try suite.update { contents in try? change(&contents[camera].zoom) } },
+    ]
+    private static func change(_ zoom: inout Int) throws {
+        zoom = 7
+        throw Stop()
+    }
+
+    @Test(arguments: throwing.keys.sorted())
+    func whatAFunctionWroteBeforeItThrewIsStored(way: String) throws {
+        let write = try #require(Self.throwing[way])
+        let suite = DefaultsSuite.inMemory()
+        do { try write(suite) } catch is Stop {}
+        #expect(try suite.contents() == ["Camera": ["zoom": 7]])
+    }
+
+    // MARK: Releases
+
+    private struct Release1: DefaultConfig {
+        struct Lens: Codable, Equatable {
+            var zoom = 1
+            var focus = 1
+        }
+        static let key = "Lens"
+        var lens = Lens()
+    }
+    private struct Release2: DefaultConfig {
+        struct Lens: Codable, Equatable {
+            var zoom = 1
+            var focus = 1
+            var curve = "a"
+        }
+        static let key = "Lens"
+        var lens = Lens()
+    }
+    private struct Release3: DefaultConfig {
+        struct Lens: Codable, Equatable {
+            var zoom = 1
+            var focus = 1
+            var curve = "b"
+        }
+        static let key = "Lens"
+        var lens = Lens()
+    }
+
+    /// The parts of a nested struct belong together: it is stored as a whole.
+    @Test func twoUsersWhoChoseTheSameReadTheSameInTheNextRelease() throws {
+        let ways: [(DefaultsSuite) throws -> Void] = [
+            { suite in try PersistentStore<Release2>(in: suite).update { $0.lens.zoom = 3 } },
+            { suite in PersistentStore<Release2>(in: suite).value.lens.zoom = 3 },
+            { suite in try suite.update { $0[Release2.self].lens.zoom = 3 } },
+            { suite in PersistentStore<Release2>(in: suite).map(\.lens.zoom).set(3) },
+        ]
+        for choose in ways {
+            let (one, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
+            try PersistentStore<Release1>(in: one).update { $0.lens.zoom = 2 }
+            try choose(one)
+            try choose(other)
+            #expect(try one.contents() == other.contents())
+            let expected = Release3.Lens(zoom: 3, curve: "a")
+            for suite in [one, other] { #expect(PersistentStore<Release3>(in: suite).value.lens == expected) }
+        }
+    }
+
+    private enum Plain: String, Sendable { case photo, video }
+    private enum PlainConvertible: String, DefaultConvertible {
+        static let key = "mode"
+        case photo, video
+    }
+    /// The next release: the type has a `Codable` of its own, which writes another form.
+    private enum Coded: String, DefaultConvertible, Codable {
+        static let key = "mode"
+        case photo, video
+
+        private enum Keys: CodingKey { case kind }
+        init(from decoder: any Decoder) throws {
+            let kind = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .kind)
+            self = kind == 0 ? .photo : .video
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Keys.self)
+            try container.encode(self == .photo ? 0 : 1, forKey: .kind)
+        }
+    }
+
+    @Test func aStoredRawValueIsReadByATypeThatGainedItsOwnCodable() throws {
+        let ways: [(DefaultsSuite) -> Void] = [
+            { $0[DefaultKey("mode", default: Plain.photo)] = .video },
+            { PersistentStore<PlainConvertible>(in: $0).set(.video) },
+        ]
+        for write in ways {
+            let suite = DefaultsSuite.inMemory()
+            write(suite)
+            let next = DefaultsSuite.inMemory()
+            try next.replaceContents(with: suite.contents())
+            let failures = Failures(of: next)
+            let key = DefaultKey("mode", default: Coded.photo)
+            #expect(next[key] == .video)
+            #expect(next[DefaultKey<Coded?>("mode", default: nil)] == .video)
+            #expect(PersistentStore<Coded>(in: next).get() == .video)
+            next[key] = .photo
+            #expect(try next.contents() == ["mode": ["kind": 0]])
+            #expect(next[key] == .photo)
+            #expect(failures.all.isEmpty)
+        }
+    }
+
+    @Test func anUnknownRawValueIsNotAMissingOne() throws {
+        let suite = DefaultsSuite.inMemory(["mode": "hologram"])
+        suite.onFailure = { _ in }
+        let key = DefaultKey<Coded?>("mode", default: nil)
+        #expect(fails(with: .unreadable) { _ = try suite.read(key) })
+        suite[key] = .photo
+        #expect(try suite.contents() == ["mode": ["kind": 0], "mode.unreadable": "hologram"])
+    }
+
+    // MARK: Values of other kinds
+
+    /// Every way to change a class. `suite[key].size += 1` would only read the object.
+    private static let classChanges: [String: @Sendable (DefaultsSuite) throws -> Void] = [
+        "update": { suite in try PersistentStore<Box>(in: suite).update { $0.size += 1 } },
+        "update with a default": { suite in
+            try PersistentStore<Box>(in: suite).update(default: DefaultKey(Box.self).defaultValue) { $0.size += 1 }
+        },
+        "value": { grow(&PersistentStore<Box>(in: $0).value) },
+        "key": { grow(&$0[DefaultKey(Box.self)]) },
+        "setting": { grow(&UserDefault<Box>(in: $0).value) },
+        "contents": { suite in try suite.update { grow(&$0[Box.self]) } },
+        "contents by key": { suite in try suite.update { grow(&$0[DefaultKey(Box.self)]) } },
+        "decorator": { suite in try PlainStore(base: .persistent(in: suite)).update { $0.size += 1 } },
+        "value of a decorator": { suite in grow(&PlainStore(base: .persistent(in: suite)).value) },
+        "draft": { suite in
+            var draft = PersistentStore<Box>(in: suite).draft()
+            draft.value.size += 1
+            try draft.apply()
+        },
+    ]
+    private static func grow(_ box: inout Box) { box.size += 1 }
+
+    @Test(arguments: classChanges.keys.sorted())
+    func aChangeOfAClassIsStoredAndLeavesItsDefaultAlone(way: String) throws {
+        let (change, suite) = (try #require(Self.classChanges[way]), DefaultsSuite.inMemory())
+        for size in [2, 3] as [Int64] {
+            try change(suite)
+            #expect(try suite.contents() == ["Box": ["size": .integer(size)]])
+        }
+        let defaultValue = DefaultKey(Box.self).defaultValue
+        #expect(defaultValue.size == 1)
+        // So that one way that changes the default does not make the others fail.
+        defaultValue.size = 1
+    }
+
+    private struct PlainStore: DefaultStoreDecorator {
+        typealias Default = Box
+        let base: AnyStore<Box>
+    }
+
+    @Test func anotherOrderOfAnArrayIsAChange() throws {
+        let suite = DefaultsSuite.inMemory()
+        let list = DefaultKey("list", default: [1, 2])
+        try suite.update(list) { $0.reverse() }
+        suite[camera].names.reverse()
+        #expect(try suite.contents() == ["list": [2, 1], "Camera": ["names": ["b", "a"]]])
+        try PersistentStore<Camera>(in: suite).update { $0.names.reverse() }
+        #expect(try suite.contents()["Camera"] == ["names": ["a", "b"]])
+    }
+
+    private struct Device: DefaultConfig {
+        static let key = "Device"
+        var id = UUID()
+        var name = "a"
+    }
+
+    @Test func anEntryWhoseDefaultIsNewInEachInstanceIsStoredByAChange() throws {
+        let ways: [(DefaultsSuite) throws -> Void] = [
+            { suite in try PersistentStore<Device>(in: suite).update { $0.name = "b" } },
+            { PersistentStore<Device>(in: $0).value.name = "b" },
+            { $0[DefaultKey(Device.self)].name = "b" },
+            { suite in try suite.update { $0[Device.self].name = "b" } },
+            { PersistentStore<Device>(in: $0).map(\.name).set("b") },
+        ]
+        for write in ways {
+            let suite = DefaultsSuite.inMemory()
+            let id = PropertyList.string(PersistentStore<Device>(in: suite).value.id.uuidString)
+            try write(suite)
+            #expect(try suite.contents() == ["Device": ["id": id, "name": "b"]])
+        }
+    }
+
+    // MARK: Nothing
+
+    private struct Ruled: DefaultConfig {
+        static let key = "Camera"
+        static let rules: [DefaultRule<Ruled>] = [.on(\.zoom, .in(1...9)), .on(\.focus, .clamped(to: 1...9))]
+        var zoom = 1
+        var focus = 1
+        var size = "medium"
+        var names = ["a", "b"]
+        var note: String? = "x"
+        var lens = Release1.Lens()
+    }
+    private static let kinds: [String: PropertyList?] = [
+        "nothing": nil, "a choice": ["zoom": 3], "no choice": [:], "another form": ["zoom": 3.0],
+        "an unknown entry": ["zoom": 3, "later": 1], "a nested unknown entry": ["lens": ["zoom": 2, "later": 1]],
+        "an unreadable entry": ["zoom": "far"], "a bad element": ["names": ["a", 5]],
+        "a part of a struct": ["lens": ["zoom": 2]], "a refused entry": ["zoom": 99],
+        "a corrected entry": ["focus": 99],
+        "all entries of the type": [
+            "zoom": 1, "focus": 1, "size": "a", "names": [], "note": "y", "lens": ["zoom": 1, "focus": 1],
+        ],
+        "an unreadable value": "text", "JSON": .data(Data(#"{"zoom": 3, "later": 1}"#.utf8)),
+        "JSON null": .data(Data("null".utf8)), "data": .data(Data([1, 2, 3])),
+    ]
+
+    @Test(arguments: kinds.keys.sorted(), [true, false])
+    func anUpdateThatChangesNothingWritesNothing(kind: String, isLayered: Bool) throws {
+        let backend = RecordingBackend()
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = { _ in }
+        try suite.update { $0["Camera"] = Self.kinds[kind]! }
+        if isLayered { suite.layers = [.stored, .values(["Camera": ["size": "small"]])] }
+        let (store, key) = (PersistentStore<Ruled>(in: suite), DefaultKey(Ruled.self))
+        let ways: [String: () throws -> Void] = [
+            "update": { try store.update { _ in } },
+            "an equal value": { try store.update { $0.size += "" } },
+            "changed back": {
+                try store.update {
+                    $0.zoom += 1
+                    $0.zoom -= 1
+                }
+            },
+            "updateStored": { try? store.updateStored { _ in } },
+            "any store": { try AnyStore(AnyStore(store)).update { _ in } },
+            "value": { store.value.zoom += 0 },
+            "key": { suite[key].zoom += 0 },
+            "setting": { UserDefault(key, in: suite).value.zoom += 0 },
+            "update of a key": { try suite.update(key) { _ in } },
+            "optional key": { try? suite.update(DefaultKey<Ruled?>("Camera", default: nil)) { _ in } },
+            "contents": { try suite.update { $0[key].zoom += 0 } },
+            "contents of a type": { try suite.update { $0[Ruled.self].zoom += 0 } },
+            "draft": {
+                var draft = store.draft()
+                try draft.apply()
+            },
+            "map": { try store.map(\.size).update(default: "medium") { _ in } },
+        ]
+        let before = try suite.contents()
+        for (way, update) in ways {
+            backend.removeAllCalls()
+            try update()
+            #expect(!backend.calls.contains { $0.name == .commit }, "\(way)")
+            #expect(try suite.contents() == before, "\(way)")
+        }
+    }
+}
