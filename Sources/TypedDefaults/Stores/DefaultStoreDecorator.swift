@@ -87,7 +87,8 @@ extension DefaultStoreDecorator {
         }
     }
 
-    /// Updates the base, and starts with the default in place of a missing value.
+    /// Updates the base, and starts with the default in place of a missing value. Throws if the
+    /// stored value cannot be read.
     @discardableResult
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result

@@ -244,7 +244,7 @@ extension DefaultStoreType {
 // Access that uses the default in place of a missing value.
 extension DefaultStoreType where Default: DefaultConfig {
     /// The stored value, or the default if no value is stored or the stored value cannot be read.
-    /// Assigning stores the properties that differ from the current ones, as ``update(_:)`` does.
+    /// Assigning stores the properties that differ from what is stored, as ``update(_:)`` does.
     ///
     /// `store.value.count += 1` is a read and a separate write, so another thread's write of the
     /// same property in between is lost. ``update(_:)`` does both in one step. It also throws if it

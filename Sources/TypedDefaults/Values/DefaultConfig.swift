@@ -21,7 +21,7 @@ import SettingsFile
 /// <doc:ConfigStructs>.
 ///
 /// The default instance is created once per type and process, so a struct with `var id = UUID()`
-/// has the same `id` until it is stored.
+/// has the same `id` until it is stored. That of a class is created each time.
 ///
 /// ## Topics
 ///
@@ -48,8 +48,9 @@ extension DefaultConfig {
     /// No rules: all values are valid.
     public static var rules: [DefaultRule<Self>] { [] }
 
-    /// The default of the type, which is created once.
-    static var defaultInstance: Self { DefaultInstances.instance(of: self) }
+    /// The default of the type. It is created once, but for an object, which code that receives it
+    /// could change.
+    static var defaultInstance: Self { self is AnyClass ? Self() : DefaultInstances.instance(of: self) }
 }
 
 extension DefaultConvertible {

@@ -486,4 +486,79 @@ private struct Wrapped {
             #expect(try suite.contents() == before, "\(way)")
         }
     }
+
+    private enum Mode: Codable, Equatable {
+        case auto, manual
+        case night(level: Int)
+    }
+    private struct Shot: DefaultConfig, Equatable {
+        static let key = "Shot"
+        var mode = Mode.auto
+        var number = 0
+    }
+
+    /// Entry by entry, the two cases would be one value that cannot be read.
+    @Test func theLastOfTwoCasesWins() throws {
+        let store = PersistentStore<Shot>(in: .inMemory())
+        var draft = store.draft()
+        draft.value.mode = .night(level: 3)
+        (store.value.mode, store.value.number) = (.manual, 5)
+        try draft.apply()
+        #expect(store.value == Shot(mode: .night(level: 3), number: 5))
+        let suite = DefaultsSuite.inMemory()
+        let key = DefaultKey("mode", default: Mode.auto)
+        func edit(_ mode: inout Mode) { (mode, suite[key]) = (.night(level: 1), .manual) }
+        edit(&suite[key])
+        #expect(suite[key] == .night(level: 1))
+    }
+
+    @Test func aNewerReleaseFindsNoCaseBesideItsOwn() throws {
+        let stored: PropertyList = ["mode": ["tripod": ["seconds": 7]], "later": 1]
+        let suite = DefaultsSuite.inMemory(["Shot": stored])
+        suite.onFailure = { _ in }
+        PersistentStore<Shot>(in: suite).value.mode = .manual
+        #expect(try suite.contents() == ["Shot": ["mode": ["manual": [:]], "later": 1], "Shot.unreadable": stored])
+    }
+
+    private final class SharedCamera: DefaultConfig {
+        static let key = "Camera"
+        nonisolated(unsafe) var zoom = 1
+        init() {}
+    }
+
+    @Test func noEditOfAnObjectChangesTheDefault() throws {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { $0[SharedCamera.self].zoom = 5 }
+        PersistentStore<SharedCamera>(in: suite).value.zoom = 6
+        #expect(PersistentStore<SharedCamera>(in: .inMemory()).value.zoom == 1)
+    }
+
+    @Test func aStepThatEditsInPlaceKeepsWhatItDoesNotKnow() throws {
+        let suite = DefaultsSuite.inMemory(["Shot": ["number": 1, "later": 7]])
+        var migrator = DefaultsMigrator()
+        migrator.register("step") { contents in
+            guard contents["Shot"] != nil else { return }
+            contents[Shot.self].number = 2
+        }
+        try suite.migrate(migrator)
+        #expect(try suite.contents()["Shot"] == ["number": 2, "later": 7])
+    }
+
+    /// Only the last one must meet the rules.
+    @Test func editsOfOneUpdateAreOneChange() throws {
+        struct Span: DefaultConfig, Equatable {
+            static let key = "Span"
+            static let rules: [DefaultRule<Span>] = [DefaultRule("low below high") { $0.low < $0.high }]
+            var (low, high) = (0, 10)
+        }
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { contents in
+            contents[Span.self].low = 20
+            #expect(contents[Span.self].low == 20)
+            contents[Span.self].high = 30
+        }
+        #expect(try suite.contents() == ["Span": ["low": 20, "high": 30]])
+        #expect(throws: DefaultsError.self) { try suite.update { $0[Span.self].low = 40 } }
+        #expect(try suite.contents() == ["Span": ["low": 20, "high": 30]])
+    }
 }

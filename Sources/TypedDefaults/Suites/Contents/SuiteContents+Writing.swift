@@ -14,6 +14,8 @@ extension SuiteContents {
         var isStored = true
         var before: PropertyList?
         var after: PropertyList?
+        /// The last value, if it cannot be stored, and why.
+        var invalid: (box: AnyBox, error: DefaultsError)?
         /// Whether the value is stored even if it equals the one in place of a missing one.
         var isAssigned = false
 
@@ -40,25 +42,30 @@ extension SuiteContents {
         _ value: Value, _ name: String, _ declaration: Declaration<Value>, isAssigned: Bool = true
     ) {
         if !isMigrating { base.declare(name, declaration) }
+        let key = ByteString(name)
+        if typed[key]?.type != declaration.conversion.form {
+            settle(key)
+            typed[key] = begin(name, declaration, isAssigned: isAssigned)
+        }
+        if isAssigned { typed[key]?.isAssigned = true }
         do throws(DefaultsError) {
-            let (key, after) = (ByteString(name), try declaration.conversion.encode(value))
-            if typed[key]?.type != declaration.conversion.form {
-                settle(key)
-                typed[key] = begin(name, declaration)
-            }
-            typed[key]?.after = after
-            if isAssigned { typed[key]?.isAssigned = true }
+            typed[key]?.after = try declaration.conversion.encode(value)
+            typed[key]?.invalid = nil
         } catch {
-            fail(error.about(key: name))
+            // A later edit may make it valid.
+            typed[key]?.invalid = (Box(value), error.about(key: name))
         }
     }
 
-    private func begin<Value>(_ name: String, _ declaration: Declaration<Value>) -> TypedWrite {
+    private func begin<Value>(
+        _ name: String, _ declaration: Declaration<Value>, isAssigned: Bool
+    ) -> TypedWrite {
         let (key, conversion) = (ByteString(name), declaration.conversion)
         var write = TypedWrite(type: conversion.form, rule: ChangeRule(conversion), isStored: !written.contains(key))
         let old = stored(name)
-        if isMigrating, !base.wasRead(name, onlyAs: Value.self) {
-            // A step that has read the value as this type edits it. Any other step replaces it.
+        if isMigrating, isAssigned, !base.wasRead(name, onlyAs: Value.self) {
+            // A step that has read the value as this type edits it. Any other assignment replaces
+            // it.
             write.replaced = old
             if base.wasRead(name) { write.isStored = false }
         } else if old == nil, edits[key] != nil {
@@ -82,11 +89,17 @@ extension SuiteContents {
         edits[ByteString(name)] = .some(nil)
     }
 
+    /// Forgets what was written as a type. If it could not be stored, the contents cannot, either.
+    mutating func discard(_ key: ByteString) {
+        if let error = typed.removeValue(forKey: key)?.invalid?.error { fail(error) }
+    }
+
     /// Computes what all typed writes store.
     mutating func settle() { for name in typed.keys.map(\.string).sorted() { settle(ByteString(name)) } }
 
     private mutating func settle(_ key: ByteString) {
         guard let write = typed.removeValue(forKey: key) else { return }
+        if let error = write.invalid?.error { return fail(error) }
         let (outcome, name) = (write.outcome, key.string)
         let new = outcome.new.stored
         let isChange = new != base.value(name, includesFallback: false) || base.isUnknown(name)

@@ -12,7 +12,7 @@ import SettingsFile
 /// let backup = try suite.contents()
 /// ```
 ///
-/// A value of this type is independent of the suite: changing a copy typed nothing else. Keys are
+/// A value of this type is independent of the suite: changing a copy changes nothing else. Keys are
 /// compared by their UTF-8 bytes.
 ///
 /// Subscripts cannot throw. The first failure, such as a value that cannot be stored, is kept and
@@ -76,7 +76,7 @@ extension SuiteContents {
         }
         set {
             edits[ByteString(name)] = .some(newValue)
-            typed[ByteString(name)] = nil
+            discard(ByteString(name))
             written.remove(ByteString(name))
         }
     }
@@ -110,7 +110,8 @@ extension SuiteContents {
     /// Removes all values.
     public mutating func removeAll() {
         for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
-        (copies, typed, written) = ([], [:], [])
+        for key in Array(typed.keys) { discard(key) }
+        (copies, written) = ([], [])
     }
 
     /// The keys whose values this version of the library cannot read, because a newer one wrote
@@ -167,6 +168,11 @@ extension SuiteContents {
         _ name: String, _ declaration: Declaration<Value>, orBehind isBehind: Bool
     ) throws(DefaultsError) -> Value? {
         if !isMigrating { base.declare(name, declaration) }
+        if let write = typed[ByteString(name)], write.type == declaration.conversion.form,
+            let box = write.invalid?.box as? Box<Value>
+        {
+            return box.value
+        }
         guard let stored = found(name) else {
             if let failure = base.failure { throw failure }
             if !isEdited(name), let error = base.unknown[ByteString(name)] { throw error }

@@ -106,21 +106,24 @@ struct ChangeRule: Sendable {
         default: return whole(after, over: old, base)
         }
         guard case .dictionary(let new) = after else { return whole(after, over: old, base) }
-        var before = old.form
         switch write {
         case .whole:
             for fault in old.content.faults { entries.remove(fault.path[...]) }
-            entries.replace(before?.entries ?? [:], by: new, ifEqual: true)
+            entries.replace(old.form?.entries ?? [:], by: new, ifEqual: true)
         case .change(let start, let isForgetting):
-            before = before ?? start ?? defaults?.whole
+            let before = (old.form ?? start ?? defaults?.whole)?.entries ?? [:]
+            // A newer release must not find a case of an enum beside one that only it knows.
+            for fault in old.content.faults where before[fault.path.first ?? ""] != new[fault.path.first ?? ""] {
+                entries.remove(fault.path[...])
+            }
             if isForgetting {
                 var others = entries
-                others.replace(before?.entries ?? [:], by: new, isForgetting: true)
+                others.replace(before, by: new, isForgetting: true)
                 if let seen = reads(others, as: after, over: old, base).new {
                     return Outcome(new: seen, lost: loss(of: old, base, in: seen.stored))
                 }
             }
-            entries.replace(before?.entries ?? [:], by: new)
+            entries.replace(before, by: new)
             // Another instance of the default would differ, which reading back cannot find.
             for key in defaults?.unstable ?? [] where entries[key] == nil { entries[key] = new[key] }
         }
@@ -244,14 +247,14 @@ extension PropertyList {
         return .dictionary(entries)
     }
 
-    /// Returns this value with the entries in which two others differ, at every depth.
-    func merging(from before: PropertyList, to after: PropertyList) -> PropertyList {
+    /// Returns this value with the entries in which two others differ, at every depth or whole.
+    func merging(from before: PropertyList, to after: PropertyList, isDeep: Bool) -> PropertyList {
         guard case .dictionary(var entries) = self, case .dictionary(let old) = before,
             case .dictionary(let new) = after
         else { return after }
         for (key, value) in new where old[key] != value {
-            if let current = entries[key], let old = old[key] {
-                entries[key] = current.merging(from: old, to: value)
+            if isDeep, let current = entries[key], let old = old[key] {
+                entries[key] = current.merging(from: old, to: value, isDeep: true)
             } else {
                 entries[key] = value
             }

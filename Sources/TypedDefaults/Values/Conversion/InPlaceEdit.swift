@@ -11,7 +11,8 @@ protocol FormCoding<Value>: Sendable {
 /// A value that is edited in place, such as in `store.value.zoom = 2`, and what it was before.
 ///
 /// Another thread may change the stored value during the edit. The edit then changes only the parts
-/// in which both of its values differ, at every depth.
+/// in which both of its values differ, at every depth. If the parts do not fit together, such as
+/// two cases of an enum, it replaces the properties around them, or else the whole value.
 struct InPlaceEdit<Coding: FormCoding>: Sendable {
     var value: Coding.Value
     private let coding: Coding
@@ -49,14 +50,23 @@ struct InPlaceEdit<Coding: FormCoding>: Sendable {
         let (before, after) = try forms
         guard before != after else { return false }
         try update { current in
-            guard let before, let after, let form = try coding.form(of: current), form != before,
-                let merged = try coding.value(ofForm: form.merging(from: before, to: after))
-            else {
-                current = value
-                return
+            var merged: Coding.Value?
+            if let before, let after, let form = try coding.form(of: current), form != before {
+                merged =
+                    try merging(form, from: before, to: after, isDeep: true)
+                    ?? merging(form, from: before, to: after, isDeep: false)
             }
-            current = merged
+            current = merged ?? value
         }
         return true
+    }
+
+    /// Returns the current value with the edit; `nil` if it does not have both changes.
+    private func merging(
+        _ current: PropertyList, from before: PropertyList, to after: PropertyList, isDeep: Bool
+    ) throws -> Coding.Value? {
+        let merged = current.merging(from: before, to: after, isDeep: isDeep)
+        guard let value = try? coding.value(ofForm: merged), try coding.form(of: value) == merged else { return nil }
+        return value
     }
 }
