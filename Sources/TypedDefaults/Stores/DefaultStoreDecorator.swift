@@ -87,16 +87,29 @@ extension DefaultStoreDecorator {
         }
     }
 
-    /// Updates the base, and starts with the default in place of a missing value. Throws if the
-    /// stored value cannot be read.
+    /// Updates the base, and starts with the default in place of a missing value, or of one that
+    /// the base cannot read. Throws if ``value(from:)`` does.
     @discardableResult
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        try updateStored { stored in
-            let (value, result) = try edited(stored, or: defaultValue, body)
-            stored = value
-            return result
+        var hasRun = false
+        do {
+            return try updateStored { stored in
+                hasRun = true
+                let (value, result) = try edited(stored, or: defaultValue, body)
+                stored = value
+                return result
+            }
+        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {
+            // The base copies only what it cannot read itself.
+            if (try? base.load()) != nil { throw error }
+            let start = try stored(from: defaultValue())
+            return try base.update(default: start) { stored in
+                let (value, result) = try edited(nil, or: defaultValue, body)
+                if let value { stored = try self.stored(from: value) }
+                return result
+            }
         }
     }
 
