@@ -1,0 +1,425 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+
+/// Users of three releases of a config make choices, and other programs write to the same suite.
+/// What must be stored and read is computed from the lists of choices.
+///
+/// `TYPED_DEFAULTS_RELEASES` is the number of cases, `TYPED_DEFAULTS_SEED` the first seed.
+struct ThreeReleasesTests {
+    @Test(.timeLimit(.minutes(60)), arguments: [Backend.memory, .file])
+    func aReleaseStoresAndReadsWhatWasChosen(backend: Backend) throws {
+        func number(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) }
+        let (count, first) = ((number("TYPED_DEFAULTS_RELEASES") ?? 2000) / 2, number("TYPED_DEFAULTS_SEED") ?? 1)
+        var (writes, pairs, bad) = (0, 0, [String: Int]())
+        try backend.withSuite { one in
+            try backend.withSuite { other in
+                for seed in first..<(first + count) {
+                    var game = Game(seed: backend == .memory ? seed : ~seed)
+                    do { try game.play(one, other) } catch let mistake as Mistake {
+                        bad[mistake.check, default: 0] += 1
+                        if bad.values.reduce(0, +) <= 3 {
+                            Issue.record("seed \(seed): \(mistake.check)\n\(mistake.details)")
+                        }
+                    }
+                    (writes, pairs) = (writes + game.writes, pairs + game.pairs)
+                }
+            }
+        }
+        print("\(backend): \(count) cases, \(writes) writes, \(pairs) equal choices of two users, bad: \(bad)")
+        #expect(bad.isEmpty && pairs > 0)
+    }
+}
+
+private struct Mistake: Error { let check, details: String }
+
+/// A way to make choices.
+private struct Way<Config: Release> {
+    enum Kind {
+        case whole
+        /// Begins with what is read, where a layer may hide what is stored, or with what is stored.
+        case assignment, assignmentToStored
+        /// The same for edits in place.
+        case edit, update
+        /// An update that refuses an unreadable value.
+        case updateStored
+        /// An update that is undone, or that throws.
+        case undone, failure
+        case forgetting, removal
+    }
+    let name: String
+    let kind: Kind
+    let make: (any DefaultStoreType<Config>, DefaultsSuite, [Choice<Config>]) throws -> Void
+    /// Whether it makes the first choice only.
+    var isAlone: Bool { name.hasPrefix("map") }
+
+    private static func change(_ value: inout Config, _ choices: [Choice<Config>]) {
+        for choice in choices { choice.make(&value) }
+    }
+    private static func changed(_ value: Config, _ choices: [Choice<Config>]) -> Config {
+        var value = value
+        change(&value, choices)
+        return value
+    }
+
+    static var all: [Way] {
+        let key = DefaultKey(Config.self)
+        func put(_ new: Config, in value: inout Config) { value = new }
+        func map(_ call: Choice<Config>.Call, _ kind: Kind) -> Way {
+            Way(name: "map, \(call)", kind: kind) { store, _, choices in try choices[0].makeAlone(store, call) }
+        }
+        return [
+            Way(name: "save", kind: .whole) { store, _, choices in try store.save(changed(store.value, choices)) },
+            Way(name: "set", kind: .whole) { store, _, choices in store.set(changed(store.value, choices)) },
+            Way(name: "value =", kind: .assignment) { store, _, choices in store.value = changed(store.value, choices)
+            },
+            Way(name: "suite[key] =", kind: .assignment) { _, suite, choices in
+                suite[key] = changed(suite[key], choices)
+            },
+            Way(name: "wrapper =", kind: .assignment) { _, suite, choices in
+                let wrapper = UserDefault<Config>(in: suite)
+                wrapper.wrappedValue = changed(wrapper.wrappedValue, choices)
+            },
+            Way(name: "contents[type] =", kind: .assignmentToStored) { _, suite, choices in
+                try suite.update { $0[Config.self] = changed($0[Config.self], choices) }
+            },
+            Way(name: "value.x =", kind: .edit) { store, _, choices in change(&store.value, choices) },
+            Way(name: "suite[key].x =", kind: .edit) { _, suite, choices in change(&suite[key], choices) },
+            Way(name: "wrapper.x =", kind: .edit) { change(&UserDefault<Config>(in: $1).wrappedValue, $2) },
+            Way(name: "draft", kind: .edit) { store, _, choices in
+                var draft = store.draft()
+                change(&draft.value, choices)
+                try draft.apply()
+            },
+            Way(name: "update", kind: .update) { store, _, choices in try store.update { change(&$0, choices) } },
+            Way(name: "suite.update(key)", kind: .update) { _, suite, choices in
+                try suite.update(key) { change(&$0, choices) }
+            },
+            Way(name: "contents[type].x =", kind: .update) { _, suite, choices in
+                try suite.update { change(&$0[Config.self], choices) }
+            },
+            Way(name: "contents[key], three times", kind: .update) { _, suite, choices in
+                try suite.update { contents in
+                    let old = contents[key]
+                    put(Config(), in: &contents[key])
+                    put(old, in: &contents[Config.self])
+                    change(&contents[key], choices)
+                }
+            },
+            Way(name: "contents[key] and back", kind: .undone) { _, suite, choices in
+                try suite.update { contents in
+                    let old = contents[key]
+                    change(&contents[key], choices)
+                    put(old, in: &contents[key])
+                }
+            },
+            Way(name: "failing update", kind: .failure) { store, _, choices in
+                try store.update {
+                    change(&$0, choices)
+                    throw CancellationError()
+                }
+            },
+            Way(name: "updateStored", kind: .updateStored) { store, _, choices in
+                try store.updateStored { $0 = changed($0 ?? key.defaultValue, choices) }
+            },
+            Way(name: "remove", kind: .removal) { store, _, _ in store.remove() }, map(.set, .assignmentToStored),
+            map(.save, .assignmentToStored), map(.update, .update), map(.updateStored, .updateStored),
+            map(.remove, .forgetting),
+        ]
+    }
+}
+
+/// A store of a program, which forwards.
+private struct Forwarding<Default: Sendable>: DefaultStoreType {
+    let base: AnyStore<Default>
+    func get() -> Default? { base.get() }
+    func set(_ value: Default) { base.set(value) }
+    func remove() { base.remove() }
+    @discardableResult
+    func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try base.updateStored(body)
+    }
+}
+
+private struct Decorated<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
+
+/// A user of one suite.
+private final class User {
+    private let suite: DefaultsSuite
+    /// What must be stored after all choices so far.
+    private(set) var stored: PropertyList?
+    /// The values of the layers before and behind it.
+    private(set) var (before, behind): (PropertyList?, PropertyList?)
+    private let heard = Guarded(0)
+    private var token: ObservationToken?
+    private var commits = 0
+    private var log: [() -> String] = []
+
+    init(_ suite: DefaultsSuite) throws {
+        self.suite = suite
+        suite.onFailure = { _ in }
+        setLayers(nil, nil)
+        suite.removeAll()
+        token = suite.observeAll { [heard] _ in heard.withLock { $0 += 1 } }
+    }
+
+    private var layers: [DefaultsSuite.Layer] {
+        func layer(_ tree: PropertyList?) -> DefaultsSuite.Layer { .values(tree.map { ["Config": $0] } ?? [:]) }
+        return [layer(before), .stored, layer(behind)]
+    }
+    func setLayers(_ before: PropertyList?, _ behind: PropertyList?) {
+        (self.before, self.behind) = (before, behind)
+        suite.layers = layers
+        log.append { "before: \(text(before)), behind: \(text(behind))" }
+    }
+
+    /// Another program stores a tree.
+    func leave(_ tree: PropertyList) throws {
+        stored = tree
+        try suite.update { $0["Config"] = tree }
+        log.append { "left: \(text(tree))" }
+        try checkCommit(true)
+    }
+
+    func store<R: Release>(_ number: Int) -> any DefaultStoreType<R> {
+        let store = PersistentStore<R>(in: suite)
+        let box = AnyStore(store)
+        switch number {
+        case 0: return box
+        case 1: return Decorated(base: box)
+        // Over an unreadable value, an update of a store of a program saves the whole new one.
+        case 2 where stored == nil || stored?.entries != nil: return Forwarding(base: box)
+        default: return store
+        }
+    }
+
+    /// Makes choices in one release, and checks what is stored and read.
+    ///
+    /// - Returns: The properties that were chosen, except those with parts that the release does
+    ///   not know or cannot read.
+    func choose<R: Release>(
+        _ choices: [Choice<R>], _ way: Way<R>, in store: any DefaultStoreType<R>
+    ) throws -> [String: PropertyList] {
+        let (old, reading, copies) = (stored, Reading(stored, by: R.self), try copies())
+        let (start, shown) = values(R.self)
+        func chosen(_ value: PropertyList) -> PropertyList {
+            choices.reduce(into: value) { value, choice in value[choice.path] = choice.value }
+        }
+        // The value after the write; `nil` if nothing is written.
+        var new: PropertyList? = start
+        var isAssigned = false
+        switch way.kind {
+        case .whole: new = chosen(shown)
+        case .assignment: (new, isAssigned) = (chosen(shown), reading == nil)
+        case .assignmentToStored: (new, isAssigned) = (chosen(start), reading == nil)
+        case .update: new = chosen(start)
+        case .updateStored where old != nil && reading == nil, .forgetting where reading == nil: new = nil
+        case .updateStored: (new, isAssigned) = (chosen(start), old == nil && behind == nil)
+        case .edit:
+            let edited = chosen(shown)
+            for path in choices.map(\.path) where edited[path] != shown[path] { new![path] = edited[path] }
+        case .forgetting: new![choices[0].path] = R.standard[choices[0].path]
+        case .undone: break
+        case .removal, .failure: new = nil
+        }
+        new = new.flatMap(R.corrected)
+
+        // What is stored then.
+        var names = Set<String>()
+        if let new, way.kind == .whole || isAssigned || new != start {
+            names = Set(R.shapes.keys.filter { way.kind == .whole || new[$0] != start[$0] })
+            var tree = reading == nil ? [:] : old!
+            // A part that cannot be read does not merge with what takes its place.
+            for path in reading?.faults ?? [] where names.contains(path[0]) { tree[path] = nil }
+            for name in names { tree[name] = new[name]?.keeping(tree[name], R.shapes[name]!) }
+            // What is missing must read as it does now: an optional with a default, a layer behind.
+            func missing(_ name: String) -> PropertyList? {
+                if case .optional? = R.shapes[name] { nil } else { R.standard[name] }
+            }
+            if way.kind == .forgetting, let name = names.first, missing(name) == new[name] {
+                tree[name] = nil
+            } else if tree["serial"] == nil {
+                // A default that differs in each instance is stored.
+                tree["serial"] = new["serial"]
+            }
+            for name in R.shapes.keys where tree[name] == nil && new[name] != missing(name) { tree[name] = new[name] }
+            stored = tree
+        }
+        if way.kind == .removal { stored = nil }
+
+        do { try way.make(store, suite, choices) } catch { log.append { "threw \(error)" } }
+        let contents = try suite.contents()
+        let now = contents["Config"]
+        log.append {
+            let made = choices.map { "\($0.path.joined(separator: ".")) = \(text($0.value))" }.joined(separator: ", ")
+            return "\(R.self), \(way.name), \(type(of: store)): \(made)\n  \(text(old))\n  \(text(now))"
+        }
+        try checkReading(R.self, "a write reads back otherwise", in: suite)
+        let other = DefaultsSuite.inMemory()
+        other.onFailure = { _ in }
+        try other.replaceContents(with: contents)
+        other.layers = layers
+        try checkReading(R.self, "another suite reads a write otherwise", in: other)
+        let all = [now, stored].flatMap { $0?.entries?.keys.sorted() ?? [] }
+        for name in all where now?[name] != stored?[name] {
+            let isChosen = stored?[name] != old?[name]
+            let check =
+                isChosen ? "chosen, not stored so" : old?[name] == nil ? "not chosen, stored" : "not chosen, changed"
+            try expect(false, check, "\(name) must be \(text(stored?[name]))")
+        }
+        try expect(now == stored, "stored otherwise", text(stored))
+        try checkCommit(now != old)
+        let odd = reading?.odd ?? (old == nil ? [:] : [[]: old!])
+        if way.kind != .removal { try checkCopies(of: odd, old, copies) }
+        let others = Set(odd.keys.map { $0.first ?? "" })
+        return new?.entries?.filter { names.contains($0.key) && !others.contains($0.key) } ?? [:]
+    }
+
+    /// What a write in a release begins with, and what the release shows.
+    private func values<R: Release>(_ release: R.Type) -> (start: PropertyList, shown: PropertyList) {
+        let start = Reading(stored ?? behind, by: R.self)?.value ?? R.standard
+        return (start, Reading(before, by: R.self)?.value ?? start)
+    }
+
+    private func expect(_ isSo: Bool, _ check: String, _ details: @autoclosure () -> String = "") throws {
+        guard !isSo else { return }
+        throw Mistake(check: check, details: (log.map { $0() } + [details()]).joined(separator: "\n"))
+    }
+
+    /// Checks what an observer of the suite hears. On a file, another thread may call it.
+    private func checkCommit(_ isChange: Bool) throws {
+        if isChange { commits += 1 }
+        heard.wait { [commits] in $0 >= commits }
+        try expect(heard.withLock { $0 } == commits, isChange ? "not one commit" : "nothing was changed, but written")
+    }
+
+    private func copies() throws -> [PropertyList?] {
+        let contents = try suite.contents()
+        return [contents["Config.unreadable"], contents["Config.unreadable-2"]]
+    }
+
+    /// Checks that the old value was copied if a part is lost that the release does not know or
+    /// cannot read, and only then.
+    private func checkCopies(of odd: [[String]: PropertyList], _ old: PropertyList?, _ before: [PropertyList?]) throws {
+        let now = try copies()
+        if odd.contains(where: { stored?[$0.key] != $0.value }) { try expect(now.contains(old), "lost without a copy") }
+        let isTouched = odd.keys.contains { stored?[Array($0.prefix(1))] != old?[Array($0.prefix(1))] }
+        try expect(isTouched || now == before, "copied without a loss")
+    }
+
+    func checkReading<R: Release>(_ release: R.Type, _ check: String, in suite: DefaultsSuite? = nil) throws {
+        let (value, must) = (PersistentStore<R>(in: suite ?? self.suite).value.tree, values(R.self).shown)
+        for name in R.shapes.keys where value[name] != must[name] {
+            try expect(false, check, "\(R.self), \(name): \(text(value[name])) instead of \(text(must[name]))")
+        }
+    }
+
+    /// Checks that another user, who has made the same choice, reads the same.
+    func checkReading<R: Release>(_ release: R.Type, of name: String, as other: User) throws {
+        let values = [self, other].map { PersistentStore<R>(in: $0.suite).value.tree[name] }
+        let details = { "\(R.self), \(name)\n" + other.log.map { $0() }.joined(separator: "\n") }
+        try expect(values[0] == values[1], "two users read one choice differently", details())
+    }
+}
+
+private func text(_ tree: PropertyList?) -> String { tree?.json() ?? "nothing" }
+
+/// The life of a user, and a second user who makes the same choices at its end.
+private struct Game {
+    private static let releases: [any Release.Type] = [Release1.self, Release2.self, Release3.self]
+    private var generator: SeededGenerator
+    private(set) var (writes, pairs) = (0, 0)
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    private mutating func random(_ end: Int) -> Int { .random(in: 0..<end, using: &generator) }
+    private mutating func pick<Value>(_ values: [Value]) -> Value { values[random(values.count)] }
+
+    mutating func play(_ one: DefaultsSuite, _ other: DefaultsSuite) throws {
+        let user = try User(one)
+        let first = pick(Self.releases)
+        if random(2) == 0 { try user.leave(tree(first)) }
+        if random(3) == 0 { user.setLayers(random(2) == 0 ? layer() : nil, random(2) == 0 ? layer() : nil) }
+        var index = random(2)
+        for _ in 0..<(1 + random(2)) {
+            let release = Self.releases[index]
+            try step(user, release)
+            // Mostly to a newer release, sometimes back to an older one.
+            index = random(4) == 0 ? random(3) : min(index + random(2), 2)
+        }
+        for release in Self.releases { try user.checkReading(release, "a release reads otherwise") }
+        guard random(2) == 0 else { return }
+        user.setLayers(nil, nil)
+        let (second, release) = (try User(other), Self.releases[index])
+        if random(4) == 0 { try second.leave(tree(first)) }
+        try stepTogether(user, second, release)
+    }
+
+    private mutating func step<R: Release>(_ user: User, _ release: R.Type) throws {
+        let way = pick(Way<R>.all)
+        // An edit of what a layer shows changes parts of what is stored: of these, they would mix.
+        let mixed = ["lens", "spare", "presets.u", "span.low", "span.high", "label"]
+        let all = R.choices.filter {
+            user.before == nil || way.kind != .edit || !mixed.contains($0[0].path.joined(separator: "."))
+        }
+        // Often something of which a part is unknown or cannot be read.
+        let odd = Set(Reading(user.stored, by: R.self)?.odd.keys.map { $0[0] } ?? [])
+        let some = all.filter { odd.contains($0[0].path[0]) }
+        let choices = (0..<(way.isAlone ? 1 : 1 + random(2))).map { _ in
+            pick(pick(some.isEmpty || random(2) == 0 ? all : some))
+        }
+        _ = try user.choose(choices, way, in: user.store(random(4)))
+        writes += 1
+    }
+
+    private mutating func stepTogether<R: Release>(_ one: User, _ other: User, _ release: R.Type) throws {
+        let choices = [pick(pick(R.choices)), pick(pick(R.choices))]
+        let ways = Way<R>.all.filter { ![.undone, .removal, .failure].contains($0.kind) && !$0.isAlone }
+        let chosen = try [one, other].map { try $0.choose(choices, pick(ways), in: $0.store(random(4))) }
+        writes += 2
+        for (name, value) in chosen[0] where chosen[1][name] == value {
+            pairs += 1
+            for release in Self.releases { try one.checkReading(release, of: name, as: other) }
+        }
+    }
+
+    /// Returns what users of a release have stored, and what other programs have made of it.
+    private mutating func tree<R: Release>(_ release: R.Type) -> PropertyList {
+        if random(20) == 0 { return "bad" }
+        var value = R()
+        for _ in 0..<6 { pick(pick(R.choices)).make(&value) }
+        var tree = value.tree
+        for name in R.shapes.keys.sorted() where random(2) == 0 { tree[name] = nil }
+        if random(2) == 0 { for _ in 0..<(1 + random(8)) { spoil(&tree) } }
+        return tree
+    }
+
+    /// Removes a part of a tree, or adds or replaces one that no release may know or can read.
+    private mutating func spoil(_ tree: inout PropertyList) {
+        switch tree {
+        case .dictionary(var entries):
+            let name = entries.keys.sorted().randomElement(using: &generator)
+            switch random(5) {
+            case 0: entries["future"] = pick([7, ["z": 1]])
+            case 1: if let name { entries[name] = nil }
+            default: if let name { spoil(&entries[name]!) }
+            }
+            tree = .dictionary(entries)
+        case .array(var elements):
+            if case .dictionary? = elements.first, random(2) == 0 { spoil(&elements[0]) } else { elements.append(7) }
+            tree = .array(elements)
+        case .integer(let number): tree = pick([.double(Double(number)), 99, "bad"])
+        case .double(let number): tree = pick([.integer(Int64(number)), "bad"])
+        default: tree = pick([7, ["night": ["u": 1]]])
+        }
+    }
+
+    private mutating func layer() -> PropertyList {
+        var value = Release1()
+        for _ in 0..<6 { pick(pick(Release1.choices)).make(&value) }
+        // Another release refuses some of the others.
+        let names = ["size", "mode", "lens", "counts", "shots", "tags"].filter { _ in random(2) == 0 }
+        return .dictionary(value.tree.entries!.filter { names.contains($0.key) })
+    }
+}
