@@ -272,9 +272,8 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// following the default, so a later release can change it. If `body` changes nothing, nothing
     /// is written.
     ///
-    /// A decision is an optional: a property that ends with the value of its default was not
-    /// changed, so `false` is stored only if the default is `nil` or `true`. See
-    /// <doc:ConfigStructs>.
+    /// A decision is an optional: setting a property to the value that it already reads changes
+    /// nothing, so a `false` over a default of `false` is not stored. See <doc:ConfigStructs>.
     ///
     /// A stored value that cannot be read counts as missing. It is copied to `<key>.unreadable` and
     /// reported, as with ``DefaultStoreType/set(_:)``.

@@ -67,8 +67,8 @@ extension DefaultsSuite {
             }
         }
 
-        /// A layer of launch arguments such as `-volume 7`, as `UserDefaults` reads them. It is
-        /// called “arguments”.
+        /// A layer of launch arguments such as `-volume 7`, as `UserDefaults` reads them, except
+        /// that the whole text must be a number or a Boolean. It is called “arguments”.
         ///
         /// An argument that begins with `-` is the name of a key. The next argument is its value,
         /// unless that begins with `-` too. If a key occurs more than once, its last value is used.
