@@ -50,7 +50,7 @@ extension DefaultConfig {
 
     /// The default of the type. It is created once, but for an object, which code that receives it
     /// could change.
-    static var defaultInstance: Self { self is AnyClass ? Self() : DefaultInstances.instance(of: self) }
+    static var defaultInstance: Self { DefaultInstances.instance(of: self) }
 }
 
 extension DefaultConvertible {
@@ -74,6 +74,7 @@ private enum DefaultInstances {
         if box == nil {
             // Create the default outside the lock, because this runs code of the program.
             let newBox = Box(type.init())
+            if type is AnyClass { return newBox.value }
             box = instances.withLock { instances in
                 if let known = instances[id] { return known }
                 instances[id] = newBox

@@ -12,6 +12,7 @@ indirect enum Shape: Sendable {
     case list(Shape)
     case table(Shape)
     case optional(Shape)
+    var isOptional: Bool { if case .optional = self { true } else { false } }
 }
 
 /// A choice that a user of a release can make: a property or a part of one, and its value.
@@ -287,17 +288,11 @@ struct Reading {
         var result: PropertyList = [:]
         for (name, entry) in entries where shapes[name] == nil { odd[path + [name]] = entry }
         for (name, shape) in shapes {
-            let isOptional = if case .optional = shape { true } else { false }
-            guard let entry = entries[name] else {
-                guard isOptional || standard?[name] != nil else { return nil }
-                result[name] = isOptional ? nil : standard?[name]
-                continue
-            }
-            result[name] = read(entry, shape, or: standard?[name], at: path + [name])
-            guard result[name] == nil else { continue }
-            fault(at: path + [name], entry)
-            guard isOptional || standard?[name] != nil else { return nil }
-            result[name] = standard?[name]
+            let (entry, path, isOptional) = (entries[name], path + [name], shape.isOptional)
+            result[name] = entry.flatMap { read($0, shape, or: standard?[name], at: path) }
+            if result[name] == nil, let entry { fault(at: path, entry) }
+            if result[name] == nil, !isOptional || entry != nil { result[name] = standard?[name] }
+            guard result[name] != nil || isOptional else { return nil }
         }
         return result
     }
@@ -334,11 +329,10 @@ struct Reading {
         case (.table(let shape), .dictionary(let entries)):
             var found: [String: PropertyList] = [:]
             for (name, entry) in entries {
-                let (known, path) = (standard?[name], path + [name])
-                found[name] = read(entry, shape, or: known, at: path)
+                found[name] = read(entry, shape, or: standard?[name], at: path + [name])
                 guard found[name] == nil else { continue }
-                fault(at: path, entry)
-                found[name] = known
+                fault(at: path + [name], entry)
+                found[name] = standard?[name]
             }
             return .dictionary(found)
         default: return nil
