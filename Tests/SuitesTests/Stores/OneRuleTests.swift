@@ -561,4 +561,36 @@ private struct Wrapped {
         #expect(throws: DefaultsError.self) { try suite.update { $0[Span.self].low = 40 } }
         #expect(try suite.contents() == ["Span": ["low": 20, "high": 30]])
     }
+
+    private struct Exposure: Codable, Equatable {
+        var (speed, stops) = (1, 1)
+        enum CodingKeys: String, CodingKey { case speed, stops, extra }
+        init() {}
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            (speed, stops) = (
+                try container.decode(Int.self, forKey: .speed), try container.decode(Int.self, forKey: .stops)
+            )
+            // A newer release writes it for a high speed only.
+            guard !container.contains(.extra) || speed > 4 else { throw CocoaError(.coderInvalidValue) }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(speed, forKey: .speed)
+            try container.encode(stops, forKey: .stops)
+        }
+    }
+    private struct Film: DefaultConfig {
+        static let key = "Film"
+        var exposure = Exposure()
+    }
+
+    /// The part with what its type does not know cannot be read, and its default is the new value.
+    @Test func aPartThatCanNoLongerBeReadIsReplaced() throws {
+        let stored: PropertyList = ["exposure": ["speed": 9, "stops": 1, "extra": 3]]
+        let suite = DefaultsSuite.inMemory(["Film": stored])
+        suite.onFailure = { _ in }
+        try PersistentStore<Film>(in: suite).update { $0.exposure.speed = 1 }
+        #expect(try suite.contents() == ["Film": ["exposure": ["speed": 1, "stops": 1]], "Film.unreadable": stored])
+    }
 }
