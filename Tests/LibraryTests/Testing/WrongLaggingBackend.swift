@@ -73,7 +73,8 @@ final class WrongLaggingBackend: BackendDecorator {
     func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
         let edits = commit.edits
         switch law {
-        case .updatesAreStoredOnce? where !edits.isEmpty:
+        // Also one without edits: another machine may have stored the same number.
+        case .updatesAreStoredOnce? where !edits.isEmpty || commit.reads == ["number"]:
             // As if nothing had changed since the write began.
             lagging.catchUp()
             lagging.beginWrite()
