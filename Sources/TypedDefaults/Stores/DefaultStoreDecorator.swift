@@ -103,7 +103,7 @@ extension DefaultStoreDecorator {
             }
         } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {
             // The base copies only what it cannot read itself.
-            if (try? base.load()) != nil { throw error }
+            if (try? base.updateStored { _ in }) != nil { throw error }
             let start = try stored(from: defaultValue())
             return try base.update(default: start) { stored in
                 let (value, result) = try edited(nil, or: defaultValue, body)
