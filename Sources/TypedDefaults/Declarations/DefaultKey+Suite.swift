@@ -6,7 +6,7 @@ extension DefaultsSuite {
     /// in between is lost. ``update(_:_:)`` does both in one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
         get { setting(key).get(or: key.defaultValue) }
-        nonmutating set { setting(key).assign(newValue) }
+        nonmutating set { setting(key).assign(newValue, over: key.defaultValue) }
         nonmutating _modify {
             let setting = setting(key)
             var edit = InPlaceEdit(setting.get(or: key.defaultValue), setting)

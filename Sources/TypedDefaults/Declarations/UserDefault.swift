@@ -67,7 +67,7 @@ public struct UserDefault<Value: Sendable>: Sendable {
     /// in between is lost. ``update(_:)`` does both in one step.
     public var value: Value {
         get { setting.get(or: key.defaultValue) }
-        nonmutating set { setting.assign(newValue) }
+        nonmutating set { setting.assign(newValue, over: key.defaultValue) }
         nonmutating _modify {
             var edit = InPlaceEdit(value, setting)
             defer { setting.apply(edit, or: key.defaultValue) }

@@ -29,6 +29,8 @@ private final class Box: DefaultConfig, @unchecked Sendable {
 }
 
 private let counts = DefaultKey("counts", default: Counts())
+private let jsonCounts = DefaultKey("counts", default: Counts(), form: .jsonData)
+private let optionalJSONCounts = DefaultKey<Counts?>("counts", default: Counts(), form: .jsonData)
 private let number = DefaultKey("number", default: 5)
 private let camera = DefaultKey(Camera.self)
 private struct Stop: Error {}
@@ -79,6 +81,22 @@ private struct Wrapped {
         #expect(try suite.contents() == ["number": 5, "Camera": [:]])
     }
 
+    @Test func anAssignmentOverADefaultOfTheKeyStoresWhatDiffersFromIt() throws {
+        let key = DefaultKey("Camera", default: Camera(zoom: 3, size: "large"))
+        let ways: [(DefaultsSuite, Camera) throws -> Void] = [
+            { suite, new in suite[key] = new },
+            { suite, new in UserDefault(key, in: suite).value = new },
+            { suite, new in try suite.update { $0[key] = new } },
+            { suite, new in try suite.update(key) { $0 = new } },
+        ]
+        for write in ways {
+            let suite = DefaultsSuite.inMemory()
+            try write(suite, Camera(zoom: 1, size: "large"))
+            // A missing size would read as the default of the type.
+            #expect(try suite.contents() == ["Camera": ["zoom": 1, "size": "large"]])
+        }
+    }
+
     // MARK: Types that change their values
 
     private struct Name: Codable, Equatable {
@@ -120,6 +138,13 @@ private struct Wrapped {
     /// Two ways to edit in place, each another part of one value.
     private static let edits: [String: @Sendable (DefaultsSuite, _ isFirst: Bool) throws -> Void] = [
         "key": { suite, isFirst in if isFirst { suite[counts].a += 1 } else { suite[counts].b += 1 } },
+        "JSON": { suite, isFirst in
+            if isFirst { suite[jsonCounts].inner.a += 1 } else { suite[jsonCounts].inner.b += 1 }
+        },
+        "optional JSON": { suite, isFirst in
+            let counts = UserDefault(optionalJSONCounts, in: suite)
+            if isFirst { counts.value?.inner.a += 1 } else { counts.value?.inner.b += 1 }
+        },
         "nested": { suite, isFirst in if isFirst { suite[counts].inner.a += 1 } else { suite[counts].inner.b += 1 } },
         "wrapper": { suite, isFirst in
             let wrapped = Wrapped(in: suite)

@@ -19,7 +19,7 @@
             } set: { new in
                 let edit = InPlaceEdit(from: last.withLock { exchange(&$0, with: nil) } ?? value, to: new, setting)
                 // Choosing what is read is an assignment.
-                if !setting.apply(edit, or: key.defaultValue) { setting.assign(new) }
+                if !setting.apply(edit, or: key.defaultValue) { setting.assign(new, over: key.defaultValue) }
             }
         }
     }
