@@ -197,9 +197,12 @@ extension [String: PropertyList] {
     func isEqual(to other: Self) -> Bool {
         if isIdentical(to: other) { return true }
         guard count == other.count else { return false }
-        for (one, another) in zip(self, other) {
-            guard one.key.hasSameBytes(as: another.key) else { return allPairs(with: other) { $1 == $2 } }
-            guard one.value == another.value else { return false }
+        var others = other.makeIterator()
+        for (key, value) in self {
+            guard let other = others.next(), key.hasSameBytes(as: other.key) else {
+                return allPairs(with: other) { $1 == $2 }
+            }
+            guard value == other.value else { return false }
         }
         return true
     }

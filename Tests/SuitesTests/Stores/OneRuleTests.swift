@@ -520,6 +520,7 @@ private struct Wrapped {
         static let key = "Shot"
         var mode = Mode.auto
         var number = 0
+        var counts = Counts()
     }
 
     /// Entry by entry, the two cases would be one value that cannot be read.
@@ -527,9 +528,11 @@ private struct Wrapped {
         let store = PersistentStore<Shot>(in: .inMemory())
         var draft = store.draft()
         draft.value.mode = .night(level: 3)
-        (store.value.mode, store.value.number) = (.manual, 5)
+        draft.value.counts.a = 1
+        (store.value.mode, store.value.number, store.value.counts.b) = (.manual, 5, 2)
         try draft.apply()
-        #expect(store.value == Shot(mode: .night(level: 3), number: 5))
+        // The parts of another property are merged all the same.
+        #expect(store.value == Shot(mode: .night(level: 3), number: 5, counts: Counts(a: 1, b: 2)))
         let suite = DefaultsSuite.inMemory()
         let key = DefaultKey("mode", default: Mode.auto)
         func edit(_ mode: inout Mode) { (mode, suite[key]) = (.night(level: 1), .manual) }

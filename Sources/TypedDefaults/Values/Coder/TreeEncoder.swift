@@ -67,6 +67,8 @@ final class TreeEncoder: Encoder {
     private var single: PropertyList?
     private var isSingleNil = false
     private var elements: [PropertyList] = []
+    // No foreign code runs while it is accessed. A check would take 160 instructions at each entry.
+    @exclusivity(unchecked)
     private var entries: [String: PropertyList] = [:]
     /// The containers that are still open, as `nestedContainer` and `superEncoder` return them, and
     /// the indices of their elements.

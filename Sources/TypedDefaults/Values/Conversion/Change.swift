@@ -247,14 +247,18 @@ extension PropertyList {
         return .dictionary(entries)
     }
 
-    /// Returns this value with the entries in which two others differ, at every depth or whole.
-    func merging(from before: PropertyList, to after: PropertyList, isDeep: Bool) -> PropertyList {
+    /// Returns this value with the entries in which two others differ.
+    ///
+    /// - Parameter isMerged: Returns whether the same happens inside an entry, at every depth.
+    func merging(
+        from before: PropertyList, to after: PropertyList, where isMerged: (String) -> Bool
+    ) -> PropertyList {
         guard case .dictionary(var entries) = self, case .dictionary(let old) = before,
             case .dictionary(let new) = after
         else { return after }
         for (key, value) in new where old[key] != value {
-            if isDeep, let current = entries[key], let old = old[key] {
-                entries[key] = current.merging(from: old, to: value, isDeep: true)
+            if let current = entries[key], let old = old[key], isMerged(key) {
+                entries[key] = current.merging(from: old, to: value) { _ in true }
             } else {
                 entries[key] = value
             }

@@ -56,26 +56,33 @@ extension Conversion where Value: Codable {
             if let defaults { rules.supplied = defaults.supplied }
             return .success(Box(try TreeDecoder.decode(Value.self, from: stored, rules)))
         } catch {
-            if let defaults, defaults.supplies(error) {
-                return boxedByCodable(stored, mode, fallback: fallback(), defaults: defaults)
-            }
-            let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
-            do {
-                return .success(try boxedAgain(stored, mode, fallback: fallback, isMissing: isMissing))
-            } catch {
-                if let value = valueOfRawValue(stored, mode) { return .success(Box(value)) }
-                return .failure(DefaultsError(decoding: Value.self, error))
-            }
+            return boxed(after: error, stored, mode, fallback: fallback, defaults)
+        }
+    }
+
+    // Not inlined, because the types of its variables would be looked up before the first attempt.
+    @inline(never)
+    private static func boxed(
+        after error: any Error, _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?,
+        _ defaults: ConfigDefaults?
+    ) -> Result<AnyBox, DefaultsError> {
+        if let defaults, defaults.supplies(error) {
+            return boxedByCodable(stored, mode, fallback: fallback(), defaults: defaults)
+        }
+        let isMissing = if case DecodingError.keyNotFound = error { true } else { false }
+        do {
+            return .success(try boxedAgain(stored, mode, fallback: fallback, isMissing: isMissing))
+        } catch {
+            if let value = valueOfRawValue(stored, mode) { return .success(Box(value)) }
+            return .failure(DefaultsError(decoding: Value.self, error))
         }
     }
 
     /// Decodes a value that could not be decoded as it is: with missing properties from the
     /// default, then from other accepted forms, then as JSON or a property list in data, and
-    /// finally with parts replaced. Not inlined, because the types of its variables would be looked
-    /// up before the first attempt.
+    /// finally with parts replaced.
     ///
     /// - Parameter isMissing: Whether the first attempt has failed because a property is missing.
-    @inline(never)
     private static func boxedAgain(
         _ stored: PropertyList, _ mode: DecodingMode, fallback: () -> Value?, isMissing: Bool
     ) throws -> Box<Value> {
@@ -112,7 +119,6 @@ extension Conversion where Value: Codable {
     }
 
     /// Decodes a raw value, as which a type was stored before it became `Codable`.
-    @inline(never)
     private static func valueOfRawValue(_ stored: PropertyList, _ mode: DecodingMode) -> Value? {
         func decoded<Raw: Decodable>(_ type: Raw.Type) -> Raw? {
             try? TreeDecoder.decode(type, from: stored, DecodingRules(readsArguments: mode == .argument))

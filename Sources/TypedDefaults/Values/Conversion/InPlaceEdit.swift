@@ -11,8 +11,8 @@ protocol FormCoding<Value>: Sendable {
 /// A value that is edited in place, such as in `store.value.zoom = 2`, and what it was before.
 ///
 /// Another thread may change the stored value during the edit. The edit then changes only the parts
-/// in which both of its values differ, at every depth. If the parts do not fit together, such as
-/// two cases of an enum, it replaces the properties around them, or else the whole value.
+/// in which both of its values differ, at every depth. If the parts of a property do not fit
+/// together, such as two cases of an enum, it replaces the property, or else the whole value.
 struct InPlaceEdit<Coding: FormCoding>: Sendable {
     var value: Coding.Value
     private let coding: Coding
@@ -53,8 +53,11 @@ struct InPlaceEdit<Coding: FormCoding>: Sendable {
             var merged: Coding.Value?
             if let before, let after, let form = try coding.form(of: current), form != before {
                 merged =
-                    try merging(form, from: before, to: after, isDeep: true)
-                    ?? merging(form, from: before, to: after, isDeep: false)
+                    merging(form, from: before, to: after) { _ in true }
+                    // Each property alone, because one of them may not fit.
+                    ?? merging(form, from: before, to: after) { key in
+                        merging(form, from: before, to: after) { $0 == key } != nil
+                    }
             }
             current = merged ?? value
         }
@@ -62,11 +65,13 @@ struct InPlaceEdit<Coding: FormCoding>: Sendable {
     }
 
     /// Returns the current value with the edit; `nil` if it does not have both changes.
+    ///
+    /// - Parameter isMerged: Returns whether only the parts of a property that differ are replaced.
     private func merging(
-        _ current: PropertyList, from before: PropertyList, to after: PropertyList, isDeep: Bool
-    ) throws -> Coding.Value? {
-        let merged = current.merging(from: before, to: after, isDeep: isDeep)
-        guard let value = try? coding.value(ofForm: merged), try coding.form(of: value) == merged else { return nil }
+        _ current: PropertyList, from before: PropertyList, to after: PropertyList, where isMerged: (String) -> Bool
+    ) -> Coding.Value? {
+        let merged = current.merging(from: before, to: after, where: isMerged)
+        guard let value = try? coding.value(ofForm: merged), (try? coding.form(of: value)) == merged else { return nil }
         return value
     }
 }
