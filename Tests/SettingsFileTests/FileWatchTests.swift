@@ -167,7 +167,7 @@ struct FileWatchTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// No later event wakes the threads of these watches.
+        /// No later event wakes the threads of most of these watches.
         @Test func anEndedWatchClosesItsDescriptor() async throws {
             await #expect(processExitsWith: .success) {
                 let file = try makeFile()
@@ -175,9 +175,18 @@ struct FileWatchTests {
                 let backend = FileBackend(path: file.path)
                 func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
                 let before = descriptors()
-                for _ in 0..<50 {
+                let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+                for number in 2..<50 {
                     backend.watch { _ in }
                     backend.watch(nil)
+                    // A watch that pauses after an event.
+                    let ended = DispatchSemaphore(value: 0)
+                    backend.watch { _ in
+                        backend.watch(nil)
+                        ended.signal()
+                    }
+                    writer[DefaultKey("number", default: 0)] = number
+                    ended.wait()
                 }
                 // The threads close the descriptors.
                 for _ in 0..<500 where descriptors() > before { usleep(10_000) }

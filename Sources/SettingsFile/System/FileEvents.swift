@@ -69,6 +69,8 @@
                     disarm()
                 }
             }
+            // It refers to this object.
+            _ = state.withLock { exchange(&$0.later, with: nil) }
         }
 
         /// Whether this process has the thread. In its child, the descriptor may refer to another
