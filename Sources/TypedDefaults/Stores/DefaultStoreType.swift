@@ -295,8 +295,9 @@ extension DefaultStoreType where Default: DefaultConfig {
     /// ```
     ///
     /// Each write is an ``update(_:)`` of the config, which stores this property only. The returned
-    /// store reads `nil` if no config is stored, unlike `store.value.size`. `remove()` removes the
-    /// stored property if it differs from its default.
+    /// store reads `nil` if no config is stored, unlike `store.value.size`; a config in a config
+    /// then begins with the default of its type. `remove()` removes the stored property if it
+    /// differs from its default.
     public func map<Part: Equatable & Sendable>(
         _ part: any WritableKeyPath<Default, Part> & Sendable
     ) -> AnyStore<Part> { map(part, default: Default.defaultInstance) }

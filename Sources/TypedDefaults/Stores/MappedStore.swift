@@ -36,14 +36,21 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: DefaultStoreTyp
         default defaultValue: @autoclosure () -> Part, _ body: (inout Part) throws -> Result
     ) throws -> Result {
         try passingOnIntent {
-            try updateWhole { whole, isMissing in
+            // Whether the new value is the one that the default in place of the whole has.
+            var isDefault = false
+            let result = try updateWhole { whole, isMissing in
+                isDefault = false
                 guard isMissing else { return try body(&whole[keyPath: part]) }
                 let start = defaultValue()
                 var value = start
                 let result = try body(&value)
-                if !areSame(value, start) { whole[keyPath: part] = value }
+                guard !areSame(value, start) else { return result }
+                isDefault = areSame(value, whole[keyPath: part])
+                whole[keyPath: part] = value
                 return result
             }
+            if isDefault { try WriteIntent.assigning.with(Whole.self) { try updateWhole { _, _ in } } }
+            return result
         }
     }
 

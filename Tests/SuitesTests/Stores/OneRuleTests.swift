@@ -133,6 +133,108 @@ private struct Wrapped {
         }
     }
 
+    @Test func anEditOfAPartThatDecodingNormalizesLeavesOthersAlone() throws {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Person>(in: suite)
+        var drafts = [store.draft(), store.draft()]
+        drafts[0].value.name = Name("Bob")
+        drafts[1].value.age = 7
+        try drafts[1].apply()
+        try drafts[0].apply()
+        #expect(store.value == Person(name: Name("bob"), age: 7))
+        func edit(_ person: inout Person) {
+            store.value.town = "Oslo"
+            person.name = Name("Eve")
+        }
+        edit(&store.value)
+        #expect(store.value == Person(name: Name("eve"), age: 7, town: "Oslo"))
+    }
+
+    private struct Volume: DefaultConfig, Equatable {
+        static let key = "Volume"
+        static let rules: [DefaultRule<Volume>] = [.on(\.level, .clamped(to: 0...10)), .on(\.step, .in(1...3))]
+        var level = 5
+        var step = 1
+        var count = 0
+    }
+
+    @Test(arguments: [DefaultKey("v", default: Volume()), DefaultKey("v", default: Volume(), form: .jsonData)])
+    private func anEditThatARuleCorrectsLeavesOthersAlone(key: DefaultKey<Volume>) throws {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        func edit(_ volume: inout Volume, level: Int = 5, step: Int = 1) {
+            suite[key].count += 1
+            (volume.level, volume.step) = (level, step)
+        }
+        edit(&suite[key], level: 99)
+        #expect(suite[key] == Volume(level: 10, count: 1))
+        // A rule that corrects nothing refuses the edit as a whole.
+        let count = failures.all.count
+        edit(&suite[key], level: 3, step: 7)
+        #expect(suite[key] == Volume(level: 10, count: 2))
+        #expect(failures.kinds.dropFirst(count) == [.invalid])
+    }
+
+    // MARK: What a type does not know
+
+    @Test func anArrayThatKeepsItsValueKeepsWhatItsElementsDoNotKnow() throws {
+        struct Element: Codable, Equatable { var x = 0 }
+        struct Inner: Codable, Equatable {
+            var elements: [Element] = []
+            var number = 0
+        }
+        struct List: DefaultConfig, Equatable {
+            static let key = "List"
+            var inner = Inner()
+            var elements: [Element] = []
+        }
+        let elements: PropertyList = [["x": 1, "later": 2]]
+        let suite = DefaultsSuite.inMemory([
+            "List": ["inner": ["elements": elements, "number": 0], "elements": elements], "array": elements,
+        ])
+        let store = PersistentStore<List>(in: suite)
+        try store.update { $0.inner.number = 1 }
+        try store.save(store.value)
+        let array = UserDefault(DefaultKey("array", default: [Element]()), in: suite)
+        try array.store.save(array.value)
+        let expected: SuiteContents = [
+            "List": ["inner": ["elements": elements, "number": 1], "elements": elements], "array": elements,
+        ]
+        #expect(try suite.contents() == expected)
+    }
+
+    // MARK: Handlers
+
+    /// A handler may change a setting of the same type.
+    @Test func aWriteOfAHandlerMeansOnlyWhatItSays() throws {
+        for way in ["remove", "assign"] {
+            let suite = DefaultsSuite.inMemory(["Camera": ["zoom": 7]])
+            let (store, other) = (PersistentStore<Camera>(in: suite), PersistentStore<Camera>(in: suite, key: "other"))
+            let third = PersistentStore<Camera>(in: suite, key: "third")
+            other.set(Camera(zoom: 3))
+            let token = store.observe { _ in
+                do {
+                    try other.update { $0.zoom = 1 }
+                    try third.update { _ in }
+                } catch { Issue.record(error) }
+            }
+            if way == "remove" { store.map(\.zoom).remove() } else { store.value = Camera() }
+            token.cancel()
+            #expect(try suite.contents()["other"] == ["zoom": 1, "size": "medium", "names": ["a", "b"]], "\(way)")
+            #expect(try suite.contents()["third"] == nil, "\(way)")
+        }
+    }
+
+    @Test func anUpdateOfAMappedStoreThatEndsWithTheDefaultIsStored() throws {
+        let suite = DefaultsSuite.inMemory()
+        let zoom = PersistentStore<Camera>(in: suite).map(\.zoom)
+        try zoom.update(default: 1) { _ in }
+        #expect(try suite.contents() == [:])
+        try zoom.update(default: 5) { $0 = 1 }
+        #expect(zoom.get() == 1)
+        #expect(try suite.contents() == ["Camera": [:]])
+    }
+
     // MARK: Two threads
 
     /// Two ways to edit in place, each another part of one value.

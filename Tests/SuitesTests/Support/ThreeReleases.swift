@@ -240,6 +240,8 @@ extension PropertyList {
     /// Returns this new entry with the parts of an old one that a release does not know.
     func keeping(_ old: PropertyList?, _ shape: Shape) -> PropertyList {
         if case .optional(let shape) = shape { return keeping(old, shape) }
+        // An array is a whole, with the parts that its elements do not know.
+        if case .list = shape, let old, Reading.value(of: old, shape) == self { return old }
         guard let old = old?.entries, var new = entries else { return self }
         for (name, entry) in old {
             switch shape {
@@ -275,6 +277,13 @@ struct Reading {
         if value["limit"] != limit { fault(at: ["limit"], in: stored!) }
     }
     private init() {}
+
+    /// Returns what is read for an entry; `nil` if a part of it cannot be read.
+    static func value(of entry: PropertyList, _ shape: Shape) -> PropertyList? {
+        var reading = Reading()
+        let value = reading.read(entry, shape, or: nil, at: [])
+        return reading.faults.isEmpty ? value : nil
+    }
 
     private mutating func fault(at path: [String], in tree: PropertyList) { fault(at: path, tree[path]!) }
     private mutating func fault(at path: [String], _ entry: PropertyList) {

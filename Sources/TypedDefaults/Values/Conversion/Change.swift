@@ -103,18 +103,20 @@ struct ChangeRule: Sendable {
         switch base {
         case .dictionary(let stored)?: entries = stored
         case nil where !write.isWhole && defaults != nil: entries = [:]
+        // Its elements may have entries that the type does not know.
+        case .array? where old.form == after && old.content.errors == nil: return Outcome(new: old)
         default: return whole(after, over: old, base)
         }
         guard case .dictionary(let new) = after else { return whole(after, over: old, base) }
         switch write {
         case .whole:
-            for fault in old.content.faults { entries.remove(fault.path[...]) }
+            for fault in old.content.faults { entries.remove(around: fault.path) }
             entries.replace(old.form?.entries ?? [:], by: new, ifEqual: true)
         case .change(let start, let isForgetting):
             let before = (old.form ?? start ?? defaults?.whole)?.entries ?? [:]
             // A newer release must not find a case of an enum beside one that only it knows.
             for fault in old.content.faults where before[fault.path.first ?? ""] != new[fault.path.first ?? ""] {
-                entries.remove(fault.path[...])
+                entries.remove(around: fault.path)
             }
             if isForgetting {
                 var others = entries
@@ -223,11 +225,12 @@ extension [String: PropertyList] {
         Set(keys).union(other.keys).filter { self[$0] != other[$0] }
     }
 
-    /// Removes the part at a path.
-    fileprivate mutating func remove(_ path: ArraySlice<String>) {
+    /// Removes the part at a path, or the outermost array around it.
+    fileprivate mutating func remove(around path: [String]) {
         var tree = PropertyList.dictionary(self)
         self = [:]
-        _ = tree.edit(path) { part, _ -> Void? in part = nil }
+        let path = tree.outermostArray(around: path) ?? path
+        _ = tree.edit(path[...]) { part, _ -> Void? in part = nil }
         self = tree.entries ?? [:]
     }
 }
@@ -242,7 +245,11 @@ extension PropertyList {
     fileprivate func replaced(knownAs before: PropertyList?, by new: PropertyList) -> PropertyList {
         guard case .dictionary(var entries) = self, case .dictionary(let old)? = before,
             case .dictionary(let after) = new
-        else { return new }
+        else {
+            // The elements of an array may have entries that their type does not know.
+            if case .array = self, before == new { return self }
+            return new
+        }
         entries.replace(old, by: after, ifEqual: true)
         return .dictionary(entries)
     }

@@ -51,7 +51,9 @@ struct InPlaceEdit<Coding: FormCoding>: Sendable {
         guard before != after else { return false }
         try update { current in
             var merged: Coding.Value?
-            if let before, let after, let form = try coding.form(of: current), form != before {
+            if let before, var after, let form = try coding.form(of: current), form != before {
+                // Decoding may change a value, such as a name to lower case.
+                if let value = try? coding.value(ofForm: after) { after = try coding.form(of: value) ?? after }
                 merged =
                     merging(form, from: before, to: after) { _ in true }
                     // Each property alone, because one of them may not fit.

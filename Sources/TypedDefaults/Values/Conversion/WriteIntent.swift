@@ -15,6 +15,11 @@ enum WriteIntent {
         return current.intent
     }
 
+    /// Calls observers, whose own writes have an intent of their own.
+    static func withNone(_ body: () -> Void) {
+        if current == nil { body() } else { $current.withValue(nil, operation: body) }
+    }
+
     /// Runs a write with this intent.
     func with<Result>(_ type: Any.Type, _ write: () throws -> Result) rethrows -> Result {
         try Self.$current.withValue((self, ObjectIdentifier(type)), operation: write)
