@@ -299,7 +299,7 @@ package enum AfterUnlock {
 
     /// Identifies the current thread. Unlike the value of `pthread_self`, the identity of a
     /// parent's thread is never reused for another thread in a forked child.
-    static var thread: UInt { UInt(bitPattern: own) }
+    package static var thread: UInt { UInt(bitPattern: own) }
 
     package static var holdsLock: Bool { own.pointee.count > 0 }
 

@@ -18,7 +18,7 @@
 
 /// Runs `body` on a new detached thread, which blocks all signals. Returns false if the system
 /// refuses a thread.
-func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+package func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let box = Unmanaged.passRetained(ThreadBody(run: body))
     let isStarted = withUnsafeTemporaryAllocation(of: ThreadHandle.self, capacity: 1) { thread in
         let code = pthread_create(

@@ -254,10 +254,9 @@ extension SuiteCore.State {
         let (old, before) = (slot.known, slot.state.layer)
         let isReportDue = slot.setLayer(layer, isBypassed: isBypassed)
         let (new, after) = (slot.known, slot.state.layer)
-        let depth = NotificationDepth.current + 1
         let isFromOther = before.before?.layer != after.before?.layer || before.behind?.layer != after.behind?.layer
-        if slot.state.isTracked, old != new || isFromOther { queue(.trackedChange(slot), depth) }
-        if old != new { queueChange(of: slot, old, new, new == .nothing ? .removed : .set, .local, depth) }
+        if slot.state.isTracked, old != new || isFromOther { queue(.trackedChange(slot), .local) }
+        if old != new { queueChange(of: slot, old, new, new == .nothing ? .removed : .set, .local) }
         return isReportDue
     }
 }

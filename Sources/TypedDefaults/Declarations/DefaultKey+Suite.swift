@@ -34,6 +34,12 @@ extension DefaultsSuite {
         _ handler: @escaping @Sendable (DefaultChange<Value>) -> Void
     ) -> ObservationToken { UserDefault(key, in: self).observe(initial: initial, handler) }
 
+    /// Calls the handler on the main actor after each change of a key. See
+    /// ``DefaultStoreType/observeOnMainActor(initial:_:)``.
+    public func observeOnMainActor<Value>(
+        _ key: DefaultKey<Value>, initial: Bool = false, _ handler: @escaping @MainActor (DefaultChange<Value>) -> Void
+    ) -> ObservationToken { UserDefault(key, in: self).observeOnMainActor(initial: initial, handler) }
+
     /// The current value of a key, followed by each new value.
     public func values<Value>(_ key: DefaultKey<Value>) -> DefaultUpdates<Value> { UserDefault(key, in: self).values }
 

@@ -142,10 +142,10 @@ public protocol DefaultStoreType<Default>: Sendable {
     /// reported once, in the order of the commits. If other processes make several in quick
     /// succession, perhaps only the last one is reported. A write that fails is not reported, and
     /// neither is a write of an equal stored form; 5 and 5.0 have different forms. The handler runs
-    /// under no lock, on the thread of a writer or on one that processes external changes, so a
-    /// write may return before its handler has run. It may read, write, observe and cancel.
-    /// Observers that trigger each other are stopped with an error after 100 rounds; a task that a
-    /// handler starts begins a new count.
+    /// under no lock, on the thread that made the change, or on a thread of the library if other
+    /// changes are waiting or other code made it. It may read, write, observe and cancel. Observers
+    /// that trigger each other are stopped with an error after 100 rounds; a task that a handler
+    /// starts begins a new count.
     ///
     /// The default implementation only makes the initial call, and logs once that the type reports
     /// no changes. See <doc:Observing> for a store that does.

@@ -111,6 +111,11 @@ public struct DefaultsSuite: Sendable {
         nonmutating set { currentCore.onFailure = newValue }
     }
 
+    /// Whether a handler has not yet returned from a change, for tests.
+    package var hasWaitingChanges: Bool {
+        currentCore.state.withLock { !$0.observers.queue.isIdle || !$0.observers.initialCalls.isEmpty }
+    }
+
     /// Where the suite is stored, for messages; `nil` for storage without a name, such as memory.
     public var location: String? { currentCore.traits.location }
 

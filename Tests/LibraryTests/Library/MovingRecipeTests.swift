@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 extension DefaultKey<Double> {
     fileprivate static var quality: DefaultKey { DefaultKey("quality", default: 0.8) }
@@ -110,6 +111,7 @@ struct MovingRecipeTests {
         second[.quality] = 0.4
         #expect(old.contents["quality"] == 0.4)
         old.write(0.6, forKey: "quality")
+        first.waitForHandlers()
         #expect(second[.quality] == 0.6, "another process writes the old place")
         #expect(first[.quality] == 0.6)
         for token in tokens { token.cancel() }

@@ -111,6 +111,7 @@ struct BackendDoublesTests {
         let values = Guarded<[Int?]>([])
         let token = suite.observe(.volume) { change in values.withLock { $0.append(change.newValue) } }
         backend.isAvailable = true
+        suite.waitForHandlers()
         #expect(values.withLock { $0 } == [3])
         #expect(Set(failures.kinds).isSubset(of: [.unavailable]))
         token.cancel()
@@ -129,12 +130,14 @@ struct BackendDoublesTests {
         #expect(suite[.volume] == 7)
         #expect(try suite.keys() == ["volume"])
         try backend.updateFromOutside { $0[.volume] = 7 }
+        suite.waitForHandlers()
         let heard = changes.withLock { $0 }
         #expect(heard.map(\.newValue) == [7])
         #expect(heard.map(\.oldValue) == [3])
         #expect(heard.map(\.origin) == [.external])
         suite[.volume] = 8
         try backend.updateFromOutside { contents in #expect(contents[.volume] == 8) }
+        suite.waitForHandlers()
         #expect(changes.withLock { $0 }.map(\.origin) == [.external, .local])
         token.cancel()
     }

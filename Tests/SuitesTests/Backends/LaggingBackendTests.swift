@@ -257,6 +257,7 @@ struct LaggingBackendTests {
         there[.number] = 7
         // Refused at first, because it depends on what the other machine has changed.
         try here.update(.number) { $0 += 1 }
+        here.waitForHandlers()
         let changes = heard.withLock { $0 }
         #expect(changes.map(\.newValue) == [6, 7, 8])
         #expect(changes.map(\.origin) == [.external, .external, .local])
@@ -292,8 +293,10 @@ struct BackendEventTests {
         try (backend.base as! SharedBackend).updateFromOutside { $0[.number] = 6 }
         #expect(heard.withLock { $0 } == [])
         backend.tell(.changed(keys: []))
+        suite.waitForHandlers()
         #expect(heard.withLock { $0 } == [6])
         backend.tell(.stale(since: .now))
+        suite.waitForHandlers()
         #expect(failures.kinds == [.unavailable, .unavailable])
         token.cancel()
     }
@@ -323,6 +326,7 @@ struct BackendEventTests {
         #expect(error?.kind == .unknownOutcome)
         #expect(bodies == 1)
         #expect(suite[.number] == (stores ? 6 : 5))
+        suite.waitForHandlers()
         #expect(heard.withLock { $0 } == (stores ? [6] : []))
         token.cancel()
     }

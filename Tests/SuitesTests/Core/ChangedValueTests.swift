@@ -2,6 +2,7 @@ import Foundation
 import SettingsFile
 import TestSupport
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -40,6 +41,7 @@ struct ChangedValueTests {
         let token = store.observeOnMainActor { change in values.withLock { $0.append(change.newValue) } }
         var changes = store.changes.makeAsyncIterator()
         backend.write("text", forKey: "number")
+        suite.waitForHandlers()
         #expect(failures.kinds == [.unreadable])
         store.set(2)
         while values.withLock({ $0.count }) < 2 { await Task.yield() }
@@ -56,11 +58,13 @@ struct ChangedValueTests {
         let store = PersistentStore<Limits>(in: suite)
         let token = store.observe { change in _ = change.newValue }
         backend.write(["rate": "many", "size": 7], forKey: "limits")
+        suite.waitForHandlers()
         #expect(failures.all.map(\.key) == ["limits"])
         #expect(store.get() == Limits(rate: 100, size: 7))
         #expect(failures.all.count == 1)
         backend.write(["rate": 5, "size": 7], forKey: "limits")
         backend.write(["rate": "many", "size": 7], forKey: "limits")
+        suite.waitForHandlers()
         #expect(failures.all.count == 2)
         token.cancel()
     }
@@ -74,11 +78,13 @@ struct ChangedValueTests {
         let store = UserDefault(Self.number, in: suite).store
         var tokens = [store.observe { change in events.withLock { $0.append("first \(change.kind)") } }]
         backend.write("text", forKey: "number")
+        suite.waitForHandlers()
         #expect(events.withLock { $0 } == ["first set"])
         for name in ["second", "third"] {
             tokens.append(store.observe { change in events.withLock { $0.append("\(name) \(change.newValue ?? -1)") } })
         }
         backend.write("another text", forKey: "number")
+        suite.waitForHandlers()
         for _ in 1...2 { #expect(store.get() == nil) }
         #expect(events.withLock { $0 } == ["first set", "first set", "second -1", "third -1", "unreadable"])
         for token in tokens { token.cancel() }

@@ -3,6 +3,7 @@ import Foundation
 import Observation
 import TestSupport
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -19,12 +20,15 @@ struct ObservingTests {
 
     @Test func aChangeThatCannotBeReadIsReceivedLater() {
         let backend = SpyBackend()
-        let (received, token) = record(UserDefault(number, in: DefaultsSuite(backend: backend)).store)
+        let suite = DefaultsSuite(backend: backend)
+        let (received, token) = record(UserDefault(number, in: suite).store)
         backend.fail(with: DefaultsError(.unavailable, reason: "this call fails in a test"))
         backend.write(2, forKey: "number")
+        suite.waitForHandlers()
         #expect(received.withLock { $0 } == [])
         backend.fail(with: nil)
         backend.write(3, forKey: "other")
+        suite.waitForHandlers()
         #expect(received.withLock { $0 } == [2])
         token.cancel()
     }
@@ -208,6 +212,7 @@ struct ObservingTests {
                 inner.cancel()
             }
         }
+        suite.waitForHandlers()
         #expect(received.withLock { $0 } == (1...4_000).map { $0 })
         token.cancel()
     }
@@ -485,6 +490,7 @@ struct ObservingTests {
             }
         }
         store.set(2)
+        suite.waitForHandlers()
         #expect(received.withLock { $0.last } == 2)
     }
 

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TestSupport
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -72,6 +73,7 @@ struct SuiteChangeTests {
         backend.write(1, forKey: "elsewhere")
         suite[count] = 5
         suite.remove(["elsewhere", "app.used", "missing"])
+        suite.waitForHandlers()
         #expect(prefixed.withLock { $0.map(\.keys) } == [["app.unused"], ["app.used"], ["app.used"]])
         #expect(prefixed.withLock { $0.map(\.origin) } == [.external, .external, .local])
         #expect(
@@ -88,9 +90,11 @@ struct SuiteChangeTests {
         let (received, token) = record(suite)
         let late = UserDefault(DefaultKey("late", default: 0), in: suite).store
         backend.write(7, forKey: "late")
+        suite.waitForHandlers()
         #expect(received.withLock { $0 } == [])
         backend.write(8, forKey: "late")
         #expect(late.get() == 8)
+        suite.waitForHandlers()
         #expect(received.withLock { $0.map(\.keys) } == [["late"]])
         token.cancel()
     }

@@ -2,6 +2,7 @@ import Foundation
 import Observation
 import TestSupport
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -91,11 +92,13 @@ struct TrackingTests {
 
     @Test func changesOfABackendWithoutGenerationsFire() {
         let backend = SpyBackend(hasGenerations: false)
-        let store = UserDefault(Self.number, in: DefaultsSuite(backend: backend)).store
+        let suite = DefaultsSuite(backend: backend)
+        let store = UserDefault(Self.number, in: suite).store
         let fired = Guarded(0)
         for value in [1, 2, nil] as [PropertyList?] {
             track(store) { fired.withLock { $0 += 1 } }
             backend.write(value, forKey: "number")
+            suite.waitForHandlers()
         }
         #expect(fired.withLock { $0 } == 3)
     }

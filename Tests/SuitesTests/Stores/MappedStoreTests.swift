@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 struct MappedStoreTests {
     private let suite = DefaultsSuite.inMemory()
@@ -45,11 +46,13 @@ struct MappedStoreTests {
 
     @Test func aChangeOfOtherCodeIsExternal() {
         let backend = SpyBackend()
-        let store = PersistentStore<CameraConfig>(in: DefaultsSuite(backend: backend))
+        let suite = DefaultsSuite(backend: backend)
+        let store = PersistentStore<CameraConfig>(in: suite)
         let origins = Guarded<[ChangeOrigin]>([])
         let token = store.map(\.size).observe { change in origins.withLock { $0.append(change.origin) } }
         store.set(CameraConfig(size: .large))
         backend.write(["size": "small"], forKey: CameraConfig.key)
+        suite.waitForHandlers()
         #expect(origins.withLock { $0 } == [.local, .external])
         token.cancel()
     }

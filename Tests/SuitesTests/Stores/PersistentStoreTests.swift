@@ -226,7 +226,7 @@ struct PersistentStoreTests {
         for _ in 0..<2 { #expect(store.get() == nil) }
         backend.fail(with: nil)
         for _ in 0..<2 { #expect(store.get() == nil) }
-        #expect(failures.kinds == [.unavailable, .unavailable, .unreadable])
+        #expect(failures.kinds == [.unavailable, .unreadable])
         #expect(failures.all.allSatisfy { $0.key == "CameraConfig" })
     }
 

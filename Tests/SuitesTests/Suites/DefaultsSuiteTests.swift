@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TestSupport
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -130,6 +131,7 @@ struct DefaultsSuiteTests {
         }
         suite[first] = 5
         #expect(suite[first] == 9)
+        suite.waitForHandlers()
         #expect(heard.withLock { $0 } == [5, 9])
     }
 

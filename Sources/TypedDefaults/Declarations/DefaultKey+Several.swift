@@ -1,0 +1,90 @@
+import SettingsFile
+
+extension DefaultsSuite {
+    /// Calls the handler after each commit that changes one of several keys, with all of their
+    /// values, until the token is cancelled or deallocated.
+    ///
+    /// ```swift
+    /// let token = suite.observe(.volume, .theme, initial: true) { volume, theme in … }
+    /// ```
+    ///
+    /// The values are from one moment, like those of ``read(_:_:)``: that of the change or a later
+    /// one. A key has its default in place of a value that is missing or cannot be read.
+    ///
+    /// - Parameter initial: Whether to call the handler with the current values first.
+    public func observe<First, Second, each Other>(
+        _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>,
+        initial: Bool = false, _ handler: @escaping @Sendable ((First, Second, repeat each Other)) -> Void
+    ) -> ObservationToken {
+        let suite = current
+        var slots = [Setting(suite, first).slot, Setting(suite, second).slot]
+        repeat slots.append(Setting(suite, each others).slot)
+        let observed = ObservedSlots(slots, suite)
+        let observer = Observer<SlotChange> { _ in
+            guard var contents = observed.newContents() else { return }
+            handler(
+                (contents.next(first), contents.next(second), repeat contents.next(each others)))
+        }
+        return suite.core.observe(slots, observer, initial: initial)
+    }
+
+    /// The current values of several keys, followed by the new values after each commit that
+    /// changes one of them.
+    ///
+    /// ```swift
+    /// for await (volume, theme) in suite.values(.volume, .theme) { … }
+    /// ```
+    ///
+    /// The values are from one moment. A slow consumer misses some, but never the last ones.
+    public func values<First, Second, each Other>(
+        _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>
+    ) -> DefaultUpdates<(First, Second, repeat each Other)> {
+        DefaultUpdates { element in observe(first, second, repeat each others, initial: true, element) }
+    }
+}
+
+/// What an observer of several slots has received last.
+private final class ObservedSlots: Sendable {
+    private let slots: [Slot]
+    private let suite: DefaultsSuite
+    private let last = Locked<[SeenValue.Content]?>(nil)
+
+    init(_ slots: [Slot], _ suite: DefaultsSuite) { (self.slots, self.suite) = (slots, suite) }
+
+    /// Returns the current contents, or `nil` if they are the last ones: a commit that changes two
+    /// keys causes an event for each.
+    func newContents() -> Contents? {
+        let read = { [slots, suite] () throws(DefaultsError) in
+            try slots.map { slot throws(DefaultsError) in try suite.core.current(slot) }
+        }
+        // A reader reports what cannot be read.
+        guard let contents = try? suite.consistently(read) else { return nil }
+        let old = last.withLock { exchange(&$0, with: contents) }
+        guard let old, zip(old, contents).allSatisfy({ $0.isSame(as: $1) }) else {
+            return Contents(rest: contents[...])
+        }
+        return nil
+    }
+
+    /// Contents in the order of the slots.
+    struct Contents {
+        fileprivate var rest: ArraySlice<SeenValue.Content>
+
+        mutating func next<Value>(_ key: DefaultKey<Value>) -> Value {
+            guard case .value(let box)? = rest.popFirst() else { return key.defaultValue }
+            // Safe: the slot has the type of the key.
+            return unsafeDowncast(box, to: Box<Value>.self).value
+        }
+    }
+}
+
+extension SeenValue.Content {
+    /// Whether both are one decoded value, or none.
+    fileprivate func isSame(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.value(let one), .value(let other)): one === other
+        case (.value, _), (_, .value): false
+        default: true
+        }
+    }
+}
