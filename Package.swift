@@ -23,7 +23,9 @@ let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
 // Four modules, so that a change of a test compiles a quarter of them.
 func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others,
+        name: name,
+        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsRecipes", "TypedDefaultsTesting", "TestSupport"]
+            + others,
         exclude: exclude, swiftSettings: settings)
 }
 
@@ -32,6 +34,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "TypedDefaults", targets: ["TypedDefaults"]),
+        .library(name: "TypedDefaultsRecipes", targets: ["TypedDefaultsRecipes"]),
         .library(name: "TypedDefaultsCloud", targets: ["TypedDefaultsCloud"]),
         .library(name: "TypedDefaultsTesting", targets: ["TypedDefaultsTesting"]),
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
@@ -52,6 +55,11 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),
+        // The forms of four published articles. Like the next one, it has no access to `package`
+        // symbols: the public API is enough for other ways to declare settings.
+        .target(
+            name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"], packageAccess: false,
+            swiftSettings: settings),
         // iCloud, on Apple platforms only. It has no access to `package` symbols, because it shows
         // that the public API is enough for a backend.
         .target(
@@ -59,7 +67,7 @@ let package = Package(
         // For the tests of programs that use the library, and of their own stores and backends.
         .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
-        .executableTarget(name: "Tour", dependencies: ["TypedDefaults"], swiftSettings: settings),
+        .executableTarget(name: "Tour", dependencies: ["TypedDefaultsRecipes"], swiftSettings: settings),
         .executableTarget(
             name: "typed-defaults", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
         .target(

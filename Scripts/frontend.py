@@ -2,7 +2,7 @@
 import pathlib, re, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting"]
+MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsRecipes", "TypedDefaultsCloud", "TypedDefaultsTesting"]
 TOOLCHAIN = pathlib.Path(
     subprocess.run(
         ["xcrun", "--find", "swiftc"] if sys.platform == "darwin" else ["which", "swiftc"],

@@ -17,7 +17,8 @@ let apple: [Target.Dependency] = ["AppleFoundation", "Combine", "SwiftUI", "os"]
 func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
         name: name,
-        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others + apple,
+        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsRecipes", "TypedDefaultsTesting", "TestSupport"]
+            + others + apple,
         exclude: exclude, swiftSettings: settings)
 }
 
@@ -37,6 +38,9 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"] + apple,
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
+            swiftSettings: settings),
+        .target(
+            name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"] + apple, packageAccess: false,
             swiftSettings: settings),
         .target(
             name: "TypedDefaultsCloud", dependencies: ["AppleFoundation", "TypedDefaults"], packageAccess: false,

@@ -111,6 +111,10 @@ public struct DefaultsSuite: Sendable {
         nonmutating set { currentCore.onFailure = newValue }
     }
 
+    /// Passes an error to the failure handler, once no lock is held. For what you build on a suite,
+    /// such as a store of your own.
+    public func report(_ error: DefaultsError) { currentCore.report(error) }
+
     /// Where the suite is stored, for messages; `nil` for storage without a name, such as memory.
     public var location: String? { currentCore.traits.location }
 

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsRecipes
 
 extension DefaultKey<Double> {
     fileprivate static var quality: DefaultKey { DefaultKey("quality", default: 0.8) }

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// The published recipes, in each form of declaration.
 struct RecipeTests {

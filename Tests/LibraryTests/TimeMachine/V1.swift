@@ -1,4 +1,5 @@
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// The first version.
 enum V1: AppVersion {

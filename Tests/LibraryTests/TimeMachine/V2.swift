@@ -1,4 +1,5 @@
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// The second version: renames, and everything that needs no migration.
 enum V2: AppVersion {

@@ -1,4 +1,5 @@
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// The third version, with two more migrations.
 enum V3: AppVersion {

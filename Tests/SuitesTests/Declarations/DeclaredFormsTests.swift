@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// Each way to declare a setting stores the form of its type, for each kind of type.
 struct DeclaredFormsTests {

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsRecipes
 import TypedDefaultsTesting
 
 extension DefaultKey<Int> {

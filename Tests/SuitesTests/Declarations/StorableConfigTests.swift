@@ -3,6 +3,7 @@ import Observation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsRecipes
 
 final class AppConfig: StorableConfig {
     @Stored var isFirstLaunch = true
@@ -43,6 +44,22 @@ struct StorableConfigTests {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         return (make(suite, "app"), suite, failures)
+    }
+
+    @Test func aClassWithoutAnyStoredPropertyIsReported() {
+        class Forgotten: StorableConfig {
+            dynamic var isFirstLaunch = true
+            dynamic var userName = ""
+        }
+        class Empty: StorableConfig {}
+        class Base: StorableConfig { let plain = 1 }
+        class Child: Base { @Stored var number = 1 }
+        let (_, _, failures) = make(Forgotten.init)
+        #expect(failures.kinds == [.refused])
+        #expect(failures.all.first?.reason.hasSuffix(": isFirstLaunch, userName") == true)
+        let (_, _, none) = make(Empty.init)
+        let (_, _, inherited) = make(Child.init)
+        #expect(none.all == [] && inherited.all == [])
     }
 
     @Test func initialValuesAreTheDefaultsAndNothingIsStored() throws {

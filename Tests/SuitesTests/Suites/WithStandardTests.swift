@@ -6,6 +6,7 @@
     import Observation
     import Testing
     import TypedDefaults
+    import TypedDefaultsRecipes
 
     private enum Settings {
         static let quality = UserDefault("withStandard.quality", default: 0.8)

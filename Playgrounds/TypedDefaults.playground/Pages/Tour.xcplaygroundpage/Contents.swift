@@ -4,6 +4,7 @@
 //: within the package. On every platform, call `swift run Tour`.
 
 import TypedDefaults
+import TypedDefaultsRecipes
 
 //: **Declare** a config struct. Its initial values are the defaults.
 struct CameraConfig: DefaultConfig {
@@ -87,11 +88,11 @@ struct MyUserDefaults: ObjectUserDefaultable {
     static let source = suite
 }
 MyUserDefaults.set("Ada", forKey: .userName)
-print(MyUserDefaults.object(String.self, forKey: .userName) ?? "no user")
+print(MyUserDefaults.object(for: .userName) ?? "no user")
 
 //: **Observe** the whole suite: a commit of several keys is one event.
 let watch = suite.observeAll(prefix: "MyUserDefaults") { change in print("Changed: \(change.keys)") }
-MyUserDefaults.remove(forKey: .userName)
+MyUserDefaults.remove(for: .userName)
 watch.cancel()
 
 //: On Linux, where a suite is a settings file, a value survives a crash as soon as it is set.
