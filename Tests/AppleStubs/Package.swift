@@ -17,8 +17,7 @@ let apple: [Target.Dependency] = ["AppleFoundation", "Combine", "SwiftUI", "os"]
 func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
         name: name,
-        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsRecipes", "TypedDefaultsTesting", "TestSupport"]
-            + others + apple,
+        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others + apple,
         exclude: exclude, swiftSettings: settings)
 }
 
@@ -63,6 +62,7 @@ let package = Package(
         tests("ValuesTests"),
         tests("SuitesTests"),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
+        tests("RecipesTests", ["TypedDefaultsRecipes"]),
         .testTarget(
             name: "AdapterTests",
             dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting"] + apple,

@@ -5,13 +5,15 @@ import Testing
 import TypedDefaults
 import TypedDefaultsRecipes
 
+enum Theme: String { case light, dark }
+
 final class AppConfig: StorableConfig {
     @Stored var isFirstLaunch = true
     @Stored var userName = ""
     @Stored var selectedHobbies: [String] = []
-    @Stored("user-theme") var theme = UserDefaultTests.Theme.light
+    @Stored("user-theme") var theme = Theme.light
     @Stored var nickname: String?
-    @Stored var chosenTheme: UserDefaultTests.Theme?
+    @Stored var chosenTheme: Theme?
     let constant = 5
     var plain = "not stored"
     lazy var later = "not stored either"
