@@ -20,8 +20,8 @@ let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
     let (resources, excluded): ([Resource], [String]) = ([], [privacyManifest])
 #endif
 
-// A module with no access to `package` symbols: it shows that the public API is enough, for a backend
-// and for other ways to declare settings.
+// A module without access to `package` symbols: it shows that the public API is enough for a
+// backend, or for another way to declare settings.
 func outside(_ name: String) -> Target {
     .target(name: name, dependencies: ["TypedDefaults"], packageAccess: false, swiftSettings: settings)
 }

@@ -47,6 +47,7 @@ extension DefaultsSuite: UserDefaultable {
 
 /// Values in memory, for a test.
 public final class UserDefaultsFake: UserDefaultable {
+    /// A suite in memory.
     public let suite = DefaultsSuite.inMemory()
     /// Creates an object without values.
     public init() {}
@@ -54,8 +55,9 @@ public final class UserDefaultsFake: UserDefaultable {
 
 extension UserDefaultable {
     /// Returns the stored object; `nil` if it is missing or cannot be read.
-    public func object(forKey defaultName: String) -> Any? { suite[DefaultKey<PropertyList?>(defaultName)]?.object }
-    /// Returns the stored string; `nil` if there is none.
+    public func object(forKey defaultName: String) -> Any? { stored(defaultName)?.object }
+    /// Returns the stored string; `nil` if there is none. `UserDefaults` also returns a number as a
+    /// string.
     public func string(forKey defaultName: String) -> String? { object(forKey: defaultName) as? String }
     /// Returns the stored array; `nil` if there is none.
     public func array(forKey defaultName: String) -> [Any]? { object(forKey: defaultName) as? [Any] }
@@ -67,19 +69,43 @@ extension UserDefaultable {
     public func stringArray(forKey defaultName: String) -> [String]? { object(forKey: defaultName) as? [String] }
     /// Returns the stored data; `nil` if there is none.
     public func data(forKey defaultName: String) -> Data? { object(forKey: defaultName) as? Data }
-    /// Returns the stored URL; `nil` if there is none.
+    /// Returns the stored URL, also from its text; `nil` if there is none. `UserDefaults` reads
+    /// text as the path of a file.
     public func url(forKey defaultName: String) -> URL? { suite[DefaultKey<URL?>(defaultName)] }
-    /// Returns the stored integer; 0 if there is none.
-    public func integer(forKey defaultName: String) -> Int { object(forKey: defaultName) as? Int ?? 0 }
-    /// Returns the stored number; 0 if there is none.
-    public func float(forKey defaultName: String) -> Float { Float(double(forKey: defaultName)) }
-    /// Returns the stored number; 0 if there is none.
-    public func double(forKey defaultName: String) -> Double {
+    /// Returns the stored number without its fraction, a Boolean as 1 or 0, or the number that a
+    /// string is; 0 for all else.
+    ///
+    /// `UserDefaults` also reads the digits at the beginning of other strings, such as `"3 km"`,
+    /// and returns some other integer for a number that does not fit.
+    public func integer(forKey defaultName: String) -> Int {
         let object = object(forKey: defaultName)
-        return object as? Double ?? (object as? Int).map(Double.init) ?? 0
+        return object as? Int ?? (object as? String).flatMap { Int($0) }
+            ?? Int(exactly: double(forKey: defaultName).rounded(.towardZero)) ?? 0
     }
-    /// Returns the stored Boolean; `false` if there is none.
-    public func bool(forKey defaultName: String) -> Bool { object(forKey: defaultName) as? Bool ?? false }
+    /// Returns the nearest number to that of `double(forKey:)`.
+    public func float(forKey defaultName: String) -> Float { Float(double(forKey: defaultName)) }
+    /// Returns the stored number, a Boolean as 1 or 0, or the number that a string is; 0 for all
+    /// else.
+    ///
+    /// `UserDefaults` also reads the digits at the beginning of other strings, such as `"3 km"`.
+    public func double(forKey defaultName: String) -> Double {
+        switch stored(defaultName) {
+        case .bool(let value): value ? 1 : 0
+        case .integer(let value): Double(value)
+        case .unsigned(let value): Double(value)
+        case .double(let value): value
+        case .string(let value): Double(value) ?? 0
+        default: 0
+        }
+    }
+    /// Returns the stored Boolean; `true` for a number that is not 0 and for the strings `YES`,
+    /// `true` and `1` in any case; `false` for all else.
+    public func bool(forKey defaultName: String) -> Bool {
+        if let string = string(forKey: defaultName) { return ["yes", "true", "1"].contains(string.lowercased()) }
+        return double(forKey: defaultName) != 0
+    }
+
+    private func stored(_ name: String) -> PropertyList? { suite[DefaultKey<PropertyList?>(name)] }
 
     /// Stores a property list object; `nil` removes the value. If that fails, the failure handler
     /// of the suite receives the error.
@@ -134,7 +160,9 @@ public typealias UDChangeHandler<Object, Value: Sendable> =
 
 /// What an observation reports. A change always has both values.
 public struct UDKeyValueObservingOptions: OptionSet, Sendable {
+    /// The bits of the options.
     public let rawValue: Int
+    /// Creates options from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
     /// The new value.
     public static let new = Self(rawValue: 1)

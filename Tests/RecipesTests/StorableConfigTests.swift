@@ -54,14 +54,20 @@ struct StorableConfigTests {
             dynamic var userName = ""
         }
         class Empty: StorableConfig {}
+        class Lazy: StorableConfig { lazy var later = 1 }
         class Base: StorableConfig { let plain = 1 }
         class Child: Base { @Stored var number = 1 }
-        let (_, _, failures) = make(Forgotten.init)
+        let (_, suite, failures) = make(Forgotten.init)
         #expect(failures.kinds == [.refused])
-        #expect(failures.all.first?.reason.hasSuffix(": isFirstLaunch, userName") == true)
-        let (_, _, none) = make(Empty.init)
-        let (_, _, inherited) = make(Child.init)
-        #expect(none.all == [] && inherited.all == [])
+        #expect(
+            failures.all.first?.reason == "no property is @Stored, so nothing is stored: isFirstLaunch, userName")
+        #expect(failures.all.first?.type == "Forgotten")
+        _ = Forgotten(in: suite, identifier: "app")
+        #expect(failures.kinds == [.refused, .refused], "once for each instance")
+        #expect(make(Empty.init).2.all == [])
+        #expect(make(Lazy.init).2.all == [])
+        #expect(make(Child.init).2.all == [])
+        #expect(make(AppConfig.init).2.all == [], "it has other properties, too")
     }
 
     @Test func initialValuesAreTheDefaultsAndNothingIsStored() throws {
