@@ -158,18 +158,18 @@ struct UserDefaultableTests {
     }
 
     /// Code written for `UserDefaults`, with the settings passed to it.
-    private final class Hoge {
+    private final class Recorder {
         let defaults: any UDKeyValueCodingAndObserving
         init(defaults: any UDKeyValueCodingAndObserving) { self.defaults = defaults }
-        func save(value: Int) { defaults.set(value, forKey: "key") }
+        func save(takes: Int) { defaults.set(takes, forKey: "takes") }
     }
 
     @Test func twoFakesShareNothing() {
         let (fake, other) = (UserDefaultsFake(), UserDefaultsFake())
-        Hoge(defaults: fake).save(value: 4)
-        Hoge(defaults: other.suite.scoped("user/")).save(value: 5)
-        #expect(fake.integer(forKey: "key") == 4)
-        #expect(other.integer(forKey: "key") == 0 && other.integer(forKey: "user/key") == 5)
+        Recorder(defaults: fake).save(takes: 4)
+        Recorder(defaults: other.suite.scoped("user/")).save(takes: 5)
+        #expect(fake.integer(forKey: "takes") == 4)
+        #expect(other.integer(forKey: "takes") == 0 && other.integer(forKey: "user/takes") == 5)
     }
 
     @Test func theNamesForOptionalsAreUserDefaults() throws {
