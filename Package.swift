@@ -20,10 +20,17 @@ let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
     let (resources, excluded): ([Resource], [String]) = ([], [privacyManifest])
 #endif
 
-// Four modules, so that a change of a test compiles a quarter of them.
+// A module without access to `package` symbols: it shows that the public API is enough for a
+// backend, or for another way to declare settings.
+func outside(_ name: String) -> Target {
+    .target(name: name, dependencies: ["TypedDefaults"], packageAccess: false, swiftSettings: settings)
+}
+
+// Five modules, so that a change of a test compiles a part of them.
 func tests(_ name: String, _ others: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others,
+        name: name,
+        dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TestSupport"] + others,
         exclude: exclude, swiftSettings: settings)
 }
 
@@ -32,6 +39,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "TypedDefaults", targets: ["TypedDefaults"]),
+        .library(name: "TypedDefaultsRecipes", targets: ["TypedDefaultsRecipes"]),
         .library(name: "TypedDefaultsCloud", targets: ["TypedDefaultsCloud"]),
         .library(name: "TypedDefaultsTesting", targets: ["TypedDefaultsTesting"]),
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
@@ -52,10 +60,10 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),
-        // iCloud, on Apple platforms only. It has no access to `package` symbols, because it shows
-        // that the public API is enough for a backend.
-        .target(
-            name: "TypedDefaultsCloud", dependencies: ["TypedDefaults"], packageAccess: false, swiftSettings: settings),
+        // iCloud, on Apple platforms only.
+        outside("TypedDefaultsCloud"),
+        // The forms of published articles. `Scripts/recipes-apart` removes each line with the name.
+        outside("TypedDefaultsRecipes"),
         // For the tests of programs that use the library, and of their own stores and backends.
         .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"], swiftSettings: settings),
@@ -72,6 +80,7 @@ let package = Package(
         tests(
             "LibraryTests", [.target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux]))],
             exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
+        tests("RecipesTests", ["TypedDefaultsRecipes"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -22,8 +22,10 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
+        .target(name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"], swiftSettings: settings),
         .executableTarget(
-            name: "Benchmarks", dependencies: ["CLMDB", "CMalloc", "CSQLite", "SettingsFile", "TypedDefaults"],
+            name: "Benchmarks",
+            dependencies: ["CLMDB", "CMalloc", "CSQLite", "SettingsFile", "TypedDefaults", "TypedDefaultsRecipes"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -2,7 +2,8 @@
 import pathlib, re, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting"]
+# In the order in which they are compiled, so that none knows a later one.
+MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting", "TypedDefaultsRecipes"]
 TOOLCHAIN = pathlib.Path(
     subprocess.run(
         ["xcrun", "--find", "swiftc"] if sys.platform == "darwin" else ["which", "swiftc"],

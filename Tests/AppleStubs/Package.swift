@@ -39,6 +39,9 @@ let package = Package(
             exclude: ["Platform/Apple/PrivacyInfo.xcprivacy"],
             swiftSettings: settings),
         .target(
+            name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"] + apple, packageAccess: false,
+            swiftSettings: settings),
+        .target(
             name: "TypedDefaultsCloud", dependencies: ["AppleFoundation", "TypedDefaults"], packageAccess: false,
             swiftSettings: settings),
         .target(
@@ -59,6 +62,7 @@ let package = Package(
         tests("ValuesTests"),
         tests("SuitesTests"),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
+        tests("RecipesTests", ["TypedDefaultsRecipes"]),
         .testTarget(
             name: "AdapterTests",
             dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting"] + apple,

@@ -11,11 +11,12 @@ let mainActor: [SwiftSetting] =
         .enableUpcomingFeature("InferIsolatedConformances"),
     ]
 
+let recipes: Target.Dependency = .product(name: "TypedDefaultsRecipes", package: "TypedDefaults")
 let libraries: [Target.Dependency] = [
-    "TypedDefaults", .product(name: "TypedDefaultsTesting", package: "TypedDefaults"),
+    "TypedDefaults", recipes, .product(name: "TypedDefaultsTesting", package: "TypedDefaults"),
 ]
 func client(_ name: String, _ settings: [SwiftSetting] = strict) -> Target {
-    .target(name: name, dependencies: ["TypedDefaults"], swiftSettings: settings)
+    .target(name: name, dependencies: ["TypedDefaults", recipes], swiftSettings: settings)
 }
 func tests(of name: String, _ settings: [SwiftSetting] = strict) -> Target {
     .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + libraries, swiftSettings: settings)

@@ -12,6 +12,8 @@ let package = Package(
         .executableTarget(
             name: "torture", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "Instructions", dependencies: ["TypedDefaults"], swiftSettings: [.treatAllWarnings(as: .error)]),
+            name: "Instructions",
+            dependencies: ["TypedDefaults", .product(name: "TypedDefaultsRecipes", package: "TypedDefaults")],
+            swiftSettings: [.treatAllWarnings(as: .error)]),
     ]
 )

@@ -1,5 +1,6 @@
 import Foundation
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// Gets the config by each form of declaration. The peers copy bytes and decode nothing.
 @MainActor func compareReading() throws {

@@ -5,11 +5,6 @@ extension UserDefault: DiscreetlyDescribed {
     var summary: String { "UserDefault<\(Value.self)>(\(name))" }
 }
 
-extension StorableConfigBase.Stored: DiscreetlyDescribed {
-    /// The type, the key and the suite, without the stored value.
-    var summary: String { "Stored<\(Value.self)>(\(name.map { "\($0)" } ?? "not bound yet"))" }
-}
-
 extension DefaultKey: DiscreetlyDescribed {
     /// The type and the name, without the default value.
     var summary: String { "DefaultKey<\(Value.self)>(“\(name)”)" }

@@ -116,6 +116,10 @@ public struct DefaultsSuite: Sendable {
         currentCore.state.withLock { !$0.observers.queue.isIdle || !$0.observers.initialCalls.isEmpty }
     }
 
+    /// Passes an error to the failure handler, once no lock is held. For what you build on a suite,
+    /// such as a store of your own.
+    public func report(_ error: DefaultsError) { currentCore.report(error) }
+
     /// Where the suite is stored, for messages; `nil` for storage without a name, such as memory.
     public var location: String? { currentCore.traits.location }
 

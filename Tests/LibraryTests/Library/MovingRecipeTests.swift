@@ -44,9 +44,7 @@ func takeOverQuality(in suite: DefaultsSuite) throws {
 }
 
 struct MovingRecipeTests {
-    final class AppConfig: StorableConfig { @Stored var userName = "" }
-
-    @Test(arguments: ["standard.move(.keys", "standardName", "func mirror", "func takeOverQuality"])
+    @Test(arguments: ["standard.move(.keys", "func mirror", "func takeOverQuality"])
     func thePageShowsTheCodeOfThisFile(_ text: String) throws {
         #expect(try article("MovingSettings", shows: text))
     }
@@ -84,7 +82,6 @@ struct MovingRecipeTests {
                 // The old program.
                 let file = URL(filePath: folder + "/old-camera.defaults")
                 let old = try DefaultsSuite(file: file)
-                AppConfig(in: old, identifier: "old-camera").userName = "Ada"
                 old[.mode] = "video"
                 for _ in 1...2 {
                     await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -92,8 +89,6 @@ struct MovingRecipeTests {
                         setenv("XDG_CONFIG_HOME", folder, 1)
                         DefaultsSuite.standardName = "com.example.camera"
                         try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
-                        let config = AppConfig(identifier: "old-camera")
-                        try #require(config.userName == "Ada")
                         try #require(DefaultsSuite.standard[.mode] == "video")
                         try #require(DefaultsSuite.standard.location == folder + "/com.example.camera.defaults")
                         try #require(DefaultsSuite(name: "old-camera").keys() == [])

@@ -110,9 +110,6 @@ struct SecrecyTests {
         #expect(error.key == "rows" && error.path == ["1"])
     }
 
-    private final class Config: StorableConfig {
-        @Stored("text") var text = ""
-    }
     private struct Settings {
         @UserDefault var text: String
         init(_ suite: DefaultsSuite) { _text = UserDefault("text", default: "", in: suite) }
@@ -125,8 +122,8 @@ struct SecrecyTests {
         #expect(store.get() == Self.secret)
         let shown: [Any] = [
             suite, store, AnyStore(store), InMemoryStore(Self.secret), MemoryBackend(["text": .string(Self.secret)]),
-            InMemoryStore(Talkative.Level.low), UserDefault(text, in: suite), Config(in: suite),
-            Settings(suite), store.map(\.self), store.observe { _ in }, store.values,
+            InMemoryStore(Talkative.Level.low), UserDefault(text, in: suite), Settings(suite),
+            store.map(\.self), store.observe { _ in }, store.values,
         ]
         for value in shown {
             var dumped = ""

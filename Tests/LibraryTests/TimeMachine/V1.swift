@@ -26,16 +26,20 @@ enum V1: AppVersion {
     }
 }
 
-// Outside the enum, because the enclosing types of a class are part of its keys.
-private final class AppSettings: StorableConfig {
-    @Stored var userName = ""
-    @Stored var launches = 0
+/// The keys are those of a config class of `TypedDefaultsRecipes`, which stored the fixture.
+private struct AppSettings {
+    @UserDefault var userName: String
+    @UserDefault var launches: Int
+    init(_ suite: DefaultsSuite) {
+        _userName = UserDefault(wrappedValue: "", "app/AppSettings/userName", in: suite)
+        _launches = UserDefault(wrappedValue: 0, "app/AppSettings/launches", in: suite)
+    }
 }
 
 extension V1 {
     static func read(_ suite: DefaultsSuite) -> [String: String] {
         let camera = PersistentStore<Camera>(in: suite).value
-        let settings = AppSettings(in: suite, identifier: "app")
+        let settings = AppSettings(suite)
         return [
             "mode": "\(camera.mode)", "zoom": "\(camera.zoom)", "beeps": "\(camera.beeps)",
             "effects": "\(camera.effects.map(\.name))", "author": suite[profile].author, "name": settings.userName,
@@ -47,7 +51,7 @@ extension V1 {
     static func use(_ suite: DefaultsSuite) throws {
         try PersistentStore<Camera>(in: suite).update { $0.zoom = 5 }
         try suite.update(profile) { $0.author = "one" }
-        try AppSettings(in: suite, identifier: "app").$launches.update { $0 += 1 }
+        try AppSettings(suite).$launches.update { $0 += 1 }
         suite[quality] = 0.1
     }
 
@@ -55,7 +59,7 @@ extension V1 {
         let effects = [Camera.Effect(name: "sepia"), Camera.Effect(name: "noir")]
         try PersistentStore<Camera>(in: suite).save(Camera(mode: .video, zoom: 3, beeps: false, effects: effects))
         suite[profile] = Profile(author: "Ada")
-        let settings = AppSettings(in: suite, identifier: "app")
+        let settings = AppSettings(suite)
         settings.userName = "ada"
         settings.launches = 7
         suite[quality] = 0.5

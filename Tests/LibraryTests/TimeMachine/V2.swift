@@ -42,9 +42,14 @@ enum V2: AppVersion {
     }()
 }
 
-private final class Preferences: StorableConfig {
-    @Stored var name = ""
-    @Stored var launches = 0
+/// The keys are those of a config class of `TypedDefaultsRecipes`, which stored the fixture.
+private struct Preferences {
+    @UserDefault var name: String
+    @UserDefault var launches: Int
+    init(_ suite: DefaultsSuite) {
+        _name = UserDefault(wrappedValue: "", "app/Preferences/name", in: suite)
+        _launches = UserDefault(wrappedValue: 0, "app/Preferences/launches", in: suite)
+    }
 }
 
 extension V2 {
@@ -52,7 +57,7 @@ extension V2 {
 
     static func read(_ suite: DefaultsSuite) -> [String: String] {
         let camera = PersistentStore<Camera>(in: suite).value
-        let preferences = Preferences(in: suite, identifier: "app")
+        let preferences = Preferences(suite)
         return [
             "mode": "\(camera.mode)", "zoom": "\(camera.zoom)", "hdr": "\(camera.hdr)",
             "effects": "\(camera.effects.map { "\($0.name) \($0.strength)" })", "author": suite[profile].author,
@@ -64,7 +69,7 @@ extension V2 {
     static func use(_ suite: DefaultsSuite) throws {
         try PersistentStore<Camera>(in: suite).update { $0.zoom = 5.5 }
         try suite.update(profile) { $0.author = "two" }
-        try Preferences(in: suite, identifier: "app").$launches.update { $0 += 1 }
+        try Preferences(suite).$launches.update { $0 += 1 }
         suite[quality] = 0.2
     }
 
@@ -73,7 +78,7 @@ extension V2 {
         try PersistentStore<Camera>(in: suite)
             .save(Camera(mode: .portrait, zoom: 2.5, effects: effects, hdr: true))
         suite[profile] = Profile(author: "Grace", license: "CC0")
-        let preferences = Preferences(in: suite, identifier: "app")
+        let preferences = Preferences(suite)
         preferences.name = "grace"
         preferences.launches = 9
         suite[quality] = 0.6

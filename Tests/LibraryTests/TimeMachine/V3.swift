@@ -61,9 +61,14 @@ enum V3: AppVersion {
     }()
 }
 
-private final class Preferences: StorableConfig {
-    @Stored var name = ""
-    @Stored var launches = 0
+/// The keys are those of a config class of `TypedDefaultsRecipes`, which stored the fixture.
+private struct Preferences {
+    @UserDefault var name: String
+    @UserDefault var launches: Int
+    init(_ suite: DefaultsSuite) {
+        _name = UserDefault(wrappedValue: "", "app/Preferences/name", in: suite)
+        _launches = UserDefault(wrappedValue: 0, "app/Preferences/launches", in: suite)
+    }
 }
 
 extension V3 {
@@ -72,7 +77,7 @@ extension V3 {
     static func read(_ suite: DefaultsSuite) -> [String: String] {
         let camera = PersistentStore<Camera>(in: suite).value
         let profile = suite[profile]
-        let preferences = Preferences(in: suite, identifier: "app")
+        let preferences = Preferences(suite)
         return [
             "mode": "\(camera.mode)", "zoom": "\(camera.zoom)", "hdr": "\(camera.hdr)", "night": "\(camera.isNight)",
             "effects": "\(camera.effects.map { "\($0.name) \($0.strength)" })", "author": profile.author,
@@ -85,7 +90,7 @@ extension V3 {
     static func use(_ suite: DefaultsSuite) throws {
         try PersistentStore<Camera>(in: suite).update { $0.zoom = 6.5 }
         try suite.update(profile) { $0.author = "three" }
-        try Preferences(in: suite, identifier: "app").$launches.update { $0 += 1 }
+        try Preferences(suite).$launches.update { $0 += 1 }
         suite[quality] = 0.3
     }
 
@@ -94,7 +99,7 @@ extension V3 {
         try PersistentStore<Camera>(in: suite)
             .save(Camera(mode: .panorama, zoom: 4.5, effects: effects, hdr: .auto, isNight: true))
         suite[profile] = Profile(author: "Edsger", license: "MIT", year: 1968)
-        let preferences = Preferences(in: suite, identifier: "app")
+        let preferences = Preferences(suite)
         preferences.name = "edsger"
         preferences.launches = 11
         suite[quality] = 0.9

@@ -1,30 +1,12 @@
-import Foundation
+import TestSupport
 import Testing
 import TypedDefaults
 
 /// Each way to declare a setting stores the form of its type, for each kind of type.
 struct DeclaredFormsTests {
-    /// Has a raw value and is neither `Codable` nor ``DefaultConvertible``.
-    enum Raw: String { case one, two }
-    struct Converting: DefaultConvertible {
-        static let key = "unused"
-        var number: Int
-        init(_ number: Int) { self.number = number }
-        init?(_ object: Any) {
-            guard let text = object as? String, let number = Int(text.dropFirst()) else { return nil }
-            self.number = number
-        }
-        func serialize() -> Any { "#\(number)" }
-    }
-    enum Both: Int, DefaultConvertible {
-        static let key = "unused"
-        case zero, one
-        init?(_ object: Any) {
-            guard let text = object as? String else { return nil }
-            self = text == "uno" ? .one : .zero
-        }
-        func serialize() -> Any { self == .one ? "uno" : "cero" }
-    }
+    typealias Raw = DeclaredForms.Raw
+    typealias Converting = DeclaredForms.Converting
+    typealias Both = DeclaredForms.Both
 
     struct Wrappers: Sendable {
         @UserDefault var raw: Raw
@@ -44,25 +26,6 @@ struct DeclaredFormsTests {
         }
     }
 
-    final class Config: StorableConfig {
-        @Stored("raw") var raw = Raw.one
-        @Stored("optionalRaw") var optionalRaw: Raw?
-        @Stored("converting") var converting = Converting(1)
-        @Stored("optionalConverting") var optionalConverting: Converting?
-        @Stored("both") var both = Both.zero
-        @Stored("optionalBoth") var optionalBoth: Both?
-        @Stored("optionalText") var optionalText: String?
-    }
-
-    private let stored: SuiteContents = [
-        "raw": "two", "optionalRaw": "two", "converting": "#2", "optionalConverting": "#2", "both": "uno",
-        "optionalBoth": "uno",
-    ]
-
-    private func expectStored(in suite: DefaultsSuite) throws {
-        #expect(try suite.contents() == stored)
-    }
-
     @Test func wrappersStoreTheFormOfTheirType() throws {
         let suite = DefaultsSuite.inMemory()
         let settings = Wrappers(in: suite)
@@ -75,7 +38,7 @@ struct DeclaredFormsTests {
         settings.optionalConverting = Converting(2)
         settings.both = .one
         settings.optionalBoth = .one
-        try expectStored(in: suite)
+        #expect(try suite.contents() == DeclaredForms.stored)
         #expect(Wrappers(in: suite).optionalConverting?.number == 2)
     }
 
@@ -92,25 +55,7 @@ struct DeclaredFormsTests {
         optionalConverting.value = Converting(2)
         UserDefault("both", default: Both.zero, in: suite).value = .one
         optionalBoth.value = .one
-        try expectStored(in: suite)
-    }
-
-    @Test func storedPropertiesStoreTheFormOfTheirType() throws {
-        let suite = DefaultsSuite.inMemory()
-        let config = Config(in: suite)
-        #expect(config.raw == .one && config.optionalRaw == nil)
-        #expect(config.converting.number == 1 && config.optionalConverting == nil)
-        #expect(config.both == .zero && config.optionalBoth == nil)
-        config.raw = .two
-        config.optionalRaw = .two
-        config.converting = Converting(2)
-        config.optionalConverting = Converting(2)
-        config.both = .one
-        config.optionalBoth = .one
-        try expectStored(in: suite)
-        #expect(config.optionalText == nil)
-        config.optionalText = "text"
-        #expect(suite[DefaultKey<PropertyList?>("optionalText")] == "text")
+        #expect(try suite.contents() == DeclaredForms.stored)
     }
 
     @Test func theValuesOfAKeyBeginWithTheCurrentOne() async {

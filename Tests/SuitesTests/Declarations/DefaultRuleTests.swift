@@ -23,11 +23,6 @@ private struct Lens: DefaultConfig, Equatable {
     var name = ""
 }
 
-private final class Player: StorableConfig {
-    @Stored(rule: .in(1...9)) var speed = 3
-    @Stored("player-volume", rule: .clamped(to: 0...10)) var volume = 5
-}
-
 private struct Passing<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
 
 /// The correction of the second rule can break the first one.
@@ -390,19 +385,12 @@ struct DefaultRuleTests {
         }
     }
 
-    @Test func wrappersAndConfigClassesTakeARule() throws {
+    @Test func wrappersAndSettingsTakeARule() throws {
         struct Holder { @UserDefault("volume", rule: .clamped(to: 0...10), in: .inMemory()) var volume = 5 }
         let holder = Holder()
         holder.volume = 11
         #expect(holder.volume == 10)
         let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        let player = Player(in: suite, identifier: "app")
-        player.speed = 10
-        #expect(player.speed == 3)
-        player.volume = -1
-        #expect(player.volume == 0)
-        #expect(failures.kinds == [.invalid])
         let setting = UserDefault("port", default: 8080, rule: .in(1...9000), in: suite)
         #expect(fails(with: .invalid) { try setting.update { $0 = 0 } })
     }

@@ -40,16 +40,12 @@ struct ScopeTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func storesAndConfigsUseTheirScope(backend: Backend) throws {
+    @Test(arguments: Backend.allCases) func storesUseTheirScope(backend: Backend) throws {
         try backend.withSuite { suite throws in
             let scope = suite.scoped("user-1/")
             try PersistentStore<CameraConfig>(in: scope).save(CameraConfig(size: .large))
             #expect(AnyStore<CameraConfig>.persistent(in: scope).get()?.size == .large)
             #expect(PersistentStore<CameraConfig>(in: suite).get() == nil)
-            let config = ScopedConfig(in: scope, identifier: "app")
-            config.count = 4
-            #expect(try suite.keys() == ["user-1/CameraConfig", "user-1/app/ScopedConfig/count"])
-            config.reset()
             #expect(try suite.keys() == ["user-1/CameraConfig"])
         }
     }
@@ -184,8 +180,4 @@ struct ScopeTests {
             #expect(error.key == "user/deep")
         }
     }
-}
-
-private final class ScopedConfig: StorableConfig {
-    @Stored var count = 1
 }

@@ -64,34 +64,13 @@ settings.zoom *= 2
 settings.$zoom.reset()
 token.cancel()
 
-//: **Config classes** name their keys by their properties.
-final class AppConfig: StorableConfig {
-    @Stored var isFirstLaunch = true
-    @Stored var selectedHobbies: [String] = []
-}
-let config = AppConfig(in: suite)
-print(config.isFirstLaunch ? "The first launch." : "Not the first launch.")
-config.isFirstLaunch = false
-config.selectedHobbies = config.selectedHobbies.suffix(2) + ["hobby \(suite[.launchCount])"]
-print("Differs from the defaults: \(config.changedValues.keys.sorted())")
-
-//: **Several settings** change as one commit.
+//: **Several settings** change as one commit, and an **observer** of the whole suite receives one
+//: event.
+let watch = suite.observeAll { change in print("Changed: \(change.keys)") }
 try suite.update { contents in
     contents["lastRun"] = .integer(.init(suite[.launchCount]))
     contents[CameraConfig.self].savesToCameraRoll.toggle()
 }
-
-//: **Namespaces** of keys in enums, for code that has them.
-struct MyUserDefaults: ObjectUserDefaultable {
-    enum ObjectDefaultKey: String { case userName, appTheme }
-    static let source = suite
-}
-MyUserDefaults.set("Ada", forKey: .userName)
-print(MyUserDefaults.object(String.self, forKey: .userName) ?? "no user")
-
-//: **Observe** the whole suite: a commit of several keys is one event.
-let watch = suite.observeAll(prefix: "MyUserDefaults") { change in print("Changed: \(change.keys)") }
-MyUserDefaults.remove(forKey: .userName)
 watch.cancel()
 
 //: On Linux, where a suite is a settings file, a value survives a crash as soon as it is set.

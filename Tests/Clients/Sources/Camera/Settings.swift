@@ -1,5 +1,6 @@
 import Observation
 import TypedDefaults
+import TypedDefaultsRecipes
 
 /// Every place that a wrapper can stand in, each with the same setting.
 public struct Settings: Sendable {

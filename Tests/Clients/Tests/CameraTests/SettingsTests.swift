@@ -57,7 +57,7 @@ import TypedDefaults
         let suite = DefaultsSuite.inMemory()
         Namespace.set("krimpedance", forKey: .userName, source: suite)
         Namespace.set(true, forKey: .needsBackup, source: suite)
-        #expect(Namespace.object(String.self, forKey: .userName, source: suite) == "krimpedance")
+        #expect(Namespace.object(for: .userName, source: suite) as? String == "krimpedance")
         #expect(Namespace.bool(forKey: .needsBackup, source: suite))
     }
 }

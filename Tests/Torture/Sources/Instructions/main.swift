@@ -2,6 +2,7 @@
 // usage: Instructions CALL memory|FILE ROUNDS
 import Foundation
 import TypedDefaults
+import TypedDefaultsRecipes
 
 struct Config: DefaultConvertible, Codable {
     static let key = "Config"

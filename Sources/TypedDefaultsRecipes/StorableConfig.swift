@@ -1,4 +1,4 @@
-import SettingsFile
+@_exported public import TypedDefaults
 
 /// A class whose properties are settings, each with its initial value as the default.
 ///
@@ -34,27 +34,15 @@ public protocol StorableConfigType: SendableMetatype {}
 /// receives a *conflict*.
 ///
 /// If you rename a property or the class, move the stored values in a step of a
-/// ``DefaultsMigrator``; see <doc:ChangingYourSettings>. To find a rename by accident, compare
-/// ``allKeys`` with a list in a test.
+/// `DefaultsMigrator`. To find a rename by accident, compare ``allKeys`` with a list in a test.
 ///
-/// Earlier programs stored the values under keys with dots, `<identifier>.<class>.<property>`. The
-/// first instance moves those whose key with slashes has no value, in one commit. The same applies
-/// to a property with an explicit key of the form `<identifier>/<class>/<property>`. If that fails,
+/// The published recipe stored the values under keys with dots, `<identifier>.<class>.<property>`.
+/// An instance moves those whose key with slashes has no value, in one commit. The same applies to
+/// a property with an explicit key of the form `<identifier>/<class>/<property>`. If that fails,
 /// the failure handler receives the error, and the next instance tries again.
 ///
-/// ## Topics
-///
-/// ### Creating a config
-///
-/// - ``init(in:identifier:)``
-/// - ``Stored``
-///
-/// ### All settings
-///
-/// - ``reset()``
-/// - ``currentValues``
-/// - ``changedValues``
-/// - ``allKeys``
+/// A property without `@Stored` is not stored. If a class has properties and none of them is
+/// `@Stored`, the failure handler receives an error for each instance.
 open class StorableConfigBase {
     private let suite: DefaultsSuite
     private var settings: [any AnyStored] = []
@@ -63,19 +51,19 @@ open class StorableConfigBase {
     ///
     /// - Parameters:
     ///   - suite: The suite of the settings; `.inMemory()` in a test.
-    ///   - identifier: The first part of each key. `nil` means ``DefaultsSuite/standardName``,
-    ///     which cannot be assigned afterwards. Under a test runner, that is the name of the
-    ///     runner.
+    ///   - identifier: The first part of each key. `nil` means `DefaultsSuite.standardName`, which
+    ///     cannot be assigned afterwards. Under a test runner, that is the name of the runner.
     public init(in suite: DefaultsSuite = .standard, identifier: String? = nil) {
         self.suite = suite
         let type = type(of: self)
         precondition(
             !(self is any CustomReflectable), "\(type) has a mirror of its own, which hides its @Stored properties")
-        let identifier = identifier ?? DefaultsSuite.programIdentifier
+        let identifier = identifier ?? DefaultsSuite.standardName
         let prefix = "\(identifier).\(stableName(of: type))"
-        suite.core.declare(suite.withPrefix(keyWithoutDots(prefix)), DeclaredForm(type, .codable))
+        declare(Self.self, as: keyWithoutDots(prefix), in: suite)
         var names: [(dotted: String, key: String)] = []
-        settings = storedProperties(of: self).map { label, property in
+        let (properties, plain) = properties(of: self)
+        settings = properties.map { label, property in
             let derived = "\(prefix).\(label)"
             let key = property.pinnedKey ?? keyWithoutDots(derived)
             // A pinned key of this program may be the derived key of a property that was renamed.
@@ -86,9 +74,31 @@ open class StorableConfigBase {
         }
         let keys = settings.map(\.key) + names.map(\.dotted)
         precondition(
-            Set(keys.map(ByteString.init)).count == keys.count,
+            Set(keys.map { Array($0.utf8) }).count == keys.count,
             "Two properties of \(type) share a key, with slashes or with dots: \(keys)")
-        DottedKeys.move(names, of: type, in: suite.current)
+        if properties.isEmpty, !plain.isEmpty {
+            suite.report(
+                DefaultsError(
+                    .refused, type: "\(type)",
+                    reason: "no property is @Stored, so nothing is stored: \(plain.joined(separator: ", "))"))
+        }
+        moveDottedKeys(names)
+    }
+
+    /// Moves the values that earlier programs stored under keys with dots and whose key with
+    /// slashes has none, as one commit.
+    private func moveDottedKeys(_ names: [(dotted: String, key: String)]) {
+        func isStored(_ name: String) throws -> Bool {
+            try UserDefault(DefaultKey<PropertyList?>(name), in: suite).store.load() ?? nil != nil
+        }
+        do {
+            guard try names.contains(where: { try isStored($0.dotted) && !isStored($0.key) }) else { return }
+            try suite.update { contents in
+                for name in names where contents[name.key] == nil { contents.rename(name.dotted, to: name.key) }
+            }
+        } catch {
+            (error as? DefaultsError).map(suite.report)
+        }
     }
 }
 
@@ -101,81 +111,54 @@ extension StorableConfigBase {
     public var allKeys: [String] { settings.map(\.key) }
 
     /// The current values of all properties by key. A property that is `nil` is left out.
-    public var currentValues: [String: PropertyList] {
-        values { setting throws(DefaultsError) in try setting.encodedValue() }
-    }
+    public var currentValues: [String: PropertyList] { values { try $0.encodedValue() } }
 
     /// The current values of the properties that differ from their defaults, by key.
     public var changedValues: [String: PropertyList] {
-        values { setting throws(DefaultsError) in
-            let (value, defaultValue) = (try setting.encodedValue(), try setting.encodedDefault())
-            return setting.kind.areEqual(value, defaultValue) ? nil : value
+        values { setting in
+            let value = try setting.encodedValue()
+            return value == (try setting.encodedDefault()) ? nil : value
         }
     }
 
     /// Resets all properties to their defaults, in one commit.
     public func reset() { suite.remove(allKeys) }
 
-    private func values(
-        _ value: (any AnyStored) throws(DefaultsError) -> PropertyList?
-    ) -> [String: PropertyList] {
+    private func values(_ value: (any AnyStored) throws -> PropertyList?) -> [String: PropertyList] {
         var values: [String: PropertyList] = [:]
         for setting in settings {
-            do throws(DefaultsError) {
-                values[setting.key] = try value(setting)
-            } catch {
-                suite.current.core.report(error.about(key: setting.key))
-            }
+            do { values[setting.key] = try value(setting) } catch { (error as? DefaultsError).map(suite.report) }
         }
         return values
     }
 }
 
-/// Moves values that earlier programs stored under keys with dots.
-private enum DottedKeys {
-    /// The suites in which nothing is left to move, by suite, class and first key.
-    private static let finishedSuites = Locked<[ByteString: WeakSuite]>([:])
-    private struct WeakSuite { weak var identity: SuiteCore.Identity? }
-
-    /// Moves the values whose key with slashes has none, as one commit. Looks for them once for
-    /// each class and suite.
-    static func move(_ names: [(dotted: String, key: String)], of type: Any.Type, in suite: DefaultsSuite) {
-        guard let first = names.first else { return }
-        let identity = suite.core.identity
-        let id = ByteString(
-            "\(UInt(bitPattern: ObjectIdentifier(identity))) \(UInt(bitPattern: ObjectIdentifier(type)))"
-                + " \(suite.withPrefix(first.dotted))")
-        guard finishedSuites.withLock({ $0[id]?.identity !== identity }) else { return }
-        do {
-            func isDue(_ name: (dotted: String, key: String)) throws(DefaultsError) -> Bool {
-                guard try suite.stored(name.dotted) != nil else { return false }
-                return try suite.stored(name.key) == nil
-            }
-            if try names.contains(where: isDue) {
-                try suite.update { contents in
-                    for name in names where try isDue(name) { contents.rename(name.dotted, to: name.key) }
-                }
-            }
-            finishedSuites.withLock { $0[id] = WeakSuite(identity: identity) }
-        } catch let error as DefaultsError {
-            suite.core.report(error)
-        } catch {}  // Nothing here throws another error.
-    }
+/// Reports a *conflict* if another type was declared under the key in this suite.
+///
+/// A key for a value of a type that names the owner does that: nothing is stored under it.
+func declare<Owner>(_ owner: Owner.Type, as key: String, in suite: DefaultsSuite) {
+    _ = UserDefault(DefaultKey<Declared<Owner>?>(key), in: suite)
 }
+private struct Declared<Owner>: Codable, Sendable {}
 
-/// Returns the wrapped properties of an object with their names, those of its superclasses first.
-private func storedProperties(of object: AnyObject) -> [(label: String, property: any AnyStored)] {
-    var properties: [(label: String, property: any AnyStored)] = []
+/// Returns the wrapped properties of an object with their names, those of its superclasses first,
+/// and the names of its plain ones.
+private func properties(
+    of object: StorableConfigBase
+) -> (stored: [(label: String, property: any AnyStored)], plain: [String]) {
+    var (stored, plain): ([(label: String, property: any AnyStored)], [String]) = ([], [])
     var mirror: Mirror? = Mirror(reflecting: object)
-    while let level = mirror {
-        let found = level.children.compactMap { label, value in
-            // The storage of a wrapped property has an underscore before its name.
+    while let level = mirror, level.subjectType != StorableConfigBase.self {
+        // The storage of a wrapped property has an underscore before its name, and that of a lazy
+        // one a dollar sign.
+        let wrapped = level.children.compactMap { label, value in
             (value as? any AnyStored).map { (String(label?.dropFirst() ?? ""), $0) }
         }
-        properties = found + properties
+        stored = wrapped + stored
+        plain = level.children.compactMap(\.label).filter { !$0.hasPrefix("_") && !$0.hasPrefix("$") } + plain
         mirror = level.superclassMirror
     }
-    return properties
+    return (stored, plain)
 }
 
 /// Returns the key with `/` in place of each dot. Different keys have different results, because
@@ -207,7 +190,7 @@ private func dottedKey(_ key: String, of identifier: String) -> String? {
         part.split(separator: "%2F", omittingEmptySubsequences: false).joined(separator: "/")
             .split(separator: "%25", omittingEmptySubsequences: false).joined(separator: "%")
     }.joined(separator: ".")
-    return keyWithoutDots(dotted).hasSameBytes(as: key) ? dotted : nil
+    return keyWithoutDots(dotted).utf8.elementsEqual(key.utf8) ? dotted : nil
 }
 
 /// Returns the name of a type with its enclosing types, without its module and without parts that

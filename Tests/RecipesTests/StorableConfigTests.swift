@@ -3,14 +3,17 @@ import Observation
 import TestSupport
 import Testing
 import TypedDefaults
+import TypedDefaultsRecipes
+
+enum Theme: String { case light, dark }
 
 final class AppConfig: StorableConfig {
     @Stored var isFirstLaunch = true
     @Stored var userName = ""
     @Stored var selectedHobbies: [String] = []
-    @Stored("user-theme") var theme = UserDefaultTests.Theme.light
+    @Stored("user-theme") var theme = Theme.light
     @Stored var nickname: String?
-    @Stored var chosenTheme: UserDefaultTests.Theme?
+    @Stored var chosenTheme: Theme?
     let constant = 5
     var plain = "not stored"
     lazy var later = "not stored either"
@@ -43,6 +46,28 @@ struct StorableConfigTests {
         let suite = DefaultsSuite.inMemory()
         let failures = Failures(of: suite)
         return (make(suite, "app"), suite, failures)
+    }
+
+    @Test func aClassWithoutAnyStoredPropertyIsReported() {
+        class Forgotten: StorableConfig {
+            dynamic var isFirstLaunch = true
+            dynamic var userName = ""
+        }
+        class Empty: StorableConfig {}
+        class Lazy: StorableConfig { lazy var later = 1 }
+        class Base: StorableConfig { let plain = 1 }
+        class Child: Base { @Stored var number = 1 }
+        let (_, suite, failures) = make(Forgotten.init)
+        #expect(failures.kinds == [.refused])
+        #expect(
+            failures.all.first?.reason == "no property is @Stored, so nothing is stored: isFirstLaunch, userName")
+        #expect(failures.all.first?.type == "Forgotten")
+        _ = Forgotten(in: suite, identifier: "app")
+        #expect(failures.kinds == [.refused, .refused], "once for each instance")
+        #expect(make(Empty.init).2.all == [])
+        #expect(make(Lazy.init).2.all == [])
+        #expect(make(Child.init).2.all == [])
+        #expect(make(AppConfig.init).2.all == [], "it has other properties, too")
     }
 
     @Test func initialValuesAreTheDefaultsAndNothingIsStored() throws {

@@ -1,3 +1,5 @@
+public import TypedDefaults
+
 extension StorableConfigBase {
     /// A property of a ``StorableConfig`` that is a setting, with its initial value as the default.
     ///
@@ -52,7 +54,7 @@ extension StorableConfigBase {
             self.init(key) { DefaultKey($0, default: wrappedValue, rule: rule) }
         }
 
-        var name: SettingName? { binding.bound == nil ? nil : projectedValue.name }
+        fileprivate var setting: UserDefault<Value>? { binding.bound == nil ? nil : projectedValue }
 
         /// The setting, with its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`,
         /// `values` and `store`.
@@ -110,9 +112,8 @@ protocol AnyStored {
     var pinnedKey: String? { get }
     func bind(to suite: DefaultsSuite, _ key: String)
     var key: String { get }
-    var kind: ConversionKind { get }
-    func encodedValue() throws(DefaultsError) -> PropertyList?
-    func encodedDefault() throws(DefaultsError) -> PropertyList?
+    func encodedValue() throws -> PropertyList?
+    func encodedDefault() throws -> PropertyList?
 }
 
 extension StorableConfigBase.Stored: AnyStored {
@@ -121,13 +122,21 @@ extension StorableConfigBase.Stored: AnyStored {
     func bind(to suite: DefaultsSuite, _ key: String) { bind(UserDefault(binding.makeKey(key), in: suite)) }
 
     var key: String { projectedValue.key.name }
-    var kind: ConversionKind { projectedValue.key.declaration.conversion.kind }
-    func encodedValue() throws(DefaultsError) -> PropertyList? {
-        try projectedValue.key.declaration.conversion.encode(projectedValue.value)
+    func encodedValue() throws -> PropertyList? { try encode(projectedValue.value) }
+    func encodedDefault() throws -> PropertyList? { try encode(projectedValue.key.defaultValue) }
+
+    private func encode(_ value: Value) throws -> PropertyList? {
+        let (suite, key) = (DefaultsSuite.inMemory(), projectedValue.key)
+        try UserDefault(key, in: suite).store.save(value)
+        return try suite.contents()[key.name]
     }
-    func encodedDefault() throws(DefaultsError) -> PropertyList? {
-        try projectedValue.key.declaration.conversion.encode(projectedValue.key.defaultValue)
-    }
+}
+
+extension StorableConfigBase.Stored: CustomStringConvertible, CustomReflectable {
+    /// The type, the key and the suite, without the stored value.
+    public var description: String { "Stored(\(setting.map { "\($0)" } ?? "not bound yet"))" }
+    /// Empty, so that `dump` shows no value.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // One initializer for each other kind of type; see `UserDefault+Declaring`.
