@@ -105,3 +105,6 @@ UserDefaults.isMutedOptional = nil
 UserDefaults.stationOptional = nil
 print(UserDefaults.isMutedOptional == nil, UserDefaults.stationOptional!)  // => true news
 print(UserDefaults.standard.object(forKey: "station.optional") == nil)  // => true
+// The wrapper of 2020 stored JSON data.
+UserDefaults.standard.set(Data(#"{"band": 3, "region": "west"}"#.utf8), forKey: Name.tuner.rawValue)
+print(UserDefaults.tuner.band, UserDefaults.tuner.region)  // => 3 west
