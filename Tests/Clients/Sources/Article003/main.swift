@@ -102,6 +102,7 @@ class Recorder {
     func save(value: Int) {
         defaults.set(value, forKey: "takes")
         PlayerDefaults.set(value, forKey: .plays, source: defaults)
+        PlayerDefaults.set(value, forKey: .state, source: defaults)
     }
 }
 
@@ -120,6 +121,7 @@ test.save(value: 8)
 print(app.defaults.integer(forKey: "takes"), test.defaults.integer(forKey: "takes"))  // => 7 8
 print(PlayerDefaults.integer(forKey: .plays, source: app.defaults))  // => 7
 print(PlayerDefaults.integer(forKey: .plays, source: test.defaults))  // => 8
+print(PlayerDefaults.object(for: .state, source: test.defaults) as? Int ?? 0)  // => 8
 test.defaults.removeObject(forKey: "takes")  // => takes: 0
 test.defaults.reset()  // => in the fake: 0 0
 print(test.defaults.object(forKey: "takes") == nil, app.defaults.object(forKey: "takes") == nil)  // => true false
