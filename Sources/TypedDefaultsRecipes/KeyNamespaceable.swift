@@ -10,14 +10,14 @@ public import TypedDefaults
 /// type and the default of a setting.
 ///
 /// ```swift
-/// struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
-///     enum ObjectDefaultKey: String { case userName, appTheme }
-///     enum BoolDefaultKey: String { case needsBackup }
+/// struct PlayerDefaults: ObjectUserDefaultable, BoolUserDefaultable {
+///     enum ObjectDefaultKey: String { case title, artist }
+///     enum BoolDefaultKey: String { case isShuffled }
 /// }
 ///
-/// MyUserDefaults.set("Ada", forKey: .userName)   // under MyUserDefaults_ObjectDefaultKey_userName
-/// let needsBackup = MyUserDefaults.bool(forKey: .needsBackup)
-/// let observation = MyUserDefaults.observe(forKey: .needsBackup) { defaults, change in print(change) }
+/// PlayerDefaults.set("Blue", forKey: .title)     // under PlayerDefaults_ObjectDefaultKey_title
+/// let isShuffled = PlayerDefaults.bool(forKey: .isShuffled)
+/// let observation = PlayerDefaults.observe(forKey: .isShuffled) { defaults, change in print(change) }
 /// ```
 ///
 /// Each key contains the name of the type, without its module and its enclosing types. Namespaces

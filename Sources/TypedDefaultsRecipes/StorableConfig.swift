@@ -3,15 +3,15 @@
 /// A class whose properties are settings, each with its initial value as the default.
 ///
 /// ```swift
-/// final class AppConfig: StorableConfig {
-///     @Stored var isFirstLaunch = true
-///     @Stored var userName = ""
-///     @Stored var selectedHobbies: [String] = []
+/// final class PlayerConfig: StorableConfig {
+///     @Stored var isFirstRun = true
+///     @Stored var owner = ""
+///     @Stored var favorites: [String] = []
 /// }
 ///
-/// let config = AppConfig()
-/// config.selectedHobbies.append("golf")                          // one read, one write, one event
-/// let token = config.$userName.observe { change in print(change.newValue ?? "") }
+/// let config = PlayerConfig()
+/// config.favorites.append("jazz")                                // one read, one write, one event
+/// let token = config.$owner.observe { change in print(change.newValue ?? "") }
 /// ```
 ///
 /// Instances on the same suite always have the same values. An instance is not `Sendable`, but its
@@ -106,7 +106,7 @@ extension StorableConfigBase {
     /// The keys of all properties, those of the superclass first.
     ///
     /// ```swift
-    /// #expect(AppConfig(in: .inMemory(), identifier: "app").allKeys == ["app/AppConfig/isFirstLaunch", "user-name"])
+    /// #expect(PlayerConfig(in: .inMemory(), identifier: "app").allKeys == ["app/PlayerConfig/isFirstRun", "owner-name"])
     /// ```
     public var allKeys: [String] { settings.map(\.key) }
 

@@ -4,14 +4,14 @@ extension StorableConfigBase {
     /// A property of a ``StorableConfig`` that is a setting, with its initial value as the default.
     ///
     /// ```swift
-    /// final class AppConfig: StorableConfig {
+    /// final class PlayerConfig: StorableConfig {
     ///     @Stored var launchCount = 9
-    ///     @Stored("user-name") var userName = ""   // under just this key
+    ///     @Stored("owner-name") var owner = ""     // under just this key
     ///     @Stored var nickname: String?            // nil removes
     /// }
     /// ```
     ///
-    /// Reading, assigning and `$` work as with ``UserDefault``. A value that an initializer assigns
+    /// Reading, assigning and `$` work as with `UserDefault`. A value that an initializer assigns
     /// before `super.init` becomes the default. A value that it assigns after `super.init` is
     /// stored, each time an instance is created.
     @propertyWrapper
@@ -56,7 +56,7 @@ extension StorableConfigBase {
 
         fileprivate var setting: UserDefault<Value>? { binding.bound == nil ? nil : projectedValue }
 
-        /// The setting, with its ``UserDefault/value``, `update`, `reset()`, `isSet`, `observe`,
+        /// The setting, with its `value`, `update`, `reset()`, `isSet`, `observe`,
         /// `values` and `store`.
         public var projectedValue: UserDefault<Value> {
             guard let bound = binding.bound else {
@@ -147,13 +147,13 @@ extension StorableConfigBase.Stored {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates a property of a ``DefaultConvertible`` type.
+    /// Creates a property of a `DefaultConvertible` type.
     @_disfavoredOverload
     public init(wrappedValue: Value, _ key: String? = nil) where Value: DefaultConvertible {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates a property of an optional ``DefaultConvertible`` type.
+    /// Creates a property of an optional `DefaultConvertible` type.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped? {
@@ -174,7 +174,7 @@ extension StorableConfigBase.Stored {
         self.init(key) { DefaultKey($0, default: wrappedValue) }
     }
 
-    /// Creates a property of an optional ``DefaultConvertible`` type that also has a raw value.
+    /// Creates a property of an optional `DefaultConvertible` type that also has a raw value.
     @_disfavoredOverload
     public init<Wrapped: DefaultConvertible & RawRepresentable>(wrappedValue: Value = nil, _ key: String? = nil)
     where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {

@@ -11,14 +11,14 @@ public import TypedDefaults
 /// `DefaultsSuite` and `DefaultKey`.
 ///
 /// ```swift
-/// class Hoge {
+/// class Recorder {
 ///     let defaults: UserDefaultable
 ///     init(defaults: UserDefaultable) { self.defaults = defaults }
-///     func save(value: Int) { defaults.set(value, forKey: "key") }
+///     func save(takes: Int) { defaults.set(takes, forKey: "takes") }
 /// }
 ///
-/// let hoge = Hoge(defaults: DefaultsSuite.standard)
-/// let inTest = Hoge(defaults: UserDefaultsFake())
+/// let recorder = Recorder(defaults: DefaultsSuite.standard)
+/// let inTest = Recorder(defaults: UserDefaultsFake())
 /// ```
 public protocol UserDefaultable {
     /// The suite with the values.

@@ -22,6 +22,17 @@ func tests(of name: String, _ settings: [SwiftSetting] = strict) -> Target {
     .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + libraries, swiftSettings: settings)
 }
 
+// A program with the spellings of each published article, in each mode; the text is the same.
+let articles = ["Article000", "Article001", "Article002", "Article003", "Article004"]
+let modes: [(name: String, settings: [SwiftSetting])] = [
+    ("", strict), ("Swift5", strict + [.swiftLanguageMode(.v5)]), ("MainActor", mainActor),
+]
+let programs = articles.flatMap { article in
+    modes.map { mode in
+        Target.executableTarget(name: article + mode.name, dependencies: [recipes], swiftSettings: mode.settings)
+    }
+}
+
 let package = Package(
     name: "Clients",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
@@ -40,5 +51,7 @@ let package = Package(
         // Flags with a menu, a preference pane and validation, in both isolation modes like Camera.
         client("Preferences"), tests(of: "Preferences"),
         client("MainActorPreferences", mainActor), tests(of: "MainActorPreferences", mainActor),
-    ]
+        .testTarget(
+            name: "ArticleTests", dependencies: programs.map { .init(stringLiteral: $0.name) }, swiftSettings: strict),
+    ] + programs
 )
