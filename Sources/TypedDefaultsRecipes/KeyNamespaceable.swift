@@ -249,8 +249,11 @@ extension StringUserDefaultable {
     /// deallocated.
     public static func observe(
         forKey key: StringDefaultKey, source: (any UserDefaultable)? = nil, options: UDKeyValueObservingOptions = [],
-        changeHandler: @escaping UDChangeHandler<any UserDefaultable, String?>
-    ) -> UDKeyValueObservation { observe(key, String?.none, source, options, changeHandler) }
+        changeHandler: @escaping UDChangeHandler<any UserDefaultable, String>
+    ) -> UDKeyValueObservation {
+        suite(source, keys: StringDefaultKey.self).observe(
+            String.self, forKey: namespace(key), options: options, changeHandler: changeHandler)
+    }
 }
 
 /// A namespace of keys for URLs.
@@ -279,6 +282,9 @@ extension URLUserDefaultable {
     /// deallocated.
     public static func observe(
         forKey key: URLDefaultKey, source: (any UserDefaultable)? = nil, options: UDKeyValueObservingOptions = [],
-        changeHandler: @escaping UDChangeHandler<any UserDefaultable, URL?>
-    ) -> UDKeyValueObservation { observe(key, URL?.none, source, options, changeHandler) }
+        changeHandler: @escaping UDChangeHandler<any UserDefaultable, URL>
+    ) -> UDKeyValueObservation {
+        suite(source, keys: URLDefaultKey.self).observe(
+            URL.self, forKey: namespace(key), options: options, changeHandler: changeHandler)
+    }
 }

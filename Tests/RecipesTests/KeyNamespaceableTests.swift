@@ -181,7 +181,7 @@ struct KeyNamespaceableTests {
             observe: { source, options, body in
                 All.observe(forKey: .string, source: source, options: options) { defaults, change in
                     body(
-                        "\(text(change.newValue ?? nil)) \(text(defaults.string(forKey: "All_StringDefaultKey_string")))"
+                        "\(text(change.newValue)) \(text(defaults.string(forKey: "All_StringDefaultKey_string")))"
                     )
                 }
             }, texts: ["nil", "a", "b"]),
@@ -191,7 +191,7 @@ struct KeyNamespaceableTests {
             remove: { All.remove(for: .url, source: $0) },
             observe: { source, options, body in
                 All.observe(forKey: .url, source: source, options: options) { defaults, change in
-                    body("\(text(change.newValue ?? nil)) \(text(defaults.url(forKey: "All_URLDefaultKey_url")))")
+                    body("\(text(change.newValue)) \(text(defaults.url(forKey: "All_URLDefaultKey_url")))")
                 }
             }, texts: ["nil", "https://example.com/a", "https://example.com/b"]),
     ]

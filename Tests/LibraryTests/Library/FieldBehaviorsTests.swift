@@ -346,7 +346,7 @@ struct FieldBehaviorsTests {
             let code = try ["SettingsFileTests", "ValuesTests", "SuitesTests", "LibraryTests"]
                 .map { try text(in: Self.tests.appending(path: $0), "swift") }.joined()
             let declared = Set(code.matches(of: /(?:func|struct|enum) (\w+)/).map(\.1))
-            let articles = try text(in: Self.tests.appending(path: "../Sources"), "md")
+            let articles = try text(in: Self.tests.appending(path: "../Sources/TypedDefaults"), "md")
             let filters = articles.matches(of: /--filter '?([\w|]+)/).flatMap { $0.1.split(separator: "|") }
             // The last cell of a row, or a suite.
             let names = articles.matches(of: /\| `(\w+)` \|\n|`(\w+Tests)`/).compactMap { $0.1 ?? $0.2 }
