@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import TypedDefaults
 import TypedDefaultsRecipes
+import TypedDefaultsTesting
 
 struct MyUserDefaults: ObjectUserDefaultable, BoolUserDefaultable {
     enum ObjectDefaultKey: String { case userName, appTheme }
@@ -230,6 +231,8 @@ struct KeyNamespaceableTests {
         #expect(calls.get(UserDefaultsFake()) == calls.texts[0])
         calls.remove(nil)
         #expect(calls.get(nil) == calls.texts[0])
+        // Other cases write to the same suite at the same time.
+        All.source.waitForHandlers()
         observation.invalidate()
         #expect(received.withLock { $0 } == 2)
     }

@@ -11,6 +11,8 @@ extension DefaultsSuite {
     /// The values are from one moment, like those of ``read(_:_:)``: that of the change or a later
     /// one. A key has its default in place of a value that is missing or cannot be read.
     ///
+    /// Name a parameter for each key: the compiler of Swift 6.3 crashes at `$0` for three or more.
+    ///
     /// - Parameter initial: Whether to call the handler with the current values first.
     public func observe<First, Second, each Other>(
         _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>,
@@ -45,25 +47,32 @@ extension DefaultsSuite {
 
 /// What an observer of several slots has received last.
 private final class ObservedSlots: Sendable {
+    private typealias Effective = (stored: PropertyList?, content: SeenValue.Content)
     private let slots: [Slot]
     private let suite: DefaultsSuite
-    private let last = Locked<[SeenValue.Content]?>(nil)
+    private let last = Locked<[PropertyList?]?>(nil)
 
     init(_ slots: [Slot], _ suite: DefaultsSuite) { (self.slots, self.suite) = (slots, suite) }
 
     /// Returns the current contents, or `nil` if they are the last ones: a commit that changes two
     /// keys causes an event for each.
     func newContents() -> Contents? {
-        let read = { [slots, suite] () throws(DefaultsError) in
-            try slots.map { slot throws(DefaultsError) in try suite.core.current(slot) }
-        }
-        // A reader reports what cannot be read.
-        guard let contents = try? suite.consistently(read) else { return nil }
-        let old = last.withLock { exchange(&$0, with: contents) }
-        guard let old, zip(old, contents).allSatisfy({ $0.isSame(as: $1) }) else {
-            return Contents(rest: contents[...])
-        }
-        return nil
+        let read = { [slots] () throws(DefaultsError) in slots.map(self.effective) }
+        // If other writers keep writing for too long, the values may be from two moments.
+        let values = (try? suite.consistently(read)) ?? slots.map(effective)
+        let new = values.map(\.stored)
+        guard last.withLock({ exchange(&$0, with: new) }) != new else { return nil }
+        return Contents(rest: values.map(\.content)[...])
+    }
+
+    /// Returns the effective value of a slot; nothing if it cannot be read.
+    private func effective(_ slot: Slot) -> Effective {
+        let layered = suite.core.layered(slot)
+        if let before = layered.before { return (before.stored, slot.decode(before.stored)) }
+        let seen = try? suite.core.seen(slot)
+        if let seen, seen.stored != nil { return (seen.stored, seen.content) }
+        guard let behind = layered.behind else { return (nil, .missing) }
+        return (behind.stored, slot.decode(behind.stored))
     }
 
     /// Contents in the order of the slots.
@@ -74,17 +83,6 @@ private final class ObservedSlots: Sendable {
             guard case .value(let box)? = rest.popFirst() else { return key.defaultValue }
             // Safe: the slot has the type of the key.
             return unsafeDowncast(box, to: Box<Value>.self).value
-        }
-    }
-}
-
-extension SeenValue.Content {
-    /// Whether both are one decoded value, or none.
-    fileprivate func isSame(as other: Self) -> Bool {
-        switch (self, other) {
-        case (.value(let one), .value(let other)): one === other
-        case (.value, _), (_, .value): false
-        default: true
         }
     }
 }

@@ -5,10 +5,10 @@ extension DefaultsSuite {
     /// `suite[.count] += 1` is a read and a separate write, so a write by another thread or process
     /// in between is lost. ``update(_:_:)`` does both in one step.
     public subscript<Value>(key: DefaultKey<Value>) -> Value {
-        get { setting(key).get(or: key.defaultValue) }
-        nonmutating set { setting(key).assign(newValue, over: key.defaultValue) }
+        get { bound(key).get(or: key.defaultValue) }
+        nonmutating set { bound(key).assign(newValue, over: key.defaultValue) }
         nonmutating _modify {
-            let setting = setting(key)
+            let setting = bound(key)
             var edit = InPlaceEdit(setting.get(or: key.defaultValue), setting)
             defer { setting.apply(edit, or: key.defaultValue) }
             yield &edit.value
@@ -69,8 +69,8 @@ extension DefaultsSuite {
     }
 
     private func read<Value>(_ key: DefaultKey<Value>, _ contents: SuiteContents) throws -> Value {
-        if let value = try setting(key).layeredValue(\.before) { return value }
-        return try contents.load(key.name, key.declaration) ?? setting(key).layeredValue(\.behind) ?? key.defaultValue
+        if let value = try bound(key).layeredValue(\.before) { return value }
+        return try contents.load(key.name, key.declaration) ?? bound(key).layeredValue(\.behind) ?? key.defaultValue
     }
 
     /// Returns whether a value is stored under the key, even if it cannot be read.
@@ -87,7 +87,7 @@ extension DefaultsSuite {
     }
 
     @inline(__always)
-    private func setting<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
+    private func bound<Value>(_ key: DefaultKey<Value>) -> Setting<Value> {
         if scope == nil, let slot = core.recentSlot(of: key.declaration) { return Setting(core, slot) }
         let setting = Setting(self, key)
         if scope == nil { core.setRecentSlot(setting.slot, of: key.declaration) }

@@ -234,10 +234,10 @@ extension DefaultStoreType {
     ) -> ObservationToken {
         let queue = MainActorQueue(handler)
         let token = observe(initial: initial) { change in queue.append(change.decoded()) }
-        return ObservationToken {
+        return ObservationToken(repeatable: {
             queue.cancel()
             token.cancel()
-        }
+        })
     }
 }
 

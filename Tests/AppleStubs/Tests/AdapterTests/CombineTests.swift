@@ -2,6 +2,7 @@ import AppleFoundation
 import Combine
 import Observation
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -119,7 +120,8 @@ struct CombineTests {
     }
 
     @Test func changesOfSeveralWritersAreAllPublished() {
-        let setting = UserDefault("number", default: 0, in: .inMemory())
+        let suite = DefaultsSuite.inMemory()
+        let setting = UserDefault("number", default: 0, in: suite)
         let numbers = Guarded<[Int]>([])
         let subscription = setting.sink { number in numbers.withLock { $0.append(number) } }
         let failures = Guarded(0)
@@ -129,6 +131,7 @@ struct CombineTests {
             }
         }
         #expect(failures.now == 0)
+        suite.waitForHandlers()
         #expect(numbers.now == Array(0...2_000))
         subscription.cancel()
     }
@@ -209,6 +212,7 @@ struct CombineTests {
             received.withLock { $0.append("Observation") }
         }
         write(defaults)
+        suite.waitForHandlers()
         #expect(received.now.sorted() == ["Observation", "publisher 5", "store 5", "store's publisher 5", "wrapper 5"])
         #expect(holder.number == 5)
     }

@@ -3,6 +3,7 @@ import Observation
 import SwiftUI
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 extension DefaultKey<Bool> { fileprivate static let showsGrid = DefaultKey("showsGrid", default: true) }
 extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality", default: 8) }
@@ -177,10 +178,12 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
     @Test func aViewUpdatesForARawWrite() throws {
         try withDomain { _, defaults in
             defaults.notifiesTwice = true
-            let view = Declaring(in: DefaultsSuite(userDefaults: defaults))
+            let suite = DefaultsSuite(userDefaults: defaults)
+            let view = Declaring(in: suite)
             let drawn = drawCountingUpdates(view)
             #expect(drawn.lines == ["Grid: on"])
             defaults.setFromAnotherProcess(false, forKey: "showsGrid")
+            suite.waitForHandlers()
             #expect(drawn.count.now == 1)
             #expect(draw(view) == ["Grid: off"])
         }

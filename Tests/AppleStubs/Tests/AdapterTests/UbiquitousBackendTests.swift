@@ -48,12 +48,14 @@ struct UbiquitousBackendTests {
         }
         cloud.deliver()
         #expect(pad["a"] == 1)
+        pad.suite.waitForHandlers()
         #expect(received.now == [1])
         #expect(tracked.now == 1)
         cloud.deliver()
         phone["a"] = nil
         cloud.deliver()
         #expect(try pad.suite.keys() == [])
+        pad.suite.waitForHandlers()
         #expect(received.now == [1, nil])
         token.cancel()
     }
@@ -82,6 +84,7 @@ struct UbiquitousBackendTests {
         pad["b"] = 3
         cloud.deliver()
         #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [2, 2, 3, 3])
+        phone.suite.waitForHandlers()
         #expect(received.now == [2])
         token.cancel()
     }
@@ -98,6 +101,7 @@ struct UbiquitousBackendTests {
         let token = pad.observe("a", received)
         cloud.deliver()
         #expect([phone["a"], pad["a"], phone["b"], pad["b"]] == [1, 1, 2, 2])
+        pad.suite.waitForHandlers()
         #expect(received.now == [1])
         token.cancel()
         // A naive adapter would treat this as an ordinary change.
@@ -123,6 +127,7 @@ struct UbiquitousBackendTests {
         let tokens = [phone.observe("a", a), phone.observe("b", b)]
         phone.store.changeAccount(to: other)
         // This is checked before any read, because a read would also detect the change.
+        phone.suite.waitForHandlers()
         #expect(a.now == [7])
         #expect(b.now == [nil])
         #expect([phone["a"], phone["b"], phone["c"]] == [7, nil, nil])

@@ -2,6 +2,7 @@ import AppleFoundation
 import Observation
 import Testing
 import TypedDefaults
+import TypedDefaultsTesting
 
 /// Tests which changes by other code a store reports.
 struct UserDefaultsChangesTests {
@@ -22,9 +23,10 @@ struct UserDefaultsChangesTests {
             let thread = Thread.current
             switch self {
             case .store:
-                let store = UserDefault(DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults)).store
-                let token = store.observe { _ in onChange() }
+                let suite = DefaultsSuite(userDefaults: defaults)
+                let token = UserDefault(DefaultKey<Int?>(key), in: suite).store.observe { _ in onChange() }
                 body()
+                suite.waitForHandlers()
                 token.cancel()
             case .everyCall, .ownThread:
                 let isFiltered = self == .ownThread
@@ -95,13 +97,15 @@ struct UserDefaultsChangesTests {
     func observersReceiveEveryRawWriteWithItsValue(key: String) async {
         await #expect(processExitsWith: .success) { [key = key as String] in
             try withDomain { _, defaults in
-                let store = UserDefault(DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults)).store
+                let suite = DefaultsSuite(userDefaults: defaults)
+                let store = UserDefault(DefaultKey<Int?>(key), in: suite).store
                 let received = Guarded<[DefaultChange<Int?>]>([])
                 let token = store.observe { change in received.withLock { $0.append(change) } }
                 defaults.set(1, forKey: key)
                 defaults.set(1, forKey: key)
                 store.set(2)
                 defaults.removeObject(forKey: key)
+                suite.waitForHandlers()
                 #expect(received.now.map { $0.newValue ?? nil } == [1, 2, nil])
                 #expect(received.now.map { $0.oldValue ?? nil } == [nil, 1, 2])
                 #expect(received.now.map(\.kind) == [.set, .set, .removed])
@@ -116,7 +120,8 @@ struct UserDefaultsChangesTests {
     @Test func trackingReceivesARawWriteOnceWithoutObservers() throws {
         try withDomain { _, defaults in
             defaults.notifiesTwice = true
-            let store = UserDefault(DefaultKey<Int?>("number"), in: DefaultsSuite(userDefaults: defaults)).store
+            let suite = DefaultsSuite(userDefaults: defaults)
+            let store = UserDefault(DefaultKey<Int?>("number"), in: suite).store
             let received = Guarded(0)
             func track() -> Int? {
                 withObservationTracking {
@@ -130,10 +135,12 @@ struct UserDefaultsChangesTests {
             for value in 1...3 {
                 defaults.set(value, forKey: "number")
                 defaults.set(0, forKey: "another")
+                suite.waitForHandlers()
                 #expect(received.now == value)
                 #expect(track() == value)
             }
             defaults.setFromAnotherProcess(4, forKey: "number")
+            suite.waitForHandlers()
             #expect(received.now == 4)
             #expect(track() == 4)
             store.set(5)
@@ -145,10 +152,12 @@ struct UserDefaultsChangesTests {
     @Test func changesToAKeyWithSlashesArriveFromAnotherProcess() throws {
         try withDomain { _, defaults in
             let key = "com/example/App/Config/number"
-            let store = UserDefault(DefaultKey<Int?>(key), in: DefaultsSuite(userDefaults: defaults)).store
+            let suite = DefaultsSuite(userDefaults: defaults)
+            let store = UserDefault(DefaultKey<Int?>(key), in: suite).store
             let received = Guarded<[Int?]>([])
             let token = store.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
             defaults.setFromAnotherProcess(5, forKey: key)
+            suite.waitForHandlers()
             #expect(received.now == [5])
             token.cancel()
         }
@@ -219,13 +228,16 @@ struct UserDefaultsChangesTests {
     @Test func changesToAKeyWithADotArriveAtTheNextLocalChange() async {
         await #expect(processExitsWith: .success) {
             try withDomain { _, defaults in
-                let store = UserDefault(DefaultKey<Int?>("a.b"), in: DefaultsSuite(userDefaults: defaults)).store
+                let suite = DefaultsSuite(userDefaults: defaults)
+                let store = UserDefault(DefaultKey<Int?>("a.b"), in: suite).store
                 let received = Guarded<[Int?]>([])
                 let token = store.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
                 defaults.setFromAnotherProcess(1, forKey: "a.b")
+                suite.waitForHandlers()
                 #expect(received.now == [])
                 #expect(store.get() == 1)
                 defaults.set(0, forKey: "another")
+                suite.waitForHandlers()
                 #expect(received.now == [1])
                 token.cancel()
             }
@@ -284,7 +296,8 @@ struct UserDefaultsChangesTests {
 
     @Test func aRawWriteDuringAStoresWriteIsReportedAfterIt() throws {
         try withDomain { _, defaults in
-            let store = UserDefault(DefaultKey<Int?>("number"), in: DefaultsSuite(userDefaults: defaults)).store
+            let suite = DefaultsSuite(userDefaults: defaults)
+            let store = UserDefault(DefaultKey<Int?>("number"), in: suite).store
             let received = Guarded<[Int?]>([])
             let token = store.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
             let observer = KeyValueObserver { _ in
@@ -292,6 +305,7 @@ struct UserDefaultsChangesTests {
             }
             defaults.addObserver(observer, forKeyPath: "number", options: [], context: nil)
             store.set(5)
+            suite.waitForHandlers()
             #expect(received.now == [5, 7])
             #expect(store.get() == 7)
             defaults.removeObserver(observer, forKeyPath: "number", context: nil)
@@ -312,6 +326,7 @@ struct UserDefaultsChangesTests {
                 defaults.setFromAnotherProcess(5, forKey: "number")
                 #expect(received.now == [])
             }
+            suite.waitForHandlers()
             #expect(received.now == [5])
             token.cancel()
         }

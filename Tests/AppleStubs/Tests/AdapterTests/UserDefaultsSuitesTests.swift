@@ -1,5 +1,6 @@
 import AppleFoundation
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -20,6 +21,7 @@ struct UserDefaultsSuitesTests {
         let group = try #require(UserDefaults(suiteName: name))
         group.setFromAnotherProcess(5, forKey: "number")
         #expect(suite[number] == 5)
+        suite.waitForHandlers()
         #expect(received.now == [5])
         token.cancel()
         // Another handle of that name is the same suite, with the same writer lock.

@@ -1,5 +1,6 @@
 import AppleFoundation
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -37,6 +38,7 @@ struct UserDefaultsValuesTests {
             #expect(failures.now.map(\.key) == ["number", "number"])
             #expect(setting.value == 7)
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 1)
+            suite.waitForHandlers()
             #expect(received.now == [7])
 
             // The program's own values are removed; managed values stay.

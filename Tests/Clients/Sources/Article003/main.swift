@@ -63,7 +63,7 @@ let more: [UDKeyValueObservation] = [
     PlayerDefaults.observe(forKey: .plays) { _, change in print(change.oldValue!, change.newValue!) },
     PlayerDefaults.observe(forKey: .balance) { _, change in print(change.newValue!) },
     PlayerDefaults.observe(forKey: .rate, options: .initial) { _, change in print("rate", change.newValue!) },
-    PlayerDefaults.observe(forKey: .artist) { _, change in print(change.newValue! ?? "-") },
+    PlayerDefaults.observe(forKey: .artist) { _, change in print(change.newValue ?? "-") },
 ]
 // => rate 0.0
 PlayerDefaults.set(4, forKey: .plays)  // => 0 4
