@@ -13,7 +13,12 @@ extension DefaultsSuite {
     ///
     /// Name a parameter for each key: the compiler of Swift 6.3 crashes at `$0` for three or more.
     ///
-    /// - Parameter initial: Whether to call the handler with the current values first.
+    /// - Parameters:
+    ///   - first: A key.
+    ///   - second: Another key.
+    ///   - others: More keys.
+    ///   - initial: Whether to call the handler with the current values first.
+    ///   - handler: Receives the values in the order of the keys.
     public func observe<First, Second, each Other>(
         _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>,
         initial: Bool = false, _ handler: @escaping @Sendable ((First, Second, repeat each Other)) -> Void

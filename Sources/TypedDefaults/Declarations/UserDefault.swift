@@ -145,7 +145,8 @@ extension UserDefault {
         try setting.update(recovering: true, from: key.defaultValue) { value in try body(&value!) }
     }
 
-    /// The same setting as a store, which reads `nil` if no value is stored.
+    /// The same setting as a store, which reads `nil` if no value is stored. It knows the key, but
+    /// not its default: a config begins with the default of its type.
     public var store: AnyStore<Value> { AnyStore(PersistentStore(setting)) }
 }
 

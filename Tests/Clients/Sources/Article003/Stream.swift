@@ -2,7 +2,9 @@ import Foundation
 import TypedDefaultsRecipes
 
 func showStream() {
-    let observation = PlayerDefaults.observe(forKey: .stream) { _, change in print(change.newValue?.absoluteString ?? "-") }
+    let observation = PlayerDefaults.observe(forKey: .stream) { _, change in
+        print(change.newValue?.absoluteString ?? "-")
+    }
     PlayerDefaults.set(URL(string: "https://radio.example"), forKey: .stream)  // => https://radio.example
     print(PlayerDefaults.url(forKey: .stream)?.host ?? "-")  // => radio.example
     observation.invalidate()
