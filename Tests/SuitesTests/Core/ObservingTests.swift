@@ -575,6 +575,7 @@ struct ObservingTests {
             onThreads(1) { _ in _ = suite[number] }
         }
         suite[DefaultKey("another", default: 0)] = 1
+        suite.waitForHandlers()
         #expect(received.withLock { $0 } == [1, 2])
         token.cancel()
     }
