@@ -52,6 +52,7 @@ struct UserDefaultsValuesTests {
             #expect(!setting.isManaged)
             #expect(setting.value == 1)
             try store.save(2)
+            suite.waitForHandlers()
             #expect(received.now == [7, 1, 2])
             token.cancel()
         }
