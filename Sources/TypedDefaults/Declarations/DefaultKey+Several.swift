@@ -85,9 +85,8 @@ private final class ObservedSlots: Sendable {
         fileprivate var rest: ArraySlice<SeenValue.Content>
 
         mutating func next<Value>(_ key: DefaultKey<Value>) -> Value {
-            guard case .value(let box)? = rest.popFirst() else { return key.defaultValue }
-            // Safe: the slot has the type of the key.
-            return unsafeDowncast(box, to: Box<Value>.self).value
+            guard case .value(let box)? = rest.popFirst(), let box = box as? Box<Value> else { return key.defaultValue }
+            return box.value
         }
     }
 }
