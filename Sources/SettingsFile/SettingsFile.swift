@@ -198,6 +198,9 @@ package final class SettingsFile: Sendable {
 }
 
 extension SettingsFile {
+    /// Whether no write can succeed, because of the place or the rights of this process.
+    package var isReadOnly: Bool { fileLocation.isReadOnly }
+
     /// Whether the name refers to the file that readers use. Takes one system call.
     package var isInPlace: Bool {
         guard let log = snapshot.withLock({ $0.log }) else { return false }

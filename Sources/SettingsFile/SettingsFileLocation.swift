@@ -33,6 +33,19 @@ struct SettingsFileLocation {
         return nil
     }
 
+    /// Whether no write can succeed: there is no location, the file cannot be written, or the folder
+    /// cannot that would have to be created first.
+    var isReadOnly: Bool {
+        var path = path
+        while !path.isEmpty {
+            if let isWritable = File.isWritable(path) { return !isWritable }
+            let folder = Self.split(path).folder
+            guard folder != path else { break }
+            path = folder
+        }
+        return true
+    }
+
     /// The number of bytes that a name may have on nearly every file system.
     static let nameLimit = 255
 

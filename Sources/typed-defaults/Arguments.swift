@@ -4,6 +4,7 @@ struct Arguments {
         case json = "--json"
         case plist = "--plist"
         case string = "--string"
+        case replace = "--replace"
         case raw = "--raw"
         case help = "--help"
         case version = "--version"

@@ -11,7 +11,10 @@ extension Command {
             return try Output.print("location: managed by the system\nkeys: \(keys.count)")
         }
         let file = try OpenSuite.inspect(path)
-        var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(file.keys.count)"]
+        let contents = file.contents
+        let keys = contents.keys.count + contents.unreadableKeys.count
+        var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(keys)"]
+        lines += (contents.history ?? []).map { "migrated: “\($0)”" }
         if let version = file.version, let epoch = file.epoch {
             lines.append("format: version \(version), epoch \(epoch)")
             lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
@@ -51,8 +54,7 @@ extension Command {
         }
         if !isCopy { add(file.salvageableValues) }
         if asJSON {
-            var contents: SuiteContents = [:]
-            for (key, value) in saved.values { contents[key] = value }
+            let contents = SuiteContents(stored: saved.values.compactMap { key, value in value.map { (key, $0) } })
             text = String(decoding: contents.json(), as: UTF8.self) + "\n"
         }
         try Output.write(Data(text.utf8))

@@ -150,6 +150,13 @@ extension Command {
             one change. Other keys keep their values. FILE is JSON in the form of
             export, or a property list (binary or XML).
 
+            An export has a record of the migrations that its values have been through.
+            The tool has no migrations, so it refuses values of another version than
+            those of SUITE. The program itself can migrate and import them.
+
+              --replace  removes everything from SUITE before, its record of migrations
+                         too; the program then migrates the values of FILE
+
             \(Self.jsonForms)
             """
         case .diff:

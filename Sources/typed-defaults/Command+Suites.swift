@@ -57,9 +57,7 @@ extension Command {
     static func contents(in data: Data, _ name: String) throws(Failure) -> SuiteContents {
         let name = name == "-" ? "standard input" : name
         guard !PropertyListFile.isOne(data) else {
-            var contents: SuiteContents = [:]
-            for (key, value) in try PropertyListFile.settings(in: data, name) { contents[key] = value }
-            return contents
+            return SuiteContents(stored: try PropertyListFile.settings(in: data, name))
         }
         do { return try SuiteContents(json: data) } catch {
             throw .unavailable("\(name) is neither a property list nor the JSON of a suite: \(error)")

@@ -32,7 +32,7 @@ enum Command: String, CaseIterable {
         case .set: try set(suite, words[1], words[2], isString: arguments.options.contains(.string))
         case .remove: try remove(suite, Array(words[1...]))
         case .export: try export(suite, to: words.count > 1 ? words[1] : nil, arguments.options)
-        case .import: try importing(suite, from: words[1])
+        case .import: try importing(suite, from: words[1], isReplacing: arguments.options.contains(.replace))
         case .diff: try diff(suite, words[1])
         case .watch: try watch(suite, asJSON: arguments.options.contains(.json))
         case .info: try info(suite)
@@ -57,6 +57,7 @@ enum Command: String, CaseIterable {
         case .list, .export: [.json, .plist]
         case .get: [.raw]
         case .set: [.string]
+        case .import: [.replace]
         case .watch, .check: [.json]
         default: []
         }
@@ -109,7 +110,7 @@ extension Command {
                     + " name, import {\"\(key)\": …}", of: self)
         }
         let isNew = try !suite.exists
-        try suite.store([(key, value)])
+        try suite.store(value, under: key)
         if isNew { Output.printDiagnostic("created the suite “\(suite.name)”\(suite.suggestion)") }
     }
 
@@ -161,7 +162,7 @@ extension Command {
         }
         let data =
             options.contains(.plist)
-            ? try PropertyListFile.data(of: Array(contents)) : contents.json() + Data("\n".utf8)
+            ? try PropertyListFile.data(of: contents.stored) : contents.json() + Data("\n".utf8)
         if let file { try File.write(data, to: file) } else { try Output.write(data) }
         if let failure { throw failure }
     }
@@ -178,7 +179,20 @@ extension Command {
                 + "\(copy); see typed-defaults check \(suite.name)")
     }
 
-    private func importing(_ suite: OpenSuite, from file: String) throws(Failure) {
-        try suite.store(Self.contents(in: File.read(file), file))
+    private func importing(_ suite: OpenSuite, from file: String, isReplacing: Bool) throws(Failure) {
+        let imported = try Self.contents(in: File.read(file), file)
+        let isUnknown = try suite.using { handle in
+            let isUnknown = try handle.update { contents in
+                if isReplacing { contents.removeAll(includingHistory: true) }
+                try contents.merge(imported)
+                return imported.history == nil && contents.history?.isEmpty != false
+            }
+            try handle.synchronize()
+            return isUnknown
+        }
+        guard isUnknown else { return }
+        Output.printDiagnostic(
+            "neither \(file) nor “\(suite.name)” has a record of migrations: if the program has any, all of them will"
+                + " run on these values at its next start")
     }
 }

@@ -88,12 +88,10 @@ struct OpenSuite {
         return .unavailable("the file \(path) \(problems); see typed-defaults check \(name)")
     }
 
-    /// Stores all settings as one commit.
-    func store(_ settings: some Sequence<(key: String, value: PropertyList)>) throws(Failure) {
+    /// Stores a setting.
+    func store(_ value: PropertyList, under key: String) throws(Failure) {
         try using { suite in
-            try suite.update { contents in
-                for (key, value) in settings { contents[key] = value }
-            }
+            try suite.update { $0[key] = value }
             try suite.synchronize()
         }
     }

@@ -74,7 +74,7 @@ package enum Backend: String, CaseIterable, Sendable {
 extension DefaultsSuite {
     fileprivate func clear() {
         onFailure = { _ in }
-        removeAll()
+        removeAll(includingHistory: true)
         // If a test made the storage unavailable, there is nothing to clear.
         try? synchronize()
     }

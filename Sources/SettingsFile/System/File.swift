@@ -109,6 +109,12 @@ final class File: Sendable {
         }
     }
 
+    /// Returns whether this process may write the file or the folder; `nil` if there is none.
+    static func isWritable(_ path: String) -> Bool? {
+        if access(path, W_OK) == 0 { return true }
+        return errno == ENOENT ? nil : false
+    }
+
     static func existingDirectory(_ path: String) throws(FileFailure) -> File {
         try File("open") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }

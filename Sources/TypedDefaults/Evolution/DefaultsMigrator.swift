@@ -9,6 +9,7 @@
 /// ```swift
 /// var migrator = DefaultsMigrator()
 /// migrator.register("2.0: one quality for all pictures") { contents in
+///     guard contents.contains(.pictureQuality) else { return }
 ///     contents[.quality] = try contents.read(.pictureQuality)
 ///     contents.remove(.pictureQuality)
 /// }
@@ -16,9 +17,9 @@
 /// ```
 ///
 /// Call ``DefaultsSuite/migrate(_:)`` at launch, before the first use of the settings. The suite
-/// records the names of the applied steps under the key `TypedDefaults-migrations`, so the edits of
-/// each step are stored once. Never rename, remove or reorder a step that was released; add a new
-/// one.
+/// records the names of the steps that it has been through, its ``SuiteContents/history``. Where a
+/// commit is atomic (in settings files, in memory and in etcd), no step runs twice on one value.
+/// Never rename, remove or reorder a step that was released; add a new one.
 ///
 /// For a renamed key, a step calls ``SuiteContents/rename(_:to:)``.
 ///
@@ -71,7 +72,8 @@ public struct DefaultsMigrator: Sendable {
     /// The names of the steps, in order.
     fileprivate var names: [String] { steps.map(\.name) }
 
-    /// Applies the steps that were not applied to the contents before, and records them.
+    /// Applies the steps that the contents have not been through, by their
+    /// ``SuiteContents/history``. Contents without one have all of them before them.
     ///
     /// Call this in a test of a migration, or on a copy of ``DefaultsSuite/contents()`` for a dry
     /// run. ``SuiteContents/difference(from:)`` then says what would change.
@@ -106,7 +108,7 @@ public struct DefaultsMigrator: Sendable {
     /// The settings then work as usual. Values of the newer version that this one cannot read count
     /// as unreadable, so they are set aside before they are overwritten.
     public func isSuperseded(by contents: SuiteContents) -> Bool {
-        contents.appliedMigrations.contains { !names.containsBytes(of: $0) }
+        (contents.history ?? []).contains { !names.containsBytes(of: $0) }
     }
 }
 
@@ -129,8 +131,8 @@ extension DefaultsMigrator {
 }
 
 extension DefaultsSuite {
-    /// Applies the steps that were not applied to this suite before, as one commit together with
-    /// their record.
+    /// Applies the steps that this suite has not been through, as one commit together with their
+    /// record.
     ///
     /// In a settings file, two processes never apply one step twice, and a crash leaves the
     /// settings from before or from after all due steps. Meanwhile, other writers wait for at most
@@ -140,17 +142,75 @@ extension DefaultsSuite {
     /// record is written last, so an interrupted step runs again, and two processes can apply one
     /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///
-    /// After ``removeAll()`` and on the first launch all steps are due, and the only value that
-    /// they find is the record of the steps before.
+    /// Where nothing is stored and the suite is read-only, this does nothing. See
+    /// <doc:ChangingYourSettings#Where-to-call-migrate> for old settings in such a place.
     ///
     /// - Returns: The names of the steps that were applied.
     /// - Throws: A ``DefaultsMigrator/Failure`` that names the step, or a ``DefaultsError``. Then
     ///   nothing is written.
     @discardableResult
     public func migrate(_ migrator: DefaultsMigrator) throws -> [String] {
-        let appliedNames = try appliedMigrations()
-        if migrator.names.allSatisfy(appliedNames.containsBytes) { return [] }
-        return try update { try migrator.migrate(&$0) }
+        do {
+            if migrator.names.allSatisfy(try appliedMigrations().containsBytes) { return [] }
+            return try update { try migrator.migrate(&$0) }
+        } catch let error as DefaultsError where error.kind == .unavailable {
+            guard isReadOnly, location == nil || (try? contents().isEmpty && appliedMigrations().isEmpty) == true
+            else { throw error }
+            return []
+        }
+    }
+
+    /// Migrates this suite and the values, and adds the values to it, in place of values with the
+    /// same keys, as one commit.
+    ///
+    /// ```swift
+    /// let backup = try SuiteContents(json: Data(contentsOf: file))
+    /// try suite.merge(backup, migrating: migrator)
+    /// ```
+    ///
+    /// Values whose ``SuiteContents/history`` is not known count as values of the present version.
+    /// Steps that only one side has been through, and that the migrator does not have, count as
+    /// applied to both. ``onFailure`` then receives a *conflict* that names them: they are those of
+    /// another or of a newer program, whose values may now be in two forms.
+    ///
+    /// - Throws: A ``DefaultsMigrator/Failure`` that names the step, or a ``DefaultsError``. Its
+    ///   kind is ``DefaultsError/Kind/refused`` if the values in a scope inside this suite are of
+    ///   another version: the migrator is not that of the scope. Then nothing is written.
+    public func merge(_ contents: SuiteContents, migrating migrator: DefaultsMigrator) throws {
+        try add(contents, migrator) { try $0.merge($1) }
+    }
+
+    /// Migrates the values, and makes the stored values exactly those, as one commit.
+    ///
+    /// See ``merge(_:migrating:)`` for values whose ``SuiteContents/history`` is not known, or is
+    /// that of another program.
+    ///
+    /// - Throws: The errors of ``merge(_:migrating:)``. Then nothing is written.
+    public func replaceContents(with contents: SuiteContents, migrating migrator: DefaultsMigrator) throws {
+        try add(contents, migrator) { $0 = $1 }
+    }
+
+    private func add(
+        _ added: SuiteContents, _ migrator: DefaultsMigrator,
+        _ body: (_ contents: inout SuiteContents, _ added: SuiteContents) throws -> Void
+    ) throws {
+        let foreign = try update { contents -> [String] in
+            try migrator.migrate(&contents)
+            var added = added
+            if added.history == nil { added.history = contents.history } else { try migrator.migrate(&added) }
+            let (old, new) = (contents.history ?? [], added.history ?? [])
+            let further = new.filter { !old.containsBytes(of: $0) }
+            (contents.history, added.history) = (old + further, old + further)
+            try body(&contents, added)
+            return further + old.filter { !new.containsBytes(of: $0) }
+        }
+        guard !foreign.isEmpty else { return }
+        let names = foreign.map { "“\($0)”" }.joined(separator: ", ")
+        report(
+            DefaultsError(
+                .conflict,
+                reason: "values were added of which only a part has been through \(names), from another or a newer"
+                    + " program; they may be in two forms"))
     }
 }
 

@@ -15,6 +15,9 @@ extension DefaultsSuite {
     /// settings and before ``migrate(_:)``: if there is nothing to move, it only reads. Between a
     /// suite and a scope of it, or two scopes, it is one commit.
     ///
+    /// The steps of migrations that this suite has been through stay recorded here as well, as after
+    /// ``removeAll(includingHistory:)``.
+    ///
     /// A value that the destination already has is never overwritten: an equal one counts as moved,
     /// and any other one keeps the value here. Values are moved as they are stored, under the names
     /// that they have.
@@ -60,15 +63,19 @@ extension DefaultsSuite {
         }
         let names: Names
 
-        /// All stored values, including the record of the migrations.
+        /// All stored values. Their history, of the suite and of its scopes, comes along if the
+        /// destination has neither values nor history. Otherwise, the values are refused if their
+        /// ``SuiteContents/history`` is another one.
         public static let all = Selection(names: .all)
 
-        /// The given keys.
+        /// The given keys. Their history does not come along: see to it that they have the form that
+        /// the destination is in.
         public static func keys(_ keys: some Sequence<String>) -> Selection {
             Selection(names: .named(Array(keys)))
         }
 
-        /// The stored keys that the closure returns true for.
+        /// The stored keys that the closure returns true for. Their history does not come along, as
+        /// for ``keys(_:)-(_)``.
         ///
         /// - Parameter isSelected: Takes the key, without the prefix of a scope. It can be called
         ///   more than once for a key, while the writers of the suites wait.
@@ -87,8 +94,9 @@ extension DefaultsSuite {
         /// changed during the move, sorted. Both suites keep theirs.
         public let kept: [String]
         /// The errors of values that were not moved, because this version cannot read them, the
-        /// destination cannot store them or an administrator provides them. The errors name the
-        /// full key, prefix included, in the suite that holds the value.
+        /// destination cannot store them or an administrator provides them. One error stands for all
+        /// values if none is moved, because they are of another version than those in the
+        /// destination. The errors name the full key, prefix included, in this suite.
         public let refused: [DefaultsError]
 
         var summary: String {
@@ -120,6 +128,10 @@ private struct Transfer {
         var moved: [(name: String, value: PropertyList, isThere: Bool)] = []
         var kept: [String] = []
         var refused: [DefaultsError] = []
+        /// The names of values that the destination has as well.
+        var equal: Set<ByteString> = []
+        /// What changes in the histories of the destination.
+        var histories: [ByteString: [String]] = [:]
 
         var report: DefaultsSuite.MoveReport {
             DefaultsSuite.MoveReport(
@@ -183,17 +195,51 @@ private struct Transfer {
             }
             do throws(DefaultsError) {
                 let value = try stored.get()
+                let other = try destination.stored(name)
+                if other == .success(value) { plan.equal.insert(ByteString(name)) }
                 if try isTaken(name) {
                     plan.kept.append(name)
                 } else {
-                    plan.moved.append((name, value, try destination.stored(name) != nil))
+                    plan.moved.append((name, value, other != nil))
                 }
             } catch {
                 guard error.kind == .unreadable else { throw error }
                 plan.refused.append(error)
             }
         }
+        do throws(DefaultsError) { plan.histories = try histories(plan) } catch {
+            guard error.kind == .refused else { throw error }
+            var refusal = error
+            refusal.key = error.key.map(source.withPrefix)
+            plan = Plan(refused: [refusal])
+        }
         return plan
+    }
+
+    /// Returns what changes in the histories of the destination. Throws if its values would be of
+    /// two versions.
+    private func histories(_ plan: Plan) throws(DefaultsError) -> [ByteString: [String]] {
+        guard case .all = selection.names, !plan.moved.isEmpty else { return [:] }
+        let replaced = plan.equal.union(plan.moved.map { ByteString($0.name) })
+        let kept = try destination.settingsInScope()
+            .filter { !(isMove && isWithinOneSuite && source.isInScope($0)) }
+            .map { ByteString(destination.withoutPrefix($0)) }.filter { !replaced.contains($0) }
+        let (old, new) = (try histories(of: source, except: destination), try histories(of: destination))
+        return try new.changes(adding: old, with: plan.moved.map { ByteString($0.name) }, keeping: kept)
+    }
+
+    /// - Parameter other: A suite whose scopes do not count.
+    private func histories(
+        of suite: DefaultsSuite, except other: DefaultsSuite? = nil
+    ) throws(DefaultsError) -> Histories {
+        var histories = Histories(isComplete: true)
+        for key in try suite.keysInScope() {
+            if let other, isWithinOneSuite, suite.isInScope(other.withPrefix("")), other.isInScope(key) { continue }
+            let name = suite.withoutPrefix(key)
+            guard let scope = Histories.scope(ofRecord: name), let record = try suite.stored(name) else { continue }
+            histories.add(record, of: scope, under: key)
+        }
+        return histories
     }
 
     /// Returns whether the destination has a value for the setting that a move would hide or
@@ -212,7 +258,11 @@ private struct Transfer {
                 Edit(destination.withPrefix($0.name), $0.value)
             }
             if isMove, isWithinOneSuite { edits += removals(plan) }
-            let reads = keysRead(plan)
+            // Last, for backends that store key by key and may be interrupted.
+            for (scope, steps) in plan.histories where !plan.moved.isEmpty {
+                edits.append(Edit(destination.withPrefix(Histories.key(ofScope: scope)), Histories.record(of: steps)))
+            }
+            let reads = plan.histories.isEmpty ? keysRead(plan) : nil
             guard !edits.isEmpty else { return try destination.core.commitNothing(reading: reads) }
             do throws(DefaultsError) { return try destination.core.commit(edits, reading: reads) } catch {
                 guard [.refused, .managed].contains(error.kind), let key = error.key,
@@ -272,17 +322,13 @@ private struct Transfer {
         return isOnePlace
     }
 
-    /// The keys to move that are stored, sorted; the record of the migrations comes last, for
-    /// backends that store key by key and may be interrupted.
+    /// The keys to move that are stored, sorted.
     private func storedNames() throws(DefaultsError) -> [String] {
         var names: [String] = []
         switch selection.names {
-        case .all: names = try source.keysInScope().map(source.withoutPrefix)
+        case .all: names = try source.settingsInScope().map(source.withoutPrefix)
         case .matching(let isSelected):
-            for key in try source.keysInScope() {
-                let name = source.withoutPrefix(key)
-                if !name.hasSameBytes(as: SuiteContents.migrationsKey), isSelected(name) { names.append(name) }
-            }
+            names = try source.settingsInScope().map(source.withoutPrefix).filter(isSelected)
         case .named(let keys):
             for name in Set(keys.map(ByteString.init)).map(\.string) where try source.stored(name) != nil {
                 names.append(name)
@@ -292,9 +338,8 @@ private struct Transfer {
             // These values are already in the destination, which is a scope of the source.
             names.removeAll { destination.isInScope(source.withPrefix($0)) }
         }
-        names.removeAll { $0.hasPrefix(Self.mark) }
-        let record = names.filter { $0.hasSameBytes(as: SuiteContents.migrationsKey) }
-        return names.filter { !$0.hasSameBytes(as: SuiteContents.migrationsKey) }.sortedByBytes() + record
+        names.removeAll { $0.hasPrefix(Self.mark) || Histories.isRecord($0) }
+        return names.sortedByBytes()
     }
 }
 

@@ -10,8 +10,8 @@ extension DefaultsSuite {
     ///
     /// The scope adds the prefix to each key that it is given, and removes it from each key that it
     /// returns. Errors name the full key, prefix included. End the prefix with a separator, because
-    /// “user-4” is a prefix of “user-42” as well. ``replaceContents(with:)`` and ``removeAll()`` of
-    /// the whole suite include its scopes.
+    /// “user-4” is a prefix of “user-42” as well. ``replaceContents(with:)`` and
+    /// ``removeAll(includingHistory:)`` of the whole suite include its scopes.
     ///
     /// Keep settings that all scopes share in the suite itself. ``onFailure`` and ``synchronize()``
     /// are those of the whole suite.
@@ -43,7 +43,11 @@ extension DefaultsSuite {
 
     func isInScope(_ key: String) -> Bool { scope.map { key.utf8.starts(with: $0.prefix.utf8) } ?? true }
 
-    /// The stored keys of the scope, with the prefix.
+    /// The keys of the settings in the scope that are stored, with the prefix.
+    func settingsInScope() throws(DefaultsError) -> [String] { try keysInScope().filter { !Histories.isRecord($0) } }
+
+    /// The keys of the scope that are stored, with the prefix: of settings, and of the histories of
+    /// scopes.
     func keysInScope() throws(DefaultsError) -> [String] { try core.backend.keys().filter(isInScope) }
 }
 

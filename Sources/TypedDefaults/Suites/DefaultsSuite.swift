@@ -40,9 +40,12 @@ import SettingsFile
 /// - ``read(_:_:)``
 /// - ``contents()``
 /// - ``replaceContents(with:)``
+/// - ``replaceContents(with:migrating:)``
+/// - ``merge(_:)``
+/// - ``merge(_:migrating:)``
 /// - ``keys()``
 /// - ``remove(_:)``
-/// - ``removeAll()``
+/// - ``removeAll(includingHistory:)``
 ///
 /// ### Observing
 ///
@@ -67,6 +70,7 @@ import SettingsFile
 /// - ``synchronize()``
 /// - ``Durability``
 /// - ``location``
+/// - ``isReadOnly``
 ///
 /// ### Layers and stand-ins
 ///
@@ -123,6 +127,12 @@ public struct DefaultsSuite: Sendable {
     /// Where the suite is stored, for messages; `nil` for storage without a name, such as memory.
     public var location: String? { currentCore.traits.location }
 
+    /// Whether no value can be stored, because the suite is a settings file in a place that this
+    /// process may not write, or because there is no place, such as without `HOME`.
+    ///
+    /// Reading works. See <doc:ChangingYourSettings> for old settings in such a place.
+    public var isReadOnly: Bool { currentCore.settingsFile?.file.isReadOnly ?? false }
+
     /// Returns once all changes so far survive a power failure, as far as the backend can guarantee
     /// that.
     ///
@@ -144,11 +154,10 @@ extension DefaultsSuite {
         }
     }
 
-    /// Returns the stored keys, sorted, without the record of a ``DefaultsMigrator``.
+    /// Returns the stored keys, sorted.
     public func keys() throws -> [String] {
         let suite = current
-        return try suite.keysInScope().map(suite.withoutPrefix)
-            .filter { !$0.hasSameBytes(as: SuiteContents.migrationsKey) }.sortedByBytes()
+        return try suite.settingsInScope().map(suite.withoutPrefix).sortedByBytes()
     }
 
     /// Removes the values of keys, in one commit.
@@ -156,7 +165,7 @@ extension DefaultsSuite {
     /// If removing fails, nothing is removed, and ``onFailure`` receives the error.
     public func remove(_ keys: some Sequence<String>) {
         let suite = current
-        let names = Set(keys.map { ByteString(suite.withPrefix($0)) })
+        let names = Set(keys.map { ByteString(suite.withPrefix($0)) }).filter { !Histories.isRecord($0.string) }
         suite.core.removing { core throws(DefaultsError) in
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
@@ -168,12 +177,20 @@ extension DefaultsSuite {
 
     /// Removes all values in this suite, in one commit.
     ///
+    /// The suite stays in the form of the present version: steps of migrations that it has been
+    /// through stay recorded, so they do not run on values that are stored later.
+    ///
     /// In `UserDefaults`, this removes only values in the suite's own domain, and no managed
     /// values. If removing fails, nothing is removed, and ``onFailure`` receives the error.
-    public func removeAll() {
+    ///
+    /// - Parameter includingHistory: Whether to forget these steps as well, and the names of all
+    ///   scopes, such as those of users.
+    public func removeAll(includingHistory: Bool = false) {
         let suite = current
         suite.core.removing { core throws(DefaultsError) in
-            try suite.keysInScope().filter { !core.backend.isManaged($0) }
+            // Records come last, for backends that store key by key and may be interrupted.
+            let records = includingHistory ? try suite.keysInScope().filter(Histories.isRecord) : []
+            return try (suite.settingsInScope() + records).filter { !core.backend.isManaged($0) }
         } reading: {
             nil
         }

@@ -12,11 +12,12 @@ extension FileInspection {
 
     /// The stored values.
     package var contents: SuiteContents {
-        var trees: [ByteString: PropertyList] = [:]
-        for (key, value) in values { trees[ByteString(key)] = value.withUnsafeBytes(ByteReader.wholeValue) }
-        var unknown: [ByteString: DefaultsError] = [:]
-        for key in keys where trees[ByteString(key)] == nil { unknown[ByteString(key)] = .unreadableBytes(key) }
-        return SuiteContents(base: SuiteContents.Base(trees, unknown: unknown))
+        let trees = values.map { (key: $0.key, value: $0.value.withUnsafeBytes(ByteReader.wholeValue)) }
+        let readable = Set(trees.compactMap { $0.value == nil ? nil : ByteString($0.key) })
+        return SuiteContents(
+            stored: trees.compactMap { tree in tree.value.map { (tree.key, $0) } },
+            unknown: keys.filter { !readable.contains(ByteString($0)) }.map(DefaultsError.unreadableBytes),
+            isComplete: isComplete)
     }
 
     /// The last edit of each key in valid records after the damage, sorted by key; `nil` for a

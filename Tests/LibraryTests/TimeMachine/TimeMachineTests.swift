@@ -194,9 +194,7 @@ enum Fixtures {
     }
 
     static func contents(_ version: Int) throws -> SuiteContents {
-        var contents: SuiteContents = [:]
-        for (key, object) in try objects(version) { contents[key] = try PropertyList(object) }
-        return contents
+        SuiteContents(stored: try objects(version).map { ($0.key, try PropertyList($0.value)) })
     }
 }
 

@@ -244,7 +244,7 @@
                 let pipe = tool.folder.appending(path: "pipe").path
                 let script = "mkfifo '\(pipe)' && { \"$0\" export '\(suite)' '\(pipe)' & cat '\(pipe)'; wait $!; }"
                 let outcome = try tool.run(inShell: script)
-                #expect((outcome.code, outcome.text) == (0, "{\n  \"a\": 1\n}\n"))
+                #expect((outcome.code, outcome.text) == (0, "{\n  \"TypedDefaults-migrations\": [],\n  \"a\": 1\n}\n"))
                 #expect(try tool.names == ["camera.defaults", "pipe"], "the pipe is not replaced")
                 // A folder is not a file, and neither is a name in a folder that does not exist.
                 for path in [tool.folder.path, tool.folder.appending(path: "nowhere/file").path] {

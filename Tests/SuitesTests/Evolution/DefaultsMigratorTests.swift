@@ -26,9 +26,7 @@ private let migrator: DefaultsMigrator = {
 }()
 
 private let version1: [String: PropertyList] = ["pictureQuality": 0.5, "launches": "7", "other": [1, 2]]
-private let version3: SuiteContents = [
-    "quality": 0.5, "launches": 7, "other": [1, 2], "TypedDefaults-migrations": ["v2", "v3"],
-]
+private let version3: SuiteContents = ["quality": 0.5, "launches": 7, "other": [1, 2]]
 
 struct DefaultsMigratorTests {
     @Test(arguments: Backend.allCases) func dueStepsAndTheirRecordAreOneCommit(backend: Backend) throws {
@@ -41,29 +39,33 @@ struct DefaultsMigratorTests {
             #expect(try suite.migrate(migrator) == ["v2", "v3"])
             #expect(try suite.contents() == version3)
             #expect(try suite.migrate(migrator) == [])
-            #expect(
-                changes.withLock { $0 } == [["TypedDefaults-migrations", "launches", "pictureQuality", "quality"]])
+            #expect(changes.withLock { $0 } == [["launches", "pictureQuality", "quality"]], "the record is no setting")
+            #expect(try suite.contents().history == ["v2", "v3"])
             #expect(failures.all.isEmpty, "reading one key as two types in a migration is no conflict")
             #expect(try suite.keys() == ["launches", "other", "quality"])
         }
     }
 
     @Test func onlyStepsThatAreDueRun() throws {
-        var contents: SuiteContents = ["pictureQuality": 0.5, "launches": "7", "TypedDefaults-migrations": ["v2"]]
+        var contents: SuiteContents = ["pictureQuality": 0.5, "launches": "7"]
+        contents.history = ["v2"]
         #expect(try migrator.migrate(&contents) == ["v3"])
         #expect(contents["pictureQuality"] == 0.5)
-        #expect(contents.appliedMigrations == ["v2", "v3"])
+        #expect(contents.history == ["v2", "v3"])
         #expect(try migrator.migrate(&contents) == [])
     }
 
-    @Test func aDamagedRecordIsAnErrorAndCountsAsNoMigration() throws {
+    @Test func aDamagedRecordIsAnErrorAndNoHistory() throws {
         for record in [5, ["v2", 3]] as [PropertyList] {
-            var contents: SuiteContents = ["launches": "7", "TypedDefaults-migrations": record]
-            let before = contents
-            #expect(contents.appliedMigrations == [])
+            let suite = DefaultsSuite.inMemory(["launches": "7", "TypedDefaults-migrations": record])
+            var contents = try suite.contents()
+            #expect(contents.history == nil)
             #expect(fails(with: .unreadable) { try migrator.migrate(&contents) })
-            #expect(contents == before)
+            #expect(fails(with: .unreadable) { try suite.merge(contents, migrating: migrator) })
+            #expect(contents == ["launches": "7"])
         }
+        #expect(
+            fails(with: .unreadable) { _ = try SuiteContents(json: Data(#"{"TypedDefaults-migrations": 5}"#.utf8)) })
     }
 
     @Test func theErrorOfAStepIsDescribedWithoutItsValue() {
@@ -127,7 +129,7 @@ struct DefaultsMigratorTests {
         #expect(fails(with: .unreadable) { try suite.migrate(migrator) })
         var contents = try suite.contents()
         #expect(fails(with: .unreadable) { try migrator.migrate(&contents) })
-        contents.removeAll()
+        contents.removeAll(includingHistory: true)
         #expect(try migrator.migrate(&contents) == ["v2", "v3"])
         #expect(fails(with: .unreadable) { try suite.update { _ = try migrator.migrate(&$0) } })
         #expect(place.contents == version1)
@@ -149,7 +151,8 @@ struct DefaultsMigratorTests {
             }
             #expect(wasMade == isDue)
         }
-        #expect(try suite.contents() == ["runs": 1, "TypedDefaults-migrations": ["v2", "count"]])
+        #expect(try suite.contents() == ["runs": 1])
+        #expect(try suite.appliedMigrations() == ["v2", "count"])
         var contents = try suite.contents()
         #expect(throws: Stop.self) {
             try contents.migrate("stop") { contents in
@@ -172,7 +175,7 @@ struct DefaultsMigratorTests {
         #expect(try !newer.isSuperseded(by: suite.contents()))
         #expect(try suite.migrate(migrator) == [], "nothing is refused")
         #expect(try suite.contents()["quality"] == "high")
-        #expect(try suite.contents().appliedMigrations == ["v2", "v3", "v4"])
+        #expect(try suite.contents().history == ["v2", "v3", "v4"])
     }
 
     @Test func eachScopeHasARecordOfItsOwn() throws {
@@ -182,26 +185,9 @@ struct DefaultsMigratorTests {
         try user.migrate(migrator)
         #expect(try user.contents() == version3)
         #expect(try user.keys() == ["launches", "other", "quality"])
-        #expect(try suite.contents().appliedMigrations == [])
+        #expect(try suite.contents().history == [])
         #expect(try suite.migrate(migrator) == ["v2", "v3"])
         #expect(suite.scoped("user-43/")[quality] == 0.8)
-    }
-
-    @Test func afterRemovingAllTheStepsRunOnNothing() throws {
-        let suite = DefaultsSuite.inMemory(version1)
-        try suite.migrate(migrator)
-        suite.removeAll()
-        #expect(try suite.contents().isEmpty)
-        #expect(try suite.migrate(migrator) == ["v2", "v3"])
-        #expect(try suite.keys() == ["launches"])
-    }
-
-    @Test func theRecordIsPartOfAnExport() throws {
-        let suite = DefaultsSuite.inMemory(version1)
-        try suite.migrate(migrator)
-        let copy = DefaultsSuite.inMemory()
-        try copy.replaceContents(with: SuiteContents(json: suite.contents().json()))
-        #expect(try copy.migrate(migrator) == [])
     }
 
     @Test func theDryRunSaysWhatWouldChangeWithoutValues() throws {
@@ -209,10 +195,10 @@ struct DefaultsMigratorTests {
         var after = before
         try migrator.migrate(&after)
         let difference = after.difference(from: before)
-        #expect(difference.added == ["TypedDefaults-migrations", "quality"])
+        #expect(difference.added == ["quality"])
         #expect(difference.removed == ["pictureQuality"])
         #expect(difference.changed == ["launches"])
-        #expect("\(difference)" == "+ TypedDefaults-migrations\n+ quality\n- pictureQuality\n~ launches")
+        #expect("\(difference)" == "+ quality\n- pictureQuality\n~ launches")
         #expect("\(after.difference(from: after))" == "")
     }
 
@@ -230,7 +216,7 @@ struct DefaultsMigratorTests {
         outer.register("outer") { try other.migrate(&$0) }
         let suite = DefaultsSuite.inMemory()
         try suite.migrate(outer)
-        #expect(try suite.contents().appliedMigrations == ["inner", "outer"])
+        #expect(try suite.contents().history == ["inner", "outer"])
         #expect(try suite.migrate(inner) == [])
     }
 
@@ -240,9 +226,9 @@ struct DefaultsMigratorTests {
         migrator.register("empty") { $0.removeAll() }
         try suite.migrate(migrator)
         migrator.register("replace") { $0 = ["b": 2] }
-        migrator.register("forget") { $0["TypedDefaults-migrations"] = nil }
+        migrator.register("forget") { $0.history = [] }
         try suite.migrate(migrator)
-        #expect(try suite.contents().appliedMigrations == ["empty", "replace", "forget"])
+        #expect(try suite.contents().history == ["empty", "replace", "forget"])
         #expect(try suite.contents()["b"] == 2)
     }
 

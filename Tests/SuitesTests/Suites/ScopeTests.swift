@@ -134,11 +134,10 @@ struct ScopeTests {
             contents["quality"] = "text"
             #expect(keyOfError { _ = try contents.read(.quality) } == "user/quality")
         }
-        suite[DefaultKey("user/TypedDefaults-migrations", default: 0)] = 1
         var migrator = DefaultsMigrator()
         migrator.register("infinite") { $0[DefaultKey("a", default: 1.0, form: .jsonData)] = .infinity }
         #expect(keyOfError { try scope.migrate(migrator) } == "user/TypedDefaults-migrations")
-        scope.removeAll()
+        scope.removeAll(includingHistory: true)
         #expect(keyOfError { try scope.migrate(migrator) } == "user/a")
         #expect(
             keyOfError {

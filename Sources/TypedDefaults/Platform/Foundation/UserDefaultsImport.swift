@@ -52,7 +52,7 @@
                     refused.append(error.about(key: key))
                 }
             }
-            let report = try DefaultsSuite.inMemory(values).copy(.all, to: self)
+            let report = try DefaultsSuite.inMemory(values).copy(.where { _ in true }, to: self)
             return UserDefaultsImport(
                 file: path, imported: report.moved, kept: report.kept, refused: refused + report.refused)
         }

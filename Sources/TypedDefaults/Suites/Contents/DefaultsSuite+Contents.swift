@@ -62,8 +62,10 @@ extension DefaultsSuite {
         // The order is for backends that store key by key and may be interrupted: no value is
         // removed before its replacement is stored, and a migration is recorded after everything
         // else is stored.
-        let record = ByteString(SuiteContents.migrationsKey)
-        var edits = new.map { (order: $0.key == record ? 2 : $0.value == nil ? 1 : 0, edit: $0) }
+        func order(_ edit: (key: ByteString, value: PropertyList?)) -> Int {
+            Histories.isRecord(edit.key.string) ? 2 : edit.value == nil ? 1 : 0
+        }
+        var edits = new.map { (order: order($0), edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
             .map { Edit(withPrefix($0.edit.key.string), $0.edit.value) }
         let unknown = base.unknown
@@ -84,21 +86,22 @@ extension DefaultsSuite {
         from base: SuiteContents.Base, to contents: SuiteContents
     ) throws(DefaultsError) -> [ByteString: PropertyList?] {
         if let failure = contents.failure { throw base.withWholeKey(failure) }
-        var new = contents.edits
+        var contents = contents
         if contents.base !== base {
-            // Other contents were assigned, so every key that they lack is removed. Another update
-            // may be editing them.
-            contents.base.complete()
-            new = base.values.mapValues { _ in nil }
-            for key in base.unknown.keys where contents.base.unknown[key] == nil { new[key] = .some(nil) }
-            for (key, value) in contents.values { new[key] = .some(value) }
+            // Other contents were assigned.
+            let assigned = contents
+            contents = SuiteContents(base: base)
+            try contents.take(assigned, isReplacing: true)
         }
-        if let failure = contents.base.failure ?? base.failure { throw failure }
-        for (key, value) in new where value?.isNested(deeperThan: PropertyList.depthLimit) == true {
+        if let failure = base.failure { throw failure }
+        for (key, value) in contents.edits where value?.isNested(deeperThan: PropertyList.depthLimit) == true {
             throw DefaultsError(.refused, key: withPrefix(key.string), reason: PropertyList.tooDeep)
         }
-        let edits = new.filter { key, value in
+        var edits = contents.edits.filter { key, value in
             base.value(key.string, includesFallback: false) != value || base.unknown[key] != nil
+        }
+        for case (let scope, let steps?) in contents.historyEdits where (try? base.steps(of: scope)) != steps {
+            edits[ByteString(Histories.key(ofScope: scope))] = .some(Histories.record(of: steps))
         }
         if let failure = base.failure { throw failure }
         return edits
@@ -109,31 +112,41 @@ extension DefaultsSuite {
     /// - Throws: A ``DefaultsError`` if the suite cannot be read.
     public func contents() throws -> SuiteContents {
         let suite = current
-        let (values, unknown) = try suite.snapshot()
-        return SuiteContents(base: SuiteContents.Base(values, unknown: unknown, prefix: suite.withPrefix("")))
+        let (values, unknown, histories) = try suite.snapshot()
+        return SuiteContents(
+            base: SuiteContents.Base(values, unknown: unknown, histories: histories, prefix: suite.withPrefix("")))
     }
 
     /// Makes the stored values exactly those of the contents, as one commit.
     ///
+    /// Contents whose ``SuiteContents/history`` is not known, such as `[:]`, count as values of the
+    /// present version.
+    ///
     /// A value that this version of the library cannot read stays as it is if the contents were
     /// read while it was stored. See ``SuiteContents/unreadableKeys``.
     ///
-    /// - Throws: A ``DefaultsError``. Then nothing is written.
+    /// - Throws: A ``DefaultsError``, whose kind is ``DefaultsError/Kind/refused`` if the suite has
+    ///   been through a step of a migration that the contents have not been through. Then nothing
+    ///   is written. ``replaceContents(with:migrating:)`` migrates the contents.
     public func replaceContents(with contents: SuiteContents) throws { try update { $0 = contents } }
 }
 
 extension DefaultsSuite {
-    typealias Values = (values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError])
+    typealias Values = (
+        values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError], histories: Histories
+    )
 
     /// Returns all stored values, and the errors of those that the backend cannot read. A
     /// consistent snapshot if no other process writes.
     func values() throws(DefaultsError) -> Values {
-        var all: Values = ([:], [:])
+        var all: Values = ([:], [:], Histories(isComplete: true))
         for key in try keysInScope() {
-            let name = ByteString(withoutPrefix(key))
-            do throws(DefaultsError) { all.values[name] = try core.backend.value(forKey: key) } catch {
-                guard error.kind == .unreadable else { throw error }
-                all.unknown[name] = error
+            let name = withoutPrefix(key)
+            switch (Histories.scope(ofRecord: name), try stored(name)) {
+            case (let scope?, let record?): all.histories.add(record, of: scope, under: key)
+            case (nil, .success(let value)?): all.values[ByteString(name)] = value
+            case (nil, .failure(let error)?): all.unknown[ByteString(name)] = error
+            case (_, nil): break
             }
         }
         return all

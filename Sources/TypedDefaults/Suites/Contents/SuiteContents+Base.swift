@@ -6,7 +6,7 @@ extension SuiteContents {
     final class Base: Sendable {
         private enum Source {
             case suite(DefaultsSuite)
-            case values([ByteString: PropertyList])
+            case values([ByteString: PropertyList], Histories)
         }
         private struct State {
             var source: Source
@@ -30,8 +30,11 @@ extension SuiteContents {
         /// Creates a base of complete values.
         ///
         /// - Parameter unknown: The errors of other values, which the backend itself cannot read.
-        init(_ values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError] = [:], prefix: String = "") {
-            state = Locked(State(source: .values(values), unknown: unknown))
+        init(
+            _ values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError] = [:],
+            histories: Histories = Histories(isComplete: false), prefix: String = ""
+        ) {
+            state = Locked(State(source: .values(values, histories), unknown: unknown))
             self.prefix = prefix
         }
 
@@ -48,8 +51,9 @@ extension SuiteContents {
         ///   registered with `UserDefaults`, if no value is stored.
         func value(_ name: String, includesFallback: Bool) -> PropertyList? {
             switch state.withLock({ $0.source }) {
-            case .values(let values): return values[ByteString(name)]
+            case .values(let values, _): return values[ByteString(name)]
             case .suite(let suite):
+                guard !Histories.isRecord(name) else { return nil }
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
                 if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
                 do throws(DefaultsError) {
@@ -66,19 +70,38 @@ extension SuiteContents {
             }
         }
 
-        var values: [ByteString: PropertyList] {
+        var values: [ByteString: PropertyList] { all.values }
+        var histories: Histories { all.histories }
+
+        private var all: (values: [ByteString: PropertyList], histories: Histories) {
             switch state.withLock({ $0.source }) {
-            case .values(let values): return values
+            case .values(let values, let histories): return (values, histories)
             case .suite(let suite):
                 if suite.core.traits.readsMayLag { state.withLock { $0.keysRead = nil } }
                 do throws(DefaultsError) {
-                    let (values, unknown) = try suite.values()
+                    let (values, unknown, histories) = try suite.values()
                     state.withLock { $0.unknown.merge(unknown) { $1 } }
-                    return values
+                    return (values, histories)
                 } catch {
                     fail(error)
-                    return [:]
+                    return ([:], Histories(isComplete: false))
                 }
+            }
+        }
+
+        /// Whether the contents are those of an update that is under way.
+        var isOfUpdate: Bool { if case .suite = state.withLock({ $0.source }) { true } else { false } }
+
+        /// Returns the steps of migrations that the values of a scope have been through; `nil` if
+        /// they are not known.
+        func steps(of scope: ByteString) throws(DefaultsError) -> [String]? {
+            switch state.withLock({ $0.source }) {
+            case .values(_, let histories): return try histories.steps(of: scope)
+            case .suite(let suite):
+                let key = suite.withPrefix(Histories.key(ofScope: scope))
+                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
+                guard let record = try suite.stored(Histories.key(ofScope: scope))?.get() else { return [] }
+                return try Histories.steps(in: record, under: key)
             }
         }
 
@@ -125,8 +148,8 @@ extension SuiteContents {
 
         /// Reads everything, so that copies of the contents stay as they are now.
         func complete() {
-            let values = values
-            state.withLock { $0.source = .values(values) }
+            let all = all
+            state.withLock { $0.source = .values(all.values, all.histories) }
         }
 
         func noteRead(of name: String, as type: Any.Type, isWhole: Bool) {

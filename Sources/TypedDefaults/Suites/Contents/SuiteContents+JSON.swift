@@ -1,3 +1,5 @@
+import SettingsFile
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,10 +12,10 @@ extension SuiteContents {
     /// ``init(json:)`` reads the same contents back, bit for bit. See <doc:ExportAndImport> for the
     /// format.
     ///
-    /// The values of ``unreadableKeys`` are not part of the text.
+    /// The ``history`` is part of the text, and the values of ``unreadableKeys`` are not.
     public func json() -> Data {
         var writer = JSONWriter(isPretty: true)
-        writer.append(entries: map { $0 })
+        writer.append(entries: stored)
         return Data(writer.bytes)
     }
 
@@ -28,6 +30,7 @@ extension SuiteContents {
     ///   null.
     public init(json: Data) throws {
         var reader = JSONReader(json)
-        self.init(base: Base(try reader.contents()))
+        self.init(stored: try reader.contents().map { ($0.key.string, $0.value) })
+        for scope in allHistories.scopes { _ = try steps(of: scope) }
     }
 }

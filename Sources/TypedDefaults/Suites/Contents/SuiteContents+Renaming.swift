@@ -20,21 +20,31 @@ extension SuiteContents {
     /// }
     /// ```
     ///
-    /// The record of a ``DefaultsMigrator`` keeps its key. So do copies of values that could not be
-    /// read or renamed: keys that end in `.unreadable` or `.unreadable-2`.
+    /// The ``history`` of a scope moves with its values to a scope that has neither. Copies of values
+    /// that could not be read or renamed keep their keys, which end in `.unreadable` or
+    /// `.unreadable-2`.
     ///
     /// - Parameters:
     ///   - prefix: The bytes that a key begins with.
     ///   - newPrefix: The bytes that replace them.
     public mutating func rename(prefix: String, to newPrefix: String) {
         let names = (keys + unreadableKeys).filter { name in
-            name.utf8.starts(with: prefix.utf8) && !name.hasSameBytes(as: SuiteContents.migrationsKey)
-                && !SetAside.isCopy(name)
+            name.utf8.starts(with: prefix.utf8) && !SetAside.isCopy(name)
         }
-        rename(
-            names.map { name in
-                (name, newPrefix + String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
-            })
+        func renamed(_ name: String) -> String {
+            newPrefix + String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        }
+        let all = allHistories
+        for scope in all.scopes where scope.string.utf8.starts(with: prefix.utf8) && scope != Histories.own {
+            let new = renamed(scope.string)
+            guard !new.hasSameBytes(as: scope.string), let steps = (try? all.steps(of: scope)) ?? nil,
+                (try? all.steps(of: ByteString(new)))?.isEmpty != false,
+                !values.keys.contains(where: { $0.string.utf8.starts(with: new.utf8) })
+            else { continue }
+            historyEdits[scope] = []
+            historyEdits[ByteString(new)] = steps
+        }
+        rename(names.map { ($0, renamed($0)) })
     }
 
     /// - Parameter names: Each old name with a new one, which may be an old name as well.

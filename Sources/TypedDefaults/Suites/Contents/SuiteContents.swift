@@ -29,7 +29,7 @@ import SettingsFile
 /// - ``read(_:)``
 /// - ``contains(_:)``
 /// - ``remove(_:_:)``
-/// - ``removeAll()``
+/// - ``removeAll(includingHistory:)``
 /// - ``keys``
 /// - ``isEmpty``
 /// - ``unreadableKeys``
@@ -38,17 +38,21 @@ import SettingsFile
 ///
 /// - ``json()``
 /// - ``init(json:)``
+/// - ``merge(_:)``
 ///
 /// ### Migrating
 ///
 /// - ``rename(_:to:)``
 /// - ``rename(prefix:to:)``
 /// - ``migrate(_:_:)``
-/// - ``appliedMigrations``
+/// - ``history``
 /// - ``difference(from:)``
 public struct SuiteContents: Sendable {
     var base: Base
     var edits: [ByteString: PropertyList?] = [:]
+    /// The histories that were assigned, by the prefixes of their scopes; `nil` for one that is not
+    /// known.
+    var historyEdits: [ByteString: [String]?] = [:]
     /// The edits that are values of a type.
     var typed: [ByteString: TypedWrite] = [:]
     /// The keys whose edits were values of a type.
@@ -75,6 +79,7 @@ extension SuiteContents {
             return value
         }
         set {
+            guard !Histories.isRecord(name) else { return refuse(name, newValue) }
             edits[ByteString(name)] = .some(newValue)
             discard(ByteString(name))
             written.remove(ByteString(name))
@@ -107,8 +112,12 @@ extension SuiteContents {
         }
     }
 
-    /// Removes all values.
-    public mutating func removeAll() {
+    /// Removes all values. Those that you store later are of the same version: their ``history``
+    /// stays.
+    ///
+    /// - Parameter includingHistory: Whether to forget the history as well, also that of each scope.
+    public mutating func removeAll(includingHistory: Bool = false) {
+        if includingHistory { for scope in allHistories.scopes + [Histories.own] { historyEdits[scope] = [] } }
         for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
         for key in Array(typed.keys) { discard(key) }
         (copies, written) = ([], [])
@@ -189,6 +198,11 @@ extension SuiteContents {
 
     mutating func fail(_ error: DefaultsError) { failure = failure ?? error }
 
+    /// A record is no setting: none is stored, and none can be.
+    mutating func refuse(_ name: String, _ value: PropertyList?) {
+        if value != nil { fail(Histories.reserved(name)) }
+    }
+
     /// All values after the edits.
     var values: [ByteString: PropertyList] {
         guard typed.isEmpty else { return settled.values }
@@ -214,7 +228,8 @@ extension SuiteContents: ExpressibleByDictionaryLiteral {
     /// Creates contents from keys and values. If a key occurs more than once, its last value is
     /// used.
     public init(dictionaryLiteral elements: (String, PropertyList)...) {
-        base = Base(Dictionary(elements.map { (ByteString($0.0), $0.1) }) { _, last in last })
+        self.init(base: Base([:]))
+        for (key, value) in elements { self[key] = value }
     }
 }
 

@@ -22,9 +22,9 @@ private let version1: SuiteContents = {
 private let version3: SuiteContents = {
     var contents: SuiteContents = [
         "stays": true, "runs-1": 1, "runs-2": 1, "runs-3": 1, "total": .integer(Int64(total)),
-        "TypedDefaults-migrations": ["1", "2", "3"],
     ]
     for item in items { contents["length-\(item)"] = .integer(Int64(1_000 + item)) }
+    contents.history = ["1", "2", "3"]
     return contents
 }()
 
@@ -86,13 +86,13 @@ func migrate(_ suite: DefaultsSuite, _ migrating: Migrating) throws {
     case .migrate: try suite.migrate(migrator)
     case .apart:
         for step in steps.indices { try suite.update { try run(step, &$0) } }
-        try suite.update { $0["TypedDefaults-migrations"] = version3["TypedDefaults-migrations"] }
+        try suite.update { $0.history = version3.history }
     case .unchecked:
-        guard try suite.contents().appliedMigrations.isEmpty else { return }
+        guard try suite.appliedMigrations().isEmpty else { return }
         usleep(20_000)
         try suite.update { contents in
             for step in steps.indices { try run(step, &contents) }
-            contents["TypedDefaults-migrations"] = version3["TypedDefaults-migrations"]
+            contents.history = version3.history
         }
     }
 }
