@@ -112,7 +112,9 @@
                 #expect(try Data(contentsOf: backup) == good)
                 // A new file, and standard output, replace no backup.
                 #expect(try tool("export", "camera", tool.folder.appending(path: "new.json").path).code == 0)
-                #expect(try tool("export", "camera", "-").text == "{\n  \"TypedDefaults-migrations\": [],\n  \"a\": 1,\n  \"b\": 2\n}\n")
+                #expect(
+                    try tool("export", "camera", "-").text
+                        == "{\n  \"TypedDefaults-migrations\": [],\n  \"a\": 1,\n  \"b\": 2\n}\n")
                 try FileManager.default.removeItem(at: tool.folder.appending(path: copy))
                 #expect(try tool("export", "camera", backup.path).code == 0)
             }

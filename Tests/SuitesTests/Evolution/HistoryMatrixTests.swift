@@ -34,7 +34,9 @@ struct HistoryMatrixTests {
     static let cases: [Case] = VolumeRelease.allCases.flatMap { program in
         (VolumeRelease.allCases.map(Optional.some) + [nil]).flatMap { export in
             // A newer release has migrated the suite, or an older one has used it.
-            (VolumeRelease.allCases.map(Optional.some) + [nil]).map { Case(export: export, suite: $0, program: program) }
+            (VolumeRelease.allCases.map(Optional.some) + [nil]).map {
+                Case(export: export, suite: $0, program: program)
+            }
         }
     }
 

@@ -199,7 +199,11 @@ struct RandomHistoriesTests {
         let contents = try SuiteContents(json: export.json)
         #expect(
             fails(with: .refused) {
-                if isReplacing { try user.suite.replaceContents(with: contents) } else { try user.suite.merge(contents) }
+                if isReplacing {
+                    try user.suite.replaceContents(with: contents)
+                } else {
+                    try user.suite.merge(contents)
+                }
             } == isRefused)
         guard !isRefused else { return "refusal" }
         user.volumes = staying.merging(export.volumes) { $1 }

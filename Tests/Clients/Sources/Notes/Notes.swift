@@ -31,10 +31,7 @@ import TypedDefaults
             try suite.contents().json().write(to: URL(filePath: path))
         case ("import", let path?, nil):
             // Keep the settings that the file does not contain.
-            let imported = try SuiteContents(json: Data(contentsOf: URL(filePath: path)))
-            try suite.update { contents in
-                for (key, value) in imported { contents[key] = value }
-            }
+            try suite.merge(SuiteContents(json: Data(contentsOf: URL(filePath: path))))
         case ("watch", nil, nil):
             watch(suite)
         default:

@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+// The article *Export and import* shows these functions.
+
+func export(_ suite: DefaultsSuite, to file: URL) throws {
+    try suite.contents().json().write(to: file)
+}
+
+/// Makes the settings those of the file.
+func restore(_ file: URL, in suite: DefaultsSuite, migrating migrator: DefaultsMigrator) throws {
+    try suite.replaceContents(with: SuiteContents(json: Data(contentsOf: file)), migrating: migrator)
+}
+
+/// Adds the settings in the file to the others.
+func add(_ file: URL, to suite: DefaultsSuite, migrating migrator: DefaultsMigrator) throws {
+    try suite.merge(SuiteContents(json: Data(contentsOf: file)), migrating: migrator)
+}
+
+struct ExportAndImportTests {
+    @Test(arguments: Backend.allCases) func anExportOfAnEarlierVersionComesBackMigrated(backend: Backend) throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let old = DefaultsSuite.inMemory()
+        try VolumeRelease.one.choose(["left": 7], in: old)
+        try export(old, to: file)
+        try backend.withSuite { suite in
+            try suite.migrate(VolumeRelease.three.migrator)
+            try VolumeRelease.three.choose(["left": 1, "right": 2], in: suite)
+            try add(file, to: suite, migrating: VolumeRelease.three.migrator)
+            #expect(try VolumeRelease.three.volumes(suite) == ["left": 7, "right": 2])
+            try restore(file, in: suite, migrating: VolumeRelease.three.migrator)
+            #expect(try VolumeRelease.three.volumes(suite) == ["left": 7])
+            #expect(try suite.migrate(VolumeRelease.three.migrator) == [])
+        }
+    }
+}
