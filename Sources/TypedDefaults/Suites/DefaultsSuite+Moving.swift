@@ -140,6 +140,7 @@ private struct Transfer {
     }
 
     mutating func run() throws(DefaultsError) -> DefaultsSuite.MoveReport {
+        for suite in [source, destination] { _ = try suite.core.catchUp() }
         // Without write access, so that a call at each launch costs little and creates no file.
         guard source != destination, case let names = try storedNames(), !names.isEmpty else { return Plan().report }
         if isMove, !acceptsEqualValues, try hasEqualValue(names) {

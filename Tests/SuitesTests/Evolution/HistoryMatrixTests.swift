@@ -133,7 +133,3 @@ struct HistoryMatrixTests {
         }
     }
 }
-
-extension VolumeRelease: Comparable {
-    static func < (one: VolumeRelease, other: VolumeRelease) -> Bool { one.rawValue < other.rawValue }
-}

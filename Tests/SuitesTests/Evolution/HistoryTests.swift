@@ -89,6 +89,21 @@ struct HistoryTests {
         #expect(try suite.appliedMigrations() == [])
     }
 
+    @Test func whatAnotherProcessStoredIsRead() throws {
+        let file = try makeFile()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let suites = (0..<2).map { _ in DefaultsSuite(backend: FileBackend(path: file.path)) }
+        try suites[0].migrate(VolumeRelease.two.migrator)
+        #expect(try suites[1].appliedMigrations().count == 1)
+        suites[0].removeAll(includingHistory: true)
+        try VolumeRelease.one.choose(["left": 7], in: suites[0])
+        #expect(try suites[1].appliedMigrations() == [])
+        try suites[1].migrate(VolumeRelease.two.migrator)
+        #expect(try VolumeRelease.two.volumes(suites[0]) == ["left": 7])
+        suites[0][DefaultKey("new", default: 0)] = 1
+        #expect(try suites[1].move(.keys(["new"]), to: .inMemory()).moved == ["new"])
+    }
+
     // MARK: Reset
 
     static let resets: [String: @Sendable (DefaultsSuite) throws -> Void] = [

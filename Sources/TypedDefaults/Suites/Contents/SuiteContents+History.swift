@@ -142,6 +142,7 @@ extension DefaultsSuite {
     /// - Throws: A ``DefaultsError`` if they cannot be read.
     public func appliedMigrations() throws -> [String] {
         let suite = current
+        _ = try suite.core.catchUp()
         guard let record = try suite.stored(Histories.recordName)?.get() else { return [] }
         return try Histories.steps(in: record, under: suite.withPrefix(Histories.recordName))
     }

@@ -1,14 +1,14 @@
-import TypedDefaults
+package import TypedDefaults
 
 #if canImport(AppleFoundation)
-    import AppleFoundation
+    package import AppleFoundation
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// A program of three releases, each of which stores the volumes of two channels in another form.
 /// No step can run twice, or be left out, without a wrong value.
-enum VolumeRelease: Int, CaseIterable {
+package enum VolumeRelease: Int, CaseIterable, Comparable {
     /// 0...10
     case one = 1
     /// In percent.
@@ -16,7 +16,7 @@ enum VolumeRelease: Int, CaseIterable {
     /// In percent above 1,000, under another name.
     case three
 
-    static let channels = ["left", "right"]
+    package static let channels = ["left", "right"]
 
     private func key(_ channel: String) -> String { self == .three ? "level/\(channel)" : "volume/\(channel)" }
 
@@ -29,7 +29,7 @@ enum VolumeRelease: Int, CaseIterable {
         }
     }
 
-    var migrator: DefaultsMigrator {
+    package var migrator: DefaultsMigrator {
         var migrator = DefaultsMigrator()
         if rawValue >= 2 {
             migrator.register("2.0: in percent") { contents in
@@ -52,14 +52,14 @@ enum VolumeRelease: Int, CaseIterable {
     }
 
     /// The user chooses volumes.
-    func choose(_ volumes: [String: Int64], in suite: DefaultsSuite) throws {
+    package func choose(_ volumes: [String: Int64], in suite: DefaultsSuite) throws {
         try suite.update { contents in
             for (channel, volume) in volumes { contents[key(channel)] = .integer(form(volume)) }
         }
     }
 
     /// The volumes that this release reads; a wrong form reads as a volume that is out of range.
-    func volumes(_ suite: DefaultsSuite) throws -> [String: Int64] {
+    package func volumes(_ suite: DefaultsSuite) throws -> [String: Int64] {
         let contents = try suite.contents()
         var volumes: [String: Int64] = [:]
         for channel in Self.channels {
@@ -71,10 +71,12 @@ enum VolumeRelease: Int, CaseIterable {
     }
 
     /// What a user of this release would write by hand.
-    func handWritten(_ volumes: [String: Int64]) -> Data {
+    package func handWritten(_ volumes: [String: Int64]) -> Data {
         let entries = volumes.map { "\"\(key($0.key))\": \(form($0.value))" }
         return Data("{\(entries.joined(separator: ", "))}".utf8)
     }
 
-    var successor: VolumeRelease? { VolumeRelease(rawValue: rawValue + 1) }
+    package var successor: VolumeRelease? { VolumeRelease(rawValue: rawValue + 1) }
+
+    package static func < (one: VolumeRelease, other: VolumeRelease) -> Bool { one.rawValue < other.rawValue }
 }
