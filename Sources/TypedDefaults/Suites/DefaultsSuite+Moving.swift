@@ -15,8 +15,8 @@ extension DefaultsSuite {
     /// settings and before ``migrate(_:)``: if there is nothing to move, it only reads. Between a
     /// suite and a scope of it, or two scopes, it is one commit.
     ///
-    /// The steps of migrations that this suite has been through stay recorded here as well, as after
-    /// ``removeAll(includingHistory:)``.
+    /// The steps of migrations that this suite has been through stay recorded here as well, as
+    /// after ``removeAll(includingHistory:)``.
     ///
     /// A value that the destination already has is never overwritten: an equal one counts as moved,
     /// and any other one keeps the value here. Values are moved as they are stored, under the names
@@ -68,8 +68,8 @@ extension DefaultsSuite {
         /// ``SuiteContents/history`` is another one.
         public static let all = Selection(names: .all)
 
-        /// The given keys. Their history does not come along: see to it that they have the form that
-        /// the destination is in.
+        /// The given keys. Their history does not come along: see to it that they have the form
+        /// that the destination is in.
         public static func keys(_ keys: some Sequence<String>) -> Selection {
             Selection(names: .named(Array(keys)))
         }
@@ -94,8 +94,8 @@ extension DefaultsSuite {
         /// changed during the move, sorted. Both suites keep theirs.
         public let kept: [String]
         /// The errors of values that were not moved, because this version cannot read them, the
-        /// destination cannot store them or an administrator provides them. One error stands for all
-        /// values if none is moved, because they are of another version than those in the
+        /// destination cannot store them or an administrator provides them. One error stands for
+        /// all values if none is moved, because they are of another version than those in the
         /// destination. The errors name the full key, prefix included, in this suite.
         public let refused: [DefaultsError]
 

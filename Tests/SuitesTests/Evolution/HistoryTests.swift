@@ -275,7 +275,7 @@ struct HistoryTests {
         try new.merge(export, migrating: VolumeRelease.two.migrator)
         try new.scoped("bob/").migrate(VolumeRelease.two.migrator)
         #expect(try VolumeRelease.two.volumes(new.scoped("bob/")) == ["left": 2])
-        // The values of Bob are now of another version, and the suite's migrator is not that of Bob.
+        // The values of Bob are now of another version, and the migrator is not that of Bob.
         let error = #expect(throws: DefaultsError.self) { try new.merge(export, migrating: VolumeRelease.two.migrator) }
         #expect(error?.key == "bob/\(record)")
         try old.scoped("bob/").migrate(VolumeRelease.two.migrator)

@@ -115,7 +115,7 @@ extension SuiteContents {
     /// Removes all values. Those that you store later are of the same version: their ``history``
     /// stays.
     ///
-    /// - Parameter includingHistory: Whether to forget the history as well, also that of each scope.
+    /// - Parameter includingHistory: Whether to forget the history as well, and that of each scope.
     public mutating func removeAll(includingHistory: Bool = false) {
         if includingHistory { for scope in allHistories.scopes + [Histories.own] { historyEdits[scope] = [] } }
         for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }

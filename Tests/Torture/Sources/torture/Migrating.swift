@@ -101,13 +101,18 @@ func migrate(_ suite: DefaultsSuite, _ migrating: Migrating) throws {
 /// migration then leads to version 3.
 func checkMigration(_ suite: DefaultsSuite) throws {
     let found = try suite.contents()
-    guard found == version1 || found == version3 else {
+    guard isSame(found, version1) || isSame(found, version3) else {
         fail("a mix, compared with version 1:\n\(found.difference(from: version1))")
     }
     try suite.migrate(migrator)
     let migrated = try suite.contents()
-    guard migrated == version3 else { fail("not version 3:\n\(migrated.difference(from: version3))") }
+    guard isSame(migrated, version3) else { fail("not version 3:\n\(migrated.difference(from: version3))") }
     say(found == version1 ? "before" : "after")
+}
+
+/// Returns whether both have the same values and have been through the same steps.
+private func isSame(_ one: SuiteContents, _ other: SuiteContents) -> Bool {
+    one == other && (one.history ?? []) == (other.history ?? [])
 }
 
 /// The two suites of a move: the second one may have values, one of them equal and one different.
@@ -123,7 +128,12 @@ struct Move {
 
     private var oldBefore: SuiteContents { version3 }
     private var oldAfter: SuiteContents { hasValues ? ["length-3": version3["length-3"]!] : [:] }
-    private var newBefore: SuiteContents { hasValues ? ["total": version3["total"]!, "length-3": 3, "own": "o"] : [:] }
+    private var newBefore: SuiteContents {
+        guard hasValues else { return [:] }
+        var contents: SuiteContents = ["total": version3["total"]!, "length-3": 3, "own": "o"]
+        contents.history = version3.history
+        return contents
+    }
     private var newAfter: SuiteContents {
         var contents = version3
         for (key, value) in newBefore { contents[key] = value }
@@ -161,12 +171,14 @@ struct Move {
         guard foundOld == oldBefore || foundOld == oldAfter else {
             fail("the source is a mix:\n\(foundOld.difference(from: oldBefore))")
         }
-        guard foundNew == newBefore || foundNew == newAfter else {
+        guard isSame(foundNew, newBefore) || isSame(foundNew, newAfter) else {
             fail("the destination is a mix:\n\(foundNew.difference(from: newBefore))")
         }
         guard foundOld == oldBefore || foundNew == newAfter else { fail("the values are lost") }
         try run()
-        guard try old.contents() == oldAfter, try new.contents() == newAfter else { fail("the move is not finished") }
+        guard try old.contents() == oldAfter, try isSame(new.contents(), newAfter) else {
+            fail("the move is not finished")
+        }
         say(foundNew == newBefore ? "before" : foundOld == oldBefore ? "between" : "after")
     }
 }
