@@ -33,8 +33,8 @@ struct SettingsFileLocation {
         return nil
     }
 
-    /// Whether no write can succeed: there is no location, the file cannot be written, or the folder
-    /// cannot that would have to be created first.
+    /// Whether no write can succeed: there is no location, or this process may not write the file
+    /// or, if it is missing, the folder.
     var isReadOnly: Bool {
         var path = path
         while !path.isEmpty {

@@ -20,8 +20,8 @@ extension SuiteContents {
     /// }
     /// ```
     ///
-    /// The ``history`` of a scope moves with its values to a scope that has neither. Copies of values
-    /// that could not be read or renamed keep their keys, which end in `.unreadable` or
+    /// The ``history`` of a scope moves with its values to a scope that has neither. Copies of
+    /// values that could not be read or renamed keep their keys, which end in `.unreadable` or
     /// `.unreadable-2`.
     ///
     /// - Parameters:
