@@ -11,10 +11,8 @@ extension Command {
             return try Output.print("location: managed by the system\nkeys: \(keys.count)")
         }
         let file = try OpenSuite.inspect(path)
-        let contents = file.contents
-        let keys = contents.keys.count + contents.unreadableKeys.count
-        var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(keys)"]
-        lines += (contents.history ?? []).map { "migrated: “\($0)”" }
+        var lines = ["location: \(path)", "size: \(file.size) bytes", "keys: \(file.settingCount)"]
+        lines += (file.contents.history ?? []).map { "migrated: “\($0)”" }
         if let version = file.version, let epoch = file.epoch {
             lines.append("format: version \(version), epoch \(epoch)")
             lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
@@ -36,7 +34,8 @@ extension Command {
         let file = try OpenSuite.inspect(path)
         let copies = isCopy ? [path] : OpenSuite.copies(of: path)
         guard !copies.isEmpty || !file.problems.isEmpty else {
-            return try Output.print(asJSON ? "{}" : "OK, \(file.keys.count) \(file.keys.count == 1 ? "key" : "keys")")
+            return try Output.print(
+                asJSON ? "{}" : "OK, \(file.settingCount) \(file.settingCount == 1 ? "key" : "keys")")
         }
         var text = isCopy ? "" : file.problems.map { "\(path) \($0)\n" }.joined()
         // The file itself comes last, because its values are the newest.

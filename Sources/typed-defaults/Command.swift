@@ -181,18 +181,27 @@ extension Command {
 
     private func importing(_ suite: OpenSuite, from file: String, isReplacing: Bool) throws(Failure) {
         let imported = try Self.contents(in: File.read(file), file)
-        let isUnknown = try suite.using { handle in
-            let isUnknown = try handle.update { contents in
-                if isReplacing { contents.removeAll(includingHistory: true) }
-                try contents.merge(imported)
-                return imported.history == nil && contents.history?.isEmpty != false
+        let isUnknown = imported.history == nil
+        let isRecorded = try suite.using { handle in
+            let isRecorded = try handle.update { contents in
+                if isReplacing { contents.removeAll(includingHistory: !isUnknown) }
+                do { try contents.merge(imported) } catch let error as DefaultsError where error.kind == .refused {
+                    throw Refused(error: error)
+                }
+                return contents.history?.isEmpty == false
             }
             try handle.synchronize()
-            return isUnknown
+            return isRecorded
         }
-        guard isUnknown else { return }
+        guard isUnknown, !isRecorded, !imported.isEmpty else { return }
         Output.printDiagnostic(
             "neither \(file) nor “\(suite.name)” has a record of migrations: if the program has any, all of them will"
                 + " run on these values at its next start")
+    }
+
+    /// The error of values of another version.
+    private struct Refused: Error, CustomStringConvertible {
+        let error: DefaultsError
+        var description: String { "\(error); the program can do that, or --replace removes the present values" }
     }
 }

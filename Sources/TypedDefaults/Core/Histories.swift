@@ -20,6 +20,8 @@ struct Histories: Sendable {
 
     /// What is known of each scope that has a record, by the prefix of the scope.
     private var ofScopes: [ByteString: Result<[String]?, DefaultsError>] = [:]
+    /// The records that are damaged; `nil` for one that the backend itself cannot read.
+    private var damaged: [ByteString: PropertyList?] = [:]
     /// The steps of a scope without a record; `nil` if they are not known.
     private let others: [String]?
 
@@ -35,13 +37,29 @@ struct Histories: Sendable {
         return try known.get()
     }
 
-    mutating func set(_ steps: [String]?, of scope: ByteString) { ofScopes[scope] = .success(steps) }
+    mutating func set(_ steps: [String]?, of scope: ByteString) {
+        ofScopes[scope] = .success(steps)
+        damaged[scope] = nil
+    }
 
-    /// - Parameter key: The whole key, for errors.
-    mutating func add(_ record: Result<PropertyList, DefaultsError>, of scope: ByteString, under key: String) {
-        ofScopes[scope] = record.flatMap { record in
-            Result { () throws(DefaultsError) in try Self.steps(in: record, under: key) }
+    /// Returns what an export contains for a scope. A damaged record stays one, so that no import
+    /// takes its values for those of any version.
+    func record(of scope: ByteString) -> PropertyList? {
+        if let record = damaged[scope] { return record ?? "unreadable" }
+        guard let steps = (try? steps(of: scope)) ?? nil, scope == Self.own || !steps.isEmpty else { return nil }
+        return .array(steps.map(PropertyList.string))
+    }
+
+    mutating func add(_ record: Result<PropertyList, DefaultsError>, of scope: ByteString) {
+        let steps = Result<[String]?, DefaultsError> { () throws(DefaultsError) in
+            do throws(DefaultsError) { return try Self.steps(in: record.get()) } catch {
+                var error = error
+                error.key = Self.key(ofScope: scope)
+                throw error
+            }
         }
+        ofScopes[scope] = steps
+        if case .failure = steps { damaged[scope] = .some(try? record.get()) }
     }
 }
 
@@ -67,12 +85,19 @@ extension Histories {
         steps.isEmpty ? nil : .array(steps.map(PropertyList.string))
     }
 
-    static func steps(in record: PropertyList, under key: String) throws(DefaultsError) -> [String] {
+    static func steps(in record: PropertyList) throws(DefaultsError) -> [String] {
         if case .array(let elements) = record {
             let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
             if names.count == elements.count { return names }
         }
-        throw DefaultsError(.unreadable, key: key, reason: "the record of the migrations is not an array of strings")
+        throw DefaultsError(
+            .unreadable,
+            reason: "the record of the migrations is damaged; removeAll(includingHistory: true) removes it")
+    }
+
+    /// Returns whether both name the same steps in the same order.
+    static func areEqual(_ one: [String]?, _ other: [String]?) -> Bool {
+        one?.map(ByteString.init) == other?.map(ByteString.init)
     }
 
     /// The error of a setting with the key of a record.
@@ -106,48 +131,53 @@ extension Histories {
         let (arriving, staying) = (Self.scopes(of: added, among: scopes), Self.scopes(of: kept, among: scopes))
         var changes: [ByteString: [String]] = [:]
         for (scope, old, new) in differing {
-            // Values of an unknown form stay so.
-            guard let old else {
-                if !staying.contains(scope) { changes[scope] = new }
-                continue
-            }
-            let (missing, further) = (old.without(new), new.without(old))
+            let (missing, further) = (old?.without(new) ?? [], new.without(old ?? []))
             if missing.isEmpty, !staying.contains(scope) {
-                changes[scope] = old + further
+                changes[scope] = (old ?? []) + further
             } else if arriving.contains(scope) {
-                throw Self.refusal(missing: missing, further: further, of: scope)
+                throw Self.refusal(missing: missing, further: further, isKnown: old != nil, of: scope)
             }
         }
         return changes
     }
 
     /// Returns the innermost scopes that the keys are in.
-    private static func scopes(
-        of keys: some Sequence<ByteString>, among scopes: Set<ByteString>
-    ) -> Set<ByteString> {
-        let lengths = Set(scopes.map { $0.string.utf8.count }).sorted(by: >)
-        var found: Set<ByteString> = []
-        for key in keys {
-            let bytes = key.string.utf8
-            let scope = lengths.lazy.filter { $0 <= bytes.count }
-                .map { ByteString(String(decoding: bytes.prefix($0), as: UTF8.self)) }.first(where: scopes.contains)
-            found.insert(scope ?? own)
+    private static func scopes(of keys: some Sequence<ByteString>, among scopes: Set<ByteString>) -> Set<ByteString> {
+        var scopes = scopes.map(\.string).sortedByBytes()[...]
+        var (found, around): (Set<ByteString>, [String]) = ([], [])
+        // In this order, a scope comes before its keys, and so does a scope around it.
+        for key in keys.map(\.string).sortedByBytes() {
+            while let scope = scopes.first, !key.utf8.lexicographicallyPrecedes(scope.utf8) {
+                scopes.removeFirst()
+                if key.utf8.starts(with: scope.utf8) { around.append(scope) }
+            }
+            while let scope = around.last, !key.utf8.starts(with: scope.utf8) { around.removeLast() }
+            found.insert(around.last.map(ByteString.init) ?? own)
         }
         return found
     }
 
-    private static func refusal(missing: [String], further: [String], of scope: ByteString) -> DefaultsError {
-        let reason =
-            missing.isEmpty
-            ? "values that have been through \(further.quoted) cannot be added to values that have not"
-            : "values that have not been through \(missing.quoted) cannot be added to values that have"
-        return DefaultsError(.refused, key: key(ofScope: scope), reason: "\(reason); migrate these values first")
+    static func refusal(
+        missing: [String], further: [String], isKnown: Bool = true, of scope: ByteString
+    ) -> DefaultsError {
+        let place = scope == own ? "" : "in the scope “\(scope.string)”, "
+        let difference =
+            if !isKnown {
+                "nothing is known of the migrations of the present values; assign their history"
+            } else if missing.isEmpty {
+                "the present values have not been through the migration \(further.quoted), which the added ones have;"
+                    + " migrate them first"
+            } else {
+                "the added values have not been through the migration \(missing.quoted), which the present ones have;"
+                    + " migrate them first"
+            }
+        return DefaultsError(.refused, key: key(ofScope: scope), reason: place + difference)
     }
 }
 
 extension [String] {
     /// Returns the strings that the other ones do not contain, compared by their bytes.
-    fileprivate func without(_ others: [String]) -> [String] {
+    func without(_ others: [String]) -> [String] {
         let others = Set(others.map(ByteString.init))
         return filter { !others.contains(ByteString($0)) }
     }

@@ -154,7 +154,7 @@ extension DefaultsSuite {
             if migrator.names.allSatisfy(try appliedMigrations().containsBytes) { return [] }
             return try update { try migrator.migrate(&$0) }
         } catch let error as DefaultsError where error.kind == .unavailable {
-            guard isReadOnly, location == nil || (try? contents().isEmpty && appliedMigrations().isEmpty) == true
+            guard isReadOnly, location == nil || (try? contents().isEmpty) == true
             else { throw error }
             return []
         }
@@ -177,40 +177,56 @@ extension DefaultsSuite {
     ///   kind is ``DefaultsError/Kind/refused`` if the values in a scope inside this suite are of
     ///   another version: the migrator is not that of the scope. Then nothing is written.
     public func merge(_ contents: SuiteContents, migrating migrator: DefaultsMigrator) throws {
-        try add(contents, migrator) { try $0.merge($1) }
+        let foreign = try update { present in
+            try migrator.migrate(&present)
+            var added = try migrator.migrated(contents, as: present)
+            let (old, new) = (present.history ?? [], added.history ?? [])
+            let further = new.filter { !old.containsBytes(of: $0) }
+            (present.history, added.history) = (old + further, old + further)
+            try present.merge(added)
+            return further + old.filter { !new.containsBytes(of: $0) }
+        }
+        report(foreign: foreign, "only a part of the values has")
     }
 
     /// Migrates the values, and makes the stored values exactly those, as one commit.
     ///
-    /// See ``merge(_:migrating:)`` for values whose ``SuiteContents/history`` is not known, or is
-    /// that of another program.
+    /// Values whose ``SuiteContents/history`` is not known count as values of the present version.
+    /// If they have been through steps that the migrator does not have, ``onFailure`` receives a
+    /// *conflict*: they are those of another or of a newer program.
     ///
     /// - Throws: The errors of ``merge(_:migrating:)``. Then nothing is written.
     public func replaceContents(with contents: SuiteContents, migrating migrator: DefaultsMigrator) throws {
-        try add(contents, migrator) { $0 = $1 }
+        let foreign = try update { present in
+            try migrator.migrate(&present)
+            let (added, old) = (try migrator.migrated(contents, as: present), present.history ?? [])
+            // Nothing stays for which the old history is true.
+            present.removeAll()
+            present.history = []
+            try present.merge(added)
+            return (added.history ?? []).filter { !old.containsBytes(of: $0) }
+        }
+        report(foreign: foreign, "the values have")
     }
 
-    private func add(
-        _ added: SuiteContents, _ migrator: DefaultsMigrator,
-        _ body: (_ contents: inout SuiteContents, _ added: SuiteContents) throws -> Void
-    ) throws {
-        let foreign = try update { contents -> [String] in
-            try migrator.migrate(&contents)
-            var added = added
-            if added.history == nil { added.history = contents.history } else { try migrator.migrate(&added) }
-            let (old, new) = (contents.history ?? [], added.history ?? [])
-            let further = new.filter { !old.containsBytes(of: $0) }
-            (contents.history, added.history) = (old + further, old + further)
-            try body(&contents, added)
-            return further + old.filter { !new.containsBytes(of: $0) }
-        }
+    private func report(foreign: [String], _ subject: String) {
         guard !foreign.isEmpty else { return }
         let names = foreign.map { "“\($0)”" }.joined(separator: ", ")
         report(
             DefaultsError(
                 .conflict,
-                reason: "values were added of which only a part has been through \(names), from another or a newer"
-                    + " program; they may be in two forms"))
+                reason: "\(subject) been through the migration \(names), which is from another or a newer program"))
+    }
+}
+
+extension DefaultsMigrator {
+    /// Returns the contents in the present form.
+    fileprivate func migrated(_ contents: SuiteContents, as present: SuiteContents) throws -> SuiteContents {
+        var (migrated, empty) = (contents, SuiteContents())
+        // A damaged history is an error, and not an unknown one.
+        try empty.merge(contents)
+        if migrated.history == nil { migrated.history = present.history } else { try migrate(&migrated) }
+        return migrated
     }
 }
 

@@ -128,8 +128,6 @@ private struct Transfer {
         var moved: [(name: String, value: PropertyList, isThere: Bool)] = []
         var kept: [String] = []
         var refused: [DefaultsError] = []
-        /// The names of values that the destination has as well.
-        var equal: Set<ByteString> = []
         /// What changes in the histories of the destination.
         var histories: [ByteString: [String]] = [:]
 
@@ -196,12 +194,10 @@ private struct Transfer {
             }
             do throws(DefaultsError) {
                 let value = try stored.get()
-                let other = try destination.stored(name)
-                if other == .success(value) { plan.equal.insert(ByteString(name)) }
                 if try isTaken(name) {
                     plan.kept.append(name)
                 } else {
-                    plan.moved.append((name, value, other != nil))
+                    plan.moved.append((name, value, try destination.stored(name) != nil))
                 }
             } catch {
                 guard error.kind == .unreadable else { throw error }
@@ -221,10 +217,9 @@ private struct Transfer {
     /// two versions.
     private func histories(_ plan: Plan) throws(DefaultsError) -> [ByteString: [String]] {
         guard case .all = selection.names, !plan.moved.isEmpty else { return [:] }
-        let replaced = plan.equal.union(plan.moved.map { ByteString($0.name) })
         let kept = try destination.settingsInScope()
             .filter { !(isMove && isWithinOneSuite && source.isInScope($0)) }
-            .map { ByteString(destination.withoutPrefix($0)) }.filter { !replaced.contains($0) }
+            .map { ByteString(destination.withoutPrefix($0)) }
         let (old, new) = (try histories(of: source, except: destination), try histories(of: destination))
         return try new.changes(adding: old, with: plan.moved.map { ByteString($0.name) }, keeping: kept)
     }
@@ -238,7 +233,7 @@ private struct Transfer {
             if let other, isWithinOneSuite, suite.isInScope(other.withPrefix("")), other.isInScope(key) { continue }
             let name = suite.withoutPrefix(key)
             guard let scope = Histories.scope(ofRecord: name), let record = try suite.stored(name) else { continue }
-            histories.add(record, of: scope, under: key)
+            histories.add(record, of: scope)
         }
         return histories
     }
@@ -255,15 +250,15 @@ private struct Transfer {
     /// refuses stay.
     private func store(_ plan: inout Plan) throws(DefaultsError) {
         while true {
-            var edits = plan.moved.filter { !$0.isThere }.map {
-                Edit(destination.withPrefix($0.name), $0.value)
-            }
-            if isMove, isWithinOneSuite { edits += removals(plan) }
-            // Last, for backends that store key by key and may be interrupted.
+            // First the histories, for backends that store key by key and may be interrupted: only
+            // those of scopes without values change.
+            var edits: [Edit] = []
             for (scope, steps) in plan.histories where !plan.moved.isEmpty {
                 edits.append(Edit(destination.withPrefix(Histories.key(ofScope: scope)), Histories.record(of: steps)))
             }
-            let reads = plan.histories.isEmpty ? keysRead(plan) : nil
+            edits += plan.moved.filter { !$0.isThere }.map { Edit(destination.withPrefix($0.name), $0.value) }
+            if isMove, isWithinOneSuite { edits += removals(plan) }
+            let reads = keysRead(plan)
             guard !edits.isEmpty else { return try destination.core.commitNothing(reading: reads) }
             do throws(DefaultsError) { return try destination.core.commit(edits, reading: reads) } catch {
                 guard [.refused, .managed].contains(error.kind), let key = error.key,
@@ -277,8 +272,10 @@ private struct Transfer {
         }
     }
 
-    /// The keys in the suite of the destination that the plan depends on.
-    private func keysRead(_ plan: Plan) -> [String] {
+    /// The keys in the suite of the destination that the plan depends on; `nil` for all keys.
+    private func keysRead(_ plan: Plan) -> [String]? {
+        // The histories are those of all values.
+        if case .all = selection.names { return nil }
         let names = plan.moved.map(\.name) + plan.kept
         return names.map(destination.withPrefix) + (isWithinOneSuite ? names.map(source.withPrefix) : [])
     }
@@ -339,7 +336,7 @@ private struct Transfer {
             // These values are already in the destination, which is a scope of the source.
             names.removeAll { destination.isInScope(source.withPrefix($0)) }
         }
-        names.removeAll { $0.hasPrefix(Self.mark) || Histories.isRecord($0) }
+        names.removeAll { $0.hasPrefix(Self.mark) || Histories.isRecord(source.withPrefix($0)) }
         return names.sortedByBytes()
     }
 }

@@ -20,6 +20,9 @@ extension FileInspection {
             isComplete: isComplete)
     }
 
+    /// The number of settings, readable or not.
+    package var settingCount: Int { keys.count { !Histories.isRecord($0) } }
+
     /// The last edit of each key in valid records after the damage, sorted by key; `nil` for a
     /// removal.
     ///

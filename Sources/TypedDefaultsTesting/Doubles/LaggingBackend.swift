@@ -46,7 +46,7 @@ public final class LaggingBackend: DefaultsBackend {
 
     /// Creates a backend on storage of its own that starts with the given contents.
     public convenience init(_ contents: SuiteContents = [:]) {
-        let pairs = contents.map { (ByteString($0.key), $0.value) }
+        let pairs = contents.stored.map { (ByteString($0.key), $0.value) }
         self.init(Locked(Place(contents: Dictionary(uniqueKeysWithValues: pairs))))
     }
 

@@ -27,7 +27,7 @@ public final class SharedBackend: BackendDecorator {
 
     /// Creates a backend that starts with the given contents.
     public init(_ contents: SuiteContents = [:]) {
-        memory = MemoryBackend(contents)
+        memory = MemoryBackend(contents.stored)
         outside = DefaultsSuite(backend: memory)
     }
 

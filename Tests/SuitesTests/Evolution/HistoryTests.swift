@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import TypedDefaultsTesting
 
 @testable import TypedDefaults
 
@@ -175,18 +176,175 @@ struct HistoryTests {
         #expect(try whole.scoped("countess/").migrate(VolumeRelease.two.migrator).isEmpty)
         #expect(try VolumeRelease.two.volumes(whole.scoped("countess/")) == ["left": 7])
         #expect(try whole.scoped("ada/").appliedMigrations() == [])
-        // A scope that has values or a history keeps its own.
-        try VolumeRelease.one.choose(["left": 2], in: whole.scoped("bob/"))
+        // Values of two versions do not get into one scope.
+        try VolumeRelease.one.choose(["right": 2], in: whole.scoped("bob/"))
+        #expect(fails(with: .refused) { try whole.update { $0.rename(prefix: "countess/", to: "bob/") } })
+        try whole.scoped("bob/").migrate(VolumeRelease.two.migrator)
         try whole.update { $0.rename(prefix: "countess/", to: "bob/") }
-        #expect(try whole.scoped("bob/").appliedMigrations() == [])
-        #expect(try whole.scoped("countess/").appliedMigrations().count == 1)
-        // The suite's own history is that of its values without a scope.
-        try whole.migrate(VolumeRelease.two.migrator)
-        try whole.update { $0.rename(prefix: "", to: "old/") }
-        #expect(try whole.appliedMigrations().count == 1)
+        #expect(try VolumeRelease.two.volumes(whole.scoped("bob/")) == ["left": 7, "right": 2])
+    }
+
+    @Test(arguments: [("a/b/", "a/"), ("a/", ""), ("", "a/"), ("a/", "a/b/"), ("a", "b"), ("", "x")])
+    func aHistoryFollowsEachPrefix(old: String, new: String) throws {
+        let whole = DefaultsSuite.inMemory()
+        try VolumeRelease.one.choose(["left": 7], in: whole.scoped(old))
+        try whole.scoped(old).migrate(VolumeRelease.two.migrator)
+        try whole.update { $0.rename(prefix: old, to: new) }
+        #expect(try whole.scoped(new).migrate(VolumeRelease.two.migrator) == [])
+        #expect(try VolumeRelease.two.volumes(whole.scoped(new)) == ["left": 7])
+    }
+
+    @Test func twoScopesAreSwapped() throws {
+        let whole = DefaultsSuite.inMemory()
+        try VolumeRelease.one.choose(["left": 7], in: whole.scoped("a/"))
+        try VolumeRelease.one.choose(["left": 2], in: whole.scoped("b/"))
+        try whole.scoped("b/").migrate(VolumeRelease.two.migrator)
+        try whole.update { contents in
+            contents.rename(prefix: "a/", to: "c/")
+            contents.rename(prefix: "b/", to: "a/")
+            contents.rename(prefix: "c/", to: "b/")
+        }
+        for (scope, volume) in [("a/", 2), ("b/", 7)] as [(String, Int64)] {
+            try whole.scoped(scope).migrate(VolumeRelease.two.migrator)
+            #expect(try VolumeRelease.two.volumes(whole.scoped(scope)) == ["left": volume])
+        }
+    }
+
+    /// A prefix may end in the middle of the key of a record.
+    @Test func noScopeReachesTheRecordOfAnother() throws {
+        let suite = DefaultsSuite.inMemory()
+        try VolumeRelease.one.choose(["left": 7], in: suite)
+        try suite.migrate(VolumeRelease.two.migrator)
+        let odd = suite.scoped("Typed")
+        #expect(fails(with: .refused) { try odd.update { $0["Defaults-migrations"] = [] } })
+        #expect(fails(with: .refused) { try odd.update { $0[DefaultKey("Defaults-migrations", default: 0)] = 1 } })
+        try odd.update { $0.remove(DefaultKey("Defaults-migrations", default: 0)) }
+        try odd.replaceContents(with: [:])
+        #expect(try odd.contents().isEmpty)
+        #expect(try odd.contents().history == [])
+        #expect(try suite.migrate(VolumeRelease.two.migrator) == [])
+    }
+
+    @Test func aRecordIsReadAsNoSetting() throws {
+        let suite = DefaultsSuite.inMemory()
+        let key = DefaultKey(record, default: ["default"])
+        let changes = Guarded(0)
+        let token = suite.observe(key) { _ in changes.withLock { $0 += 1 } }
+        try suite.migrate(VolumeRelease.two.migrator)
+        token.cancel()
+        #expect(suite[key] == ["default"])
+        #expect(!suite.contains(key))
+        #expect(try suite.read(key) == ["default"])
+        #expect(changes.withLock { $0 } == 0)
+    }
+
+    @Test func contentsThatForgetForgetAlsoWhereTheyAreStored() throws {
+        for isAssigned in [true, false] {
+            let suite = DefaultsSuite.inMemory()
+            for place in [suite, suite.scoped("user/")] { try place.migrate(VolumeRelease.two.migrator) }
+            if isAssigned {
+                try suite.update { contents in
+                    contents = [:]
+                    contents.removeAll(includingHistory: true)
+                }
+            } else {
+                var contents = try suite.contents()
+                contents.removeAll(includingHistory: true)
+                try suite.replaceContents(with: contents)
+            }
+            #expect(try suite.appliedMigrations() == [])
+            #expect(try suite.scoped("user/").appliedMigrations() == [])
+        }
     }
 
     // MARK: Import
+
+    @Test func aDamagedHistoryIsNotAnUnknownOne() throws {
+        let old = DefaultsSuite.inMemory([
+            "volume/left": 7, record: 5, "user/\(record)": ["2.0", 3], "user/volume/left": 7,
+        ])
+        let contents = try old.contents()
+        #expect(fails(with: .unreadable) { _ = try SuiteContents(json: contents.json()) })
+        for suite in [DefaultsSuite.inMemory(), .inMemory(["volume/right": 1])] {
+            let migrator = VolumeRelease.two.migrator
+            #expect(fails(with: .unreadable) { try suite.merge(contents) })
+            #expect(fails(with: .unreadable) { try suite.merge(contents, migrating: migrator) })
+            #expect(fails(with: .unreadable) { try suite.replaceContents(with: contents) })
+            #expect(fails(with: .unreadable) { try suite.replaceContents(with: contents, migrating: migrator) })
+            #expect(fails(with: .unreadable) { try old.move(.all, to: suite) })
+        }
+        #expect(fails(with: .unreadable) { try old.update { $0.rename(prefix: "user/", to: "ada/") } })
+        let error = #expect(throws: DefaultsError.self) { try old.scoped("user/").migrate(VolumeRelease.two.migrator) }
+        #expect(error?.key == "user/\(record)")
+        old.removeAll(includingHistory: true)
+        #expect(try old.migrate(VolumeRelease.two.migrator).count == 1)
+    }
+
+    @Test func valuesOfAnUnknownVersionAreNotMixedWithOthers() throws {
+        var contents: SuiteContents = ["theme": "dark"]
+        var old: SuiteContents = ["volume/left": 7]
+        old.history = []
+        #expect(fails(with: .refused) { try contents.merge(old) })
+        var empty = SuiteContents()
+        try empty.merge(old)
+        #expect(empty.history == [])
+    }
+
+    @Test func aStepCannotStoreValuesOfAnEarlierVersion() throws {
+        var migrator = VolumeRelease.two.migrator
+        migrator.register("restore") { contents in
+            var old: SuiteContents = ["volume/left": 7]
+            old.history = []
+            contents = old
+        }
+        let suite = DefaultsSuite.inMemory(["volume/left": 1])
+        let failure = #expect(throws: DefaultsMigrator.Failure.self) { try suite.migrate(migrator) }
+        #expect((failure?.error as? DefaultsError)?.kind == .refused)
+        #expect(try VolumeRelease.one.volumes(suite) == ["left": 1])
+    }
+
+    @Test func aReplacementHasTheHistoryOfItsValues() throws {
+        let suite = DefaultsSuite.inMemory()
+        try VolumeRelease.one.choose(["left": 7], in: suite)
+        try suite.migrate(VolumeRelease.three.migrator)
+        let failures = Failures(of: suite)
+        // An older release restores its own backup.
+        var backup: SuiteContents = ["volume/left": 50]
+        backup.history = ["2.0: in percent"]
+        try suite.replaceContents(with: backup, migrating: VolumeRelease.two.migrator)
+        #expect(failures.all.isEmpty)
+        #expect(try suite.migrate(VolumeRelease.three.migrator) == ["3.0: a level"])
+        #expect(try VolumeRelease.three.volumes(suite) == ["left": 5])
+        try suite.replaceContents(with: [:], migrating: VolumeRelease.two.migrator)
+        #expect(try suite.appliedMigrations().count == 2)
+    }
+
+    @Test func anUnreadableValueStaysInAMerge() throws {
+        let place = KeyByKeyBackend(["a": 1, "volume/left": 7], unreadableKeys: ["volume/left"])
+        let suite = DefaultsSuite(backend: place)
+        var newer: SuiteContents = ["a": 3]
+        newer.history = ["2.0: in percent"]
+        #expect(fails(with: .refused) { try suite.merge(newer) })
+    }
+
+    @Test func theNamesOfStepsAreComparedByTheirBytes() throws {
+        let suite = DefaultsSuite.inMemory()
+        try suite.update { $0.history = ["\u{e9}"] }
+        try suite.update { $0.history = ["e\u{301}"] }
+        #expect(try suite.appliedMigrations().map { Array($0.utf8) } == [Array("e\u{301}".utf8)])
+        // A key that is cut within a character belongs to no scope.
+        let other = DefaultsSuite.inMemory(["\u{FFFD}\(record)": ["x"], "ab\(record)": ["x"]])
+        try other.merge(SuiteContents(json: Data("{\"€x\": 1, \"\(record)\": []}".utf8)))
+    }
+
+    @Test func aPendingHistoryStaysIfNothingIsKnown() throws {
+        let suite = DefaultsSuite.inMemory(["volume/left": 7])
+        try suite.update { contents in
+            try VolumeRelease.two.migrator.migrate(&contents)
+            contents.history = nil
+        }
+        #expect(try suite.migrate(VolumeRelease.two.migrator) == [])
+    }
 
     @Test func valuesOfTwoVersionsAreRefusedInOneSentence() throws {
         let (old, new) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
@@ -200,15 +358,15 @@ struct HistoryTests {
             let error = #expect(throws: DefaultsError.self, performing: adding)
             #expect(
                 error?.description
-                    == "refused “\(record)”: values that have not been through “2.0: in percent” cannot be added to"
-                    + " values that have; migrate these values first")
+                    == "refused “\(record)”: the added values have not been through the migration “2.0: in percent”,"
+                    + " which the present ones have; migrate them first")
         }
         let newer = try new.contents()
         let error = #expect(throws: DefaultsError.self) { try old.merge(newer) }
         #expect(
             error?.description
-                == "refused “\(record)”: values that have been through “2.0: in percent” cannot be added to values"
-                + " that have not; migrate these values first")
+                == "refused “\(record)”: the present values have not been through the migration “2.0: in percent”,"
+                + " which the added ones have; migrate them first")
         #expect(try VolumeRelease.one.volumes(old) == ["left": 7])
         #expect(try old.contents().history == [])
         try new.merge(older, migrating: VolumeRelease.two.migrator)
@@ -254,8 +412,8 @@ struct HistoryTests {
         #expect(failures.kinds == [.conflict])
         #expect(
             failures.all.last?.reason
-                == "values were added of which only a part has been through “b1”, from another or a newer program;"
-                + " they may be in two forms")
+                == "only a part of the values has been through the migration “b1”, which is from another or a newer"
+                + " program")
         var late: SuiteContents = ["b": 500]
         late.history = ["a1", "a2", "b1", "b2"]
         try suite.merge(late, migrating: migrator("a", 1...2))
@@ -327,6 +485,68 @@ struct HistoryTests {
         try old.migrate(VolumeRelease.three.migrator)
         #expect(try old.move(.all, to: new).kept == ["level/left"])
         #expect(try VolumeRelease.three.volumes(new) == ["left": 7, "right": 3])
+    }
+
+    @Test func aHistoryComesAlongIntoNoValuesOfAnotherVersion() throws {
+        for isMove in [true, false] {
+            let old = DefaultsSuite.inMemory(["volume/left": 7, "volume/right": 1, record: ["2.0: in percent"]])
+            let new = DefaultsSuite.inMemory(["volume/left": 7])
+            let report = try isMove ? old.move(.all, to: new) : old.copy(.all, to: new)
+            #expect(report.refused.map(\.kind) == [.refused] && report.moved.isEmpty)
+            try new.migrate(VolumeRelease.two.migrator)
+            #expect(try VolumeRelease.two.volumes(new) == ["left": 7])
+        }
+    }
+
+    /// What another machine has just migrated is among the values that a move depends on.
+    @Test func aMoveNoticesTheMigrationOfAnotherMachine() throws {
+        for isMove in [true, false] {
+            let place = LaggingBackend(["theme": "dark"])
+            let (new, other) = (DefaultsSuite(backend: place), DefaultsSuite(backend: place.peer()))
+            try other.migrate(VolumeRelease.two.migrator)
+            let old = DefaultsSuite.inMemory(["volume/left": 7])
+            let report = try isMove ? old.move(.all, to: new) : old.copy(.all, to: new)
+            #expect(report.refused.count == 1)
+        }
+    }
+
+    /// On a backend that stores key by key, an interruption leaves no values without their history.
+    @Test(arguments: 0..<6, [true, false]) func anInterruptedRenameOrMoveIsFinished(count: Int, isMove: Bool) throws {
+        let place = KeyByKeyBackend(["a/volume/left": 7, "a/volume/right": 1])
+        let suite = DefaultsSuite(backend: place)
+        try suite.scoped("a/").migrate(VolumeRelease.two.migrator)
+        var migrator = DefaultsMigrator()
+        migrator.register("rename") { $0.rename(prefix: "a/", to: "b/") }
+        func run() throws {
+            if isMove {
+                try suite.scoped("a/").move(.all, to: suite.scoped("b/"))
+            } else {
+                try suite.migrate(migrator)
+            }
+        }
+        place.stop(after: count)
+        try? run()
+        place.stop(after: nil)
+        try run()
+        #expect(try suite.scoped("b/").migrate(VolumeRelease.two.migrator) == [])
+        #expect(try VolumeRelease.two.volumes(suite.scoped("b/")) == ["left": 7, "right": 1])
+        #expect(try VolumeRelease.two.volumes(suite.scoped("a/")) == [:])
+    }
+
+    @Test func manyScopesTakeNoTimeEach() throws {
+        var values: [String: PropertyList] = [:]
+        for number in 0..<400 {
+            values["\(number)/\(record)"] = ["2.0: in percent"]
+            for key in 0..<5 { values["\(number)/\(key)"] = 1 }
+        }
+        let spy = SpyBackend(values)
+        let suite = DefaultsSuite(backend: spy)
+        let reads = spy.reads
+        try suite.update { $0.rename(prefix: "", to: "all/") }
+        #expect(spy.reads - reads < 20 * values.count, "it does not read the suite for each scope")
+        #expect(try suite.scoped("all/7/").migrate(VolumeRelease.two.migrator) == [])
+        let contents = try suite.contents()
+        try DefaultsSuite.inMemory().merge(contents)
     }
 
     @Test func betweenScopesTheHistoryIsTheSameCommit() throws {

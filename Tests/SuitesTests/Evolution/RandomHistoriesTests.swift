@@ -180,14 +180,19 @@ struct RandomHistoriesTests {
         }
         let old = max(user.version, user.program)
         let arriving = max(export.version, user.program)
+        let isForeign = isReplacing ? old < arriving : old != arriving
+        #expect(failures.kinds == (isForeign ? [.conflict] : []))
+        guard !isReplacing else {
+            (user.version, user.volumes, user.mixed) = (arriving, export.volumes, [])
+            return "migrating replacement"
+        }
         user.version = max(old, arriving)
-        #expect(failures.kinds == (old == arriving ? [] : [.conflict]))
-        let staying = isReplacing ? [:] : user.volumes.filter { export.volumes[$0.key] == nil }
+        let staying = user.volumes.filter { export.volumes[$0.key] == nil }
         user.volumes = staying.merging(export.volumes) { $1 }
         user.mixed = user.mixed.intersection(staying.keys)
         if old < arriving { user.mixed.formUnion(staying.keys) }
         if arriving < old { user.mixed.formUnion(export.volumes.keys) }
-        return "migrating \(isReplacing ? "replacement" : "merge")"
+        return "migrating merge"
     }
 
     private func importPlainly(_ export: Export, _ isReplacing: Bool, into user: User) throws -> String {

@@ -60,10 +60,11 @@ extension DefaultsSuite {
             return error
         }
         // The order is for backends that store key by key and may be interrupted: no value is
-        // removed before its replacement is stored, and a migration is recorded after everything
-        // else is stored.
+        // removed before its replacement is stored. A scope has its history after its values. A
+        // migration is recorded after everything else.
         func order(_ edit: (key: ByteString, value: PropertyList?)) -> Int {
-            Histories.isRecord(edit.key.string) ? 2 : edit.value == nil ? 1 : 0
+            guard let scope = Histories.scope(ofRecord: edit.key.string) else { return edit.value == nil ? 2 : 0 }
+            return scope == Histories.own ? 4 : edit.value == nil ? 3 : 1
         }
         var edits = new.map { (order: order($0), edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
@@ -100,7 +101,8 @@ extension DefaultsSuite {
         var edits = contents.edits.filter { key, value in
             base.value(key.string, includesFallback: false) != value || base.unknown[key] != nil
         }
-        for case (let scope, let steps?) in contents.historyEdits where (try? base.steps(of: scope)) != steps {
+        for case (let scope, let steps?) in contents.historyEdits
+        where !Histories.areEqual(try? base.steps(of: scope), steps) {
             edits[ByteString(Histories.key(ofScope: scope))] = .some(Histories.record(of: steps))
         }
         if let failure = base.failure { throw failure }
@@ -142,11 +144,15 @@ extension DefaultsSuite {
         var all: Values = ([:], [:], Histories(isComplete: true))
         for key in try keysInScope() {
             let name = withoutPrefix(key)
-            switch (Histories.scope(ofRecord: name), try stored(name)) {
-            case (let scope?, let record?): all.histories.add(record, of: scope, under: key)
-            case (nil, .success(let value)?): all.values[ByteString(name)] = value
-            case (nil, .failure(let error)?): all.unknown[ByteString(name)] = error
-            case (_, nil): break
+            guard let found = try stored(name) else { continue }
+            if Histories.isRecord(key) {
+                // The key of a record may begin in the prefix of a scope.
+                if let scope = Histories.scope(ofRecord: name) { all.histories.add(found, of: scope) }
+                continue
+            }
+            switch found {
+            case .success(let value): all.values[ByteString(name)] = value
+            case .failure(let error): all.unknown[ByteString(name)] = error
             }
         }
         return all

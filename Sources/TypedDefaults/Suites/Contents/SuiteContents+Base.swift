@@ -53,8 +53,8 @@ extension SuiteContents {
             switch state.withLock({ $0.source }) {
             case .values(let values, _): return values[ByteString(name)]
             case .suite(let suite):
-                guard !Histories.isRecord(name) else { return nil }
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
+                guard !Histories.isRecord(key) else { return nil }
                 if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
                 do throws(DefaultsError) {
                     if !includesFallback, try suite.core.isFallback(key) { return nil }
@@ -98,10 +98,11 @@ extension SuiteContents {
             switch state.withLock({ $0.source }) {
             case .values(_, let histories): return try histories.steps(of: scope)
             case .suite(let suite):
-                let key = suite.withPrefix(Histories.key(ofScope: scope))
-                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
-                guard let record = try suite.stored(Histories.key(ofScope: scope))?.get() else { return [] }
-                return try Histories.steps(in: record, under: key)
+                let name = Histories.key(ofScope: scope)
+                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(suite.withPrefix(name)) } }
+                var histories = Histories(isComplete: true)
+                if let record = try suite.stored(name) { histories.add(record, of: scope) }
+                return try histories.steps(of: scope)
             }
         }
 
@@ -130,6 +131,9 @@ extension SuiteContents {
             let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.traits.keyLimit)
             return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
         }
+
+        /// Returns whether a key is that of a history, which may begin in the prefix of the scope.
+        func isRecord(_ name: String) -> Bool { Histories.isRecord(prefix.isEmpty ? name : key(of: name)) }
 
         /// Returns the key in the suite: with the prefix of a scope.
         func key(of name: String) -> String { prefix + name }

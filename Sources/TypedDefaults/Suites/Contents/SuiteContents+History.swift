@@ -16,7 +16,7 @@ extension SuiteContents {
     /// values are removed or replaced. In an update, assigning `nil` changes nothing.
     public var history: [String]? {
         get { (try? steps(of: Histories.own)) ?? nil }
-        set { historyEdits[Histories.own] = newValue == nil && base.isOfUpdate ? nil : .some(newValue) }
+        set { if newValue != nil || !base.isOfUpdate { historyEdits[Histories.own] = .some(newValue) } }
     }
 
     /// Applies a step of a migration unless the values have been through it, and adds its name to
@@ -39,9 +39,13 @@ extension SuiteContents {
         migrated.settle()
         if let failure = migrated.failure { throw migrated.base.withWholeKey(failure) }
         // The body may have applied other steps or assigned other contents.
-        for name in (migrated.history ?? []) + [name] where !names.contains(where: { $0.hasSameBytes(as: name) }) {
-            names.append(name)
+        let others = try migrated.steps(of: Histories.own)
+        if migrated.base !== base, let others, !migrated.isEmpty, case let missing = names.without(others),
+            !missing.isEmpty
+        {
+            throw base.withWholeKey(Histories.refusal(missing: missing, further: [], of: Histories.own))
         }
+        names += ((others ?? []) + [name]).without(names)
         migrated.history = names
         migrated.isMigrating = isMigrating
         self = migrated
@@ -61,7 +65,7 @@ extension SuiteContents {
         if other.base !== base { other.base.complete() }
         let (present, added) = (values, other.values)
         if let failure = other.failure ?? other.base.failure ?? base.failure { throw failure }
-        let kept = isReplacing ? [] : present.keys.filter { added[$0] == nil }
+        let kept = isReplacing ? [] : (Array(present.keys) + base.allUnknown.keys).filter { added[$0] == nil }
         let changes: [ByteString: [String]]
         do throws(DefaultsError) {
             changes = try allHistories.changes(adding: other.allHistories, with: added.keys, keeping: kept)
@@ -69,7 +73,7 @@ extension SuiteContents {
             throw base.withWholeKey(error)
         }
         if isReplacing {
-            removeAll()
+            removeAll(includingHistory: other.isForgetting)
             for name in other.unreadableKeys { edits.removeValue(forKey: ByteString(name)) }
         }
         for (key, value) in added { self[key.string] = value }
@@ -81,7 +85,7 @@ extension SuiteContents {
 extension SuiteContents {
     func steps(of scope: ByteString) throws(DefaultsError) -> [String]? {
         if let edited = historyEdits[scope] { return edited }
-        return try base.steps(of: scope)
+        do throws(DefaultsError) { return try base.steps(of: scope) } catch { throw base.withWholeKey(error) }
     }
 
     /// The histories of all scopes after the edits.
@@ -105,7 +109,7 @@ extension SuiteContents {
         var unreadable: [ByteString: DefaultsError] = [:]
         for (key, value) in stored {
             if let scope = Histories.scope(ofRecord: key) {
-                histories.add(.success(value), of: scope, under: key)
+                histories.add(.success(value), of: scope)
             } else {
                 values[ByteString(key)] = value
             }
@@ -113,7 +117,7 @@ extension SuiteContents {
         for error in unknown {
             guard let key = error.key else { continue }
             if let scope = Histories.scope(ofRecord: key) {
-                histories.add(.failure(error), of: scope, under: key)
+                histories.add(.failure(error), of: scope)
             } else {
                 unreadable[ByteString(key)] = error
             }
@@ -126,10 +130,7 @@ extension SuiteContents {
         var stored = map { (key: $0.key, value: $0.value) }
         let all = allHistories
         for scope in Set(all.scopes).union([Histories.own]) {
-            guard let steps = (try? all.steps(of: scope)) ?? nil else { continue }
-            if scope == Histories.own || !steps.isEmpty {
-                stored.append((Histories.key(ofScope: scope), .array(steps.map(PropertyList.string))))
-            }
+            if let record = all.record(of: scope) { stored.append((Histories.key(ofScope: scope), record)) }
         }
         return stored.sortedByBytes()
     }
@@ -144,7 +145,9 @@ extension DefaultsSuite {
         let suite = current
         _ = try suite.core.catchUp()
         guard let record = try suite.stored(Histories.recordName)?.get() else { return [] }
-        return try Histories.steps(in: record, under: suite.withPrefix(Histories.recordName))
+        do throws(DefaultsError) { return try Histories.steps(in: record) } catch {
+            throw error.about(key: suite.withPrefix(Histories.recordName))
+        }
     }
 
     /// Adds values to this suite, in place of values with the same keys, as one commit.

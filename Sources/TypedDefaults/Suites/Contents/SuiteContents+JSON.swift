@@ -31,6 +31,8 @@ extension SuiteContents {
     public init(json: Data) throws {
         var reader = JSONReader(json)
         self.init(stored: try reader.contents().map { ($0.key.string, $0.value) })
-        for scope in allHistories.scopes { _ = try steps(of: scope) }
+        for scope in allHistories.scopes where (try? steps(of: scope)) == nil {
+            throw DefaultsError(.unreadable, reason: "a record of migrations is no array of strings")
+        }
     }
 }

@@ -20,29 +20,36 @@ extension SuiteContents {
     /// }
     /// ```
     ///
-    /// The ``history`` of a scope moves with its values to a scope that has neither. Copies of
-    /// values that could not be read or renamed keep their keys, which end in `.unreadable` or
-    /// `.unreadable-2`.
+    /// The ``history`` of each scope that begins with the prefix moves with its values. It is an
+    /// error if another scope has values or a history, and its history is another one; see
+    /// ``merge(_:)``. Copies of values that could not be read or renamed keep their keys, which end
+    /// in `.unreadable` or `.unreadable-2`.
     ///
     /// - Parameters:
     ///   - prefix: The bytes that a key begins with.
     ///   - newPrefix: The bytes that replace them.
     public mutating func rename(prefix: String, to newPrefix: String) {
-        let names = (keys + unreadableKeys).filter { name in
-            name.utf8.starts(with: prefix.utf8) && !SetAside.isCopy(name)
-        }
+        func isMoved(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
         func renamed(_ name: String) -> String {
             newPrefix + String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
         }
-        let all = allHistories
-        for scope in all.scopes where scope.string.utf8.starts(with: prefix.utf8) && scope != Histories.own {
-            let new = renamed(scope.string)
-            guard !new.hasSameBytes(as: scope.string), let steps = (try? all.steps(of: scope)) ?? nil,
-                (try? all.steps(of: ByteString(new)))?.isEmpty != false,
-                !values.keys.contains(where: { $0.string.utf8.starts(with: new.utf8) })
-            else { continue }
-            historyEdits[scope] = []
-            historyEdits[ByteString(new)] = steps
+        let (all, present) = (allHistories, keys + unreadableKeys)
+        let names = present.filter { isMoved($0) && !SetAside.isCopy($0) }
+        do throws(DefaultsError) {
+            var (moved, others) = (Histories(isComplete: false), Histories(isComplete: true))
+            for scope in Set(all.scopes).union([Histories.own]) {
+                let steps = try all.steps(of: scope)
+                if isMoved(scope.string) { moved.set(steps, of: ByteString(renamed(scope.string))) }
+                if !isMoved(scope.string) || scope == Histories.own { others.set(steps, of: scope) }
+            }
+            let added = names.map { ByteString(renamed($0)) }
+            let kept = Set(present.filter { !isMoved($0) }.map(ByteString.init)).subtracting(added)
+            for scope in all.scopes where isMoved(scope.string) && scope != Histories.own { historyEdits[scope] = [] }
+            for (scope, steps) in try others.changes(adding: moved, with: added, keeping: kept) {
+                historyEdits[scope] = steps
+            }
+        } catch {
+            fail(error)
         }
         rename(names.map { ($0, renamed($0)) })
     }

@@ -41,7 +41,7 @@ extension SuiteContents {
     mutating func write<Value>(
         _ value: Value, _ name: String, _ declaration: Declaration<Value>, isAssigned: Bool = true
     ) {
-        guard !Histories.isRecord(name) else { return fail(Histories.reserved(name)) }
+        guard !base.isRecord(name) else { return fail(Histories.reserved(name)) }
         if !isMigrating { base.declare(name, declaration) }
         let key = ByteString(name)
         if typed[key]?.type != declaration.conversion.form {
@@ -82,7 +82,7 @@ extension SuiteContents {
     }
 
     mutating func remove<Value>(_ name: String, _ declaration: Declaration<Value>) {
-        guard !Histories.isRecord(name) else { return }
+        guard !base.isRecord(name) else { return }
         settle(ByteString(name))
         let isCopied = base.wasUnreadable(name) && !(isMigrating && base.wasRead(name))
         if isCopied, let old = stored(name), let error = ChangeRule(declaration.conversion).failure(of: old) {

@@ -53,6 +53,9 @@ public struct SuiteContents: Sendable {
     /// The histories that were assigned, by the prefixes of their scopes; `nil` for one that is not
     /// known.
     var historyEdits: [ByteString: [String]?] = [:]
+    /// Whether the histories were removed, so that they do not stay when these contents replace
+    /// others.
+    var isForgetting = false
     /// The edits that are values of a type.
     var typed: [ByteString: TypedWrite] = [:]
     /// The keys whose edits were values of a type.
@@ -79,7 +82,7 @@ extension SuiteContents {
             return value
         }
         set {
-            guard !Histories.isRecord(name) else { return refuse(name, newValue) }
+            guard !base.isRecord(name) else { return refuse(name, newValue) }
             edits[ByteString(name)] = .some(newValue)
             discard(ByteString(name))
             written.remove(ByteString(name))
@@ -117,7 +120,10 @@ extension SuiteContents {
     ///
     /// - Parameter includingHistory: Whether to forget the history as well, and that of each scope.
     public mutating func removeAll(includingHistory: Bool = false) {
-        if includingHistory { for scope in allHistories.scopes + [Histories.own] { historyEdits[scope] = [] } }
+        if includingHistory {
+            for scope in allHistories.scopes + [Histories.own] { historyEdits[scope] = [] }
+            isForgetting = true
+        }
         for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
         for key in Array(typed.keys) { discard(key) }
         (copies, written) = ([], [])
