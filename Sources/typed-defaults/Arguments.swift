@@ -4,6 +4,8 @@ struct Arguments {
         case json = "--json"
         case plist = "--plist"
         case string = "--string"
+        case key = "--key"
+        case part = "--part"
         case replace = "--replace"
         case raw = "--raw"
         case help = "--help"

@@ -73,7 +73,7 @@ extension Command {
         case .path: "the path of its file"
         case .list: "keys and values, one key on each line"
         case .get: "the value, as JSON; KEY.NAME: a part of it"
-        case .set: "stores VALUE, which is JSON"
+        case .set: "stores VALUE, which is JSON; KEY.NAME: a part"
         case .remove: "removes the keys, as one change"
         case .export: "everything, as JSON or as a property list"
         case .import: "adds the contents of FILE, as one change"
@@ -120,10 +120,14 @@ extension Command {
             """
         case .set:
             """
-            Stores VALUE under KEY, which is a whole key: “set” does not change a part of
-            a value. A message on standard error says if this creates the suite.
+            Stores VALUE under KEY. If KEY has a dot and is no key, it is a part of the
+            value of a key, as for “get”: limits.burst is the entry “burst” of the value
+            of “limits”. The other parts stay. A message on standard error says if this
+            creates the suite.
 
               --string  VALUE is the text itself, not JSON
+              --key     KEY is a key, with its dots
+              --part    KEY is a part, also of a value that does not exist yet
 
             \(Self.jsonForms)
             """

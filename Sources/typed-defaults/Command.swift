@@ -29,7 +29,7 @@ enum Command: String, CaseIterable {
         case .path: try printPath(suite)
         case .list: try list(suite, arguments.options)
         case .get: try get(suite, words[1], isRaw: arguments.options.contains(.raw))
-        case .set: try set(suite, words[1], words[2], isString: arguments.options.contains(.string))
+        case .set: try set(suite, words[1], words[2], arguments.options)
         case .remove: try remove(suite, Array(words[1...]))
         case .export: try export(suite, to: words.count > 1 ? words[1] : nil, arguments.options)
         case .import: try importing(suite, from: words[1], isReplacing: arguments.options.contains(.replace))
@@ -56,7 +56,7 @@ enum Command: String, CaseIterable {
         switch self {
         case .list, .export: [.json, .plist]
         case .get: [.raw]
-        case .set: [.string]
+        case .set: [.string, .key, .part]
         case .import: [.replace]
         case .watch, .check: [.json]
         default: []
@@ -92,9 +92,12 @@ extension Command {
         if let failure { throw failure }
     }
 
-    private func set(_ suite: OpenSuite, _ key: String, _ text: String, isString: Bool) throws(Failure) {
+    private func set(
+        _ suite: OpenSuite, _ key: String, _ text: String, _ options: Set<Arguments.Option>
+    ) throws(Failure) {
+        guard !options.isSuperset(of: [.key, .part]) else { throw .usage("use either --key or --part") }
         let value: PropertyList
-        if isString {
+        if options.contains(.string) {
             value = .string(text)
         } else {
             do throws(DefaultsError) { value = try PropertyList(json: Data(text.utf8)) } catch {
@@ -104,25 +107,41 @@ extension Command {
                 throw .usage("the value is not JSON: \(error.reason); a string is '\"text\"' or --string text")
             }
         }
-        if key.contains("."), suite.isFile, let path = try suite.find(key).path, path.key != key, path.hasParts {
-            throw .usage(
-                "“\(key)” is part of the value of “\(path.key)”, and set stores whole values; to store a key of that"
-                    + " name, import {\"\(key)\": …}", of: self)
+        let isMissing = try !suite.exists
+        // Another process may be faster.
+        let isNew = try suite.update { contents in
+            let isEmpty = contents.isEmpty
+            try self.store(value, at: key, options, in: &contents)
+            return isMissing && isEmpty
         }
-        let isNew = try !suite.exists
-        try suite.store(value, under: key)
         if isNew { Output.printDiagnostic("created the suite “\(suite.name)”\(suite.suggestion)") }
+    }
+
+    /// Stores a value under a key, or as a part of the value of a key.
+    private func store(
+        _ value: PropertyList, at text: String, _ options: Set<Arguments.Option>, in contents: inout SuiteContents
+    ) throws(Failure) {
+        let isKey = contents[text] != nil || contents.unreadableKeys.contains(text)
+        if options.contains(.key) || !options.contains(.part) && (isKey || !text.contains(".")) {
+            contents[text] = value
+            return
+        }
+        // The text itself may be a key as well.
+        var path = try ValuePath(text) { key throws(Failure) in key == text ? nil : contents[key] }
+        if path == nil, options.contains(.part) { path = ValuePath(new: text) }
+        guard let path else {
+            throw .usage(
+                "there is neither a key “\(text)” nor one that it is a part of: --key stores a key of that name, --part"
+                    + " makes a part of “\(text.prefix { $0 != "." })”", of: self)
+        }
+        contents[path.key] = try path.replacing(with: value)
     }
 
     private func remove(_ suite: OpenSuite, _ keys: [String]) throws(Failure) {
         try suite.checkExistence()
-        let missing = try suite.using { handle in
-            let missing = try handle.update { contents in
-                let missing = keys.filter { contents[$0] == nil && !contents.unreadableKeys.contains($0) }
-                if missing.isEmpty { for key in keys { contents[key] = nil } }
-                return missing
-            }
-            try handle.synchronize()
+        let missing = try suite.update { contents in
+            let missing = keys.filter { contents[$0] == nil && !contents.unreadableKeys.contains($0) }
+            if missing.isEmpty { for key in keys { contents[key] = nil } }
             return missing.map { "“\($0)”" }
         }
         guard missing.isEmpty else {
@@ -182,26 +201,17 @@ extension Command {
     private func importing(_ suite: OpenSuite, from file: String, isReplacing: Bool) throws(Failure) {
         let imported = try Self.contents(in: File.read(file), file)
         let isUnknown = imported.history == nil
-        let isRecorded = try suite.using { handle in
-            let isRecorded = try handle.update { contents in
-                if isReplacing { contents.removeAll(includingHistory: !isUnknown) }
-                do { try contents.merge(imported) } catch let error as DefaultsError where error.kind == .refused {
-                    throw Refused(error: error)
-                }
-                return contents.history?.isEmpty == false
+        let isRecorded = try suite.update { contents in
+            if isReplacing { contents.removeAll(includingHistory: !isUnknown) }
+            do { try contents.merge(imported) } catch let error as DefaultsError where error.kind == .refused {
+                throw Failure.unavailable(
+                    "\(error); the program can do that, or --replace removes the present values")
             }
-            try handle.synchronize()
-            return isRecorded
+            return contents.history?.isEmpty == false
         }
         guard isUnknown, !isRecorded, !imported.isEmpty else { return }
         Output.printDiagnostic(
             "neither \(file) nor “\(suite.name)” has a record of migrations: if the program has any, all of them will"
                 + " run on these values at its next start")
-    }
-
-    /// The error of values of another version.
-    private struct Refused: Error, CustomStringConvertible {
-        let error: DefaultsError
-        var description: String { "\(error); the program can do that, or --replace removes the present values" }
     }
 }

@@ -52,11 +52,21 @@ struct OpenSuite {
         #endif
     }
 
+    /// “; run it as …” if the file belongs to another user, or an empty text.
+    private var owner: String {
+        var status = stat()
+        guard let path, stat(path, &status) == 0, status.st_uid != geteuid() else { return "" }
+        let name = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "#\(status.st_uid)"
+        return "; run this as that user: sudo -u \(name) typed-defaults …"
+    }
+
     /// Returns the result of `body`. An error that it throws or the suite reports ends the tool.
     func using<Result>(_ body: (DefaultsSuite) throws -> Result) throws(Failure) -> Result {
         let result: Result
-        do { result = try body(suite) } catch { throw .unavailable("\(error)") }
-        if let failure = failures.all.first { throw .unavailable("\(failure)") }
+        do { result = try body(suite) } catch let failure as Failure { throw failure } catch {
+            throw .unavailable("\(error)\(owner)")
+        }
+        if let failure = failures.all.first { throw .unavailable("\(failure)\(owner)") }
         return result
     }
 
@@ -85,14 +95,27 @@ struct OpenSuite {
     private func failure(of file: FileInspection, ifUnreadable isRelevant: (String) -> Bool) -> Failure? {
         guard let path, !file.isComplete || file.contents.unreadableKeys.contains(where: isRelevant) else { return nil }
         let problems = file.problems.joined(separator: "; ")
-        return .unavailable("the file \(path) \(problems); see typed-defaults check \(name)")
+        return .unavailable("the file \(path) \(problems)\(owner); see typed-defaults check \(name)")
     }
 
-    /// Stores a setting.
-    func store(_ value: PropertyList, under key: String) throws(Failure) {
-        try using { suite in
-            try suite.update { $0[key] = value }
-            try suite.synchronize()
+    /// Changes the suite as one commit that survives a power failure. Waits for other writers, of
+    /// which there may be many.
+    func update<Result>(_ body: (inout SuiteContents) throws -> Result) throws(Failure) -> Result {
+        let end = ContinuousClock.now + .seconds(30)
+        return try using { suite in
+            let result = try waiting(until: end) { try suite.update(body) }
+            try waiting(until: end) { try suite.synchronize() }
+            return result
+        }
+    }
+
+    private func waiting<Result>(
+        until end: ContinuousClock.Instant, _ body: () throws -> Result
+    ) throws -> Result {
+        while true {
+            do { return try body() } catch let error as DefaultsError where error.kind == .timedOut && .now < end {
+                usleep(.random(in: 10_000...50_000))
+            }
         }
     }
 }

@@ -21,11 +21,34 @@ struct ValuePath {
         return nil
     }
 
-    /// Whether the value has parts, so that a path can lead into it.
-    var hasParts: Bool {
-        switch value {
-        case .dictionary, .array: true
-        default: false
+    /// The way to a part of a value that does not exist yet.
+    init(new text: String) {
+        let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        (key, value, self.names) = (names[0], .dictionary([:]), Array(names.dropFirst()))
+    }
+
+    /// Returns the value with another part, in dictionaries that are made if they are missing.
+    func replacing(with part: PropertyList) throws(Failure) -> PropertyList {
+        try Self.replaced(value, at: names[...], key, with: part)
+    }
+
+    private static func replaced(
+        _ value: PropertyList?, at names: ArraySlice<String>, _ path: String, with part: PropertyList
+    ) throws(Failure) -> PropertyList {
+        guard let name = names.first else { return part }
+        let (rest, inner) = (names.dropFirst(), "\(path).\(name)")
+        switch value ?? .dictionary([:]) {
+        case .dictionary(var entries):
+            entries[name] = try replaced(entries[name], at: rest, inner, with: part)
+            return .dictionary(entries)
+        case .array(var elements):
+            guard let index = Int(name), elements.indices.contains(index) else {
+                throw .missing(
+                    "“\(path)” has no part “\(name)”; it is an array of \(elements.count), counted from 0")
+            }
+            elements[index] = try replaced(elements[index], at: rest, inner, with: part)
+            return .array(elements)
+        default: throw .missing("“\(path)” has no part “\(name)”; it is neither a dictionary nor an array")
         }
     }
 

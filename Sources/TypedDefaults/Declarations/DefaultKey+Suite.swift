@@ -47,9 +47,7 @@ extension DefaultsSuite {
     ///
     /// - Throws: A ``DefaultsError`` if the suite or the value cannot be read.
     public func read<Value>(_ key: DefaultKey<Value>) throws -> Value {
-        // Noted before the read, so that no change is missed.
-        UserDefault(key, in: self).noteRead()
-        return try read(key, contents())
+        try bound(key).load() ?? key.defaultValue
     }
 
     /// Returns the values of several keys, from one consistent snapshot.

@@ -1,3 +1,5 @@
+import SettingsFile
+
 /// The name, type and default value of a setting, declared in one place.
 ///
 /// ```swift
@@ -36,6 +38,7 @@
 ///
 /// - ``name``
 /// - ``defaultValue``
+/// - ``rule``
 /// - ``Form``
 ///
 /// ### Creating a key
@@ -62,20 +65,37 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     public var name: String { declaration.name }
     /// The value that reading returns if no value is stored.
     public var defaultValue: Value { declaration.defaultBox!.value }  // Safe: `init` passes one.
+    /// What a value must be; `nil` if all values are valid. The rules of a config are those of its
+    /// type: ``DefaultConfig/rules``.
+    public var rule: DefaultRule<Value>? { declaration.rule }
     // One object for everything, so that keys of all types have the same layout, and the compiler
     // has little to do for a struct of many wrappers. Otherwise, generic code would look up the
     // type to find a field.
     let declaration: Declaration<Value>
 
-    private init(_ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>) {
-        declaration = Declaration(name, conversion, default: Box(defaultValue))
+    private init(
+        _ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>, _ rule: DefaultRule<Value>? = nil
+    ) {
+        declaration = Declaration(name, conversion, default: Box(defaultValue), rule: rule)
     }
+}
+
+extension DefaultKey: Hashable {
+    /// Returns whether both keys have the same name and form. They may have different defaults and
+    /// rules.
+    public static func == (lhs: DefaultKey, rhs: DefaultKey) -> Bool {
+        lhs.name.hasSameBytes(as: rhs.name) && lhs.declaration.conversion.kind == rhs.declaration.conversion.kind
+    }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ByteString(name)) }
 }
 
 // `UserDefault+Declaring` explains which initializer is chosen if several fit. The one for
 // `Codable` uses the type's own conversion if the type is also `DefaultConvertible`.
 extension DefaultKey {
-    /// Creates a key for a `Codable` value, which is stored in the given form.
+    /// Creates a key for a `Codable` value, which is stored in the given form. A key for a
+    /// ``PropertyList`` is one for a stored value of any type.
     ///
     /// A `rule` says what a value must be; `nil` if all values are valid.
     public init(
@@ -87,7 +107,7 @@ extension DefaultKey {
             case .jsonData: .jsonData(fallback: value)
             }
         if let rule {
-            self.init(name, value, conversion.following([rule]))
+            self.init(name, value, conversion.following([rule]), rule)
         } else {
             self.init(name, value, conversion)
         }
@@ -144,10 +164,5 @@ extension DefaultKey {
     )
     public init(_ name: String, default value: Value) {
         fatalError("unavailable")
-    }
-
-    /// Creates a key for a stored value of any type, as a raw property list.
-    public init(_ name: String, default value: PropertyList? = nil) where Value == PropertyList? {
-        self.init(name, value, Conversion<PropertyList>.propertyList.optional)
     }
 }

@@ -40,6 +40,28 @@ public struct StoreDraft<Config: DefaultConfig>: Sendable {
         revert()
     }
 
+    /// Makes the same change to contents, such as in a ``DefaultsSuite/update(_:)``, together with
+    /// other changes.
+    ///
+    /// ```swift
+    /// try suite.update { contents in
+    ///     try draft.apply(to: &contents)
+    ///     contents[.launches] = 0
+    /// }
+    /// draft.revert()
+    /// ```
+    ///
+    /// The draft stays as it is, because the update may still fail.
+    ///
+    /// - Parameters:
+    ///   - contents: The contents of the suite of the store.
+    ///   - key: The key of the store.
+    public func apply(
+        to contents: inout SuiteContents, key: DefaultKey<Config> = DefaultKey(Config.self)
+    ) throws {
+        try edit.apply { change in try change(&contents[key]) }
+    }
+
     /// Makes the draft equal to the value of the store.
     public mutating func revert() { self = StoreDraft(store) }
 }

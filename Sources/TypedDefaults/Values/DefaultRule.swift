@@ -104,14 +104,16 @@ extension DefaultRule {
 
     /// Returns the value to read, and the error to report if it differs from the stored one.
     ///
-    /// - Parameter replaces: Whether the default takes the place of a property that is refused.
+    /// - Parameters:
+    ///   - kind: The kind of the error.
+    ///   - replaces: Whether the default takes the place of a property that is refused.
     fileprivate func read(
-        _ value: Value, replaces: Bool, _ form: (Value) -> PropertyList?
+        _ value: Value, _ kind: DefaultsError.Kind, replaces: Bool, _ form: (Value) -> PropertyList?
     ) throws(DefaultsError) -> (value: Value, error: DefaultsError?) {
         if accepts(value) { return (value, nil) }
-        if let new = corrected?(value), accepts(new) { return (new, error(.unreadable, value, new, form)) }
+        if let new = corrected?(value), accepts(new) { return (new, error(kind, value, new, form)) }
         let new = replaced?(value)
-        let error = error(.unreadable, value, new, form)
+        let error = error(kind, value, new, form)
         guard replaces, let new else { throw error }
         return (new, error)
     }
@@ -154,9 +156,10 @@ extension Conversion {
             decodeBox: { stored, mode in
                 do throws(DefaultsError) {
                     let box = try box(stored, mode)
+                    let kind = mode.record == nil ? DefaultsError.Kind.unreadable : .invalid
                     var (value, errors, isReplaced) = (box.value, [DefaultsError](), false)
                     for rule in rules {
-                        let read = try rule.read(value, replaces: mode != .argument, form)
+                        let read = try rule.read(value, kind, replaces: !mode.isArgument, form)
                         value = read.value
                         guard let error = read.error else { continue }
                         isReplaced = true
@@ -167,11 +170,10 @@ extension Conversion {
                     guard isReplaced else { return .success(box) }
                     // As above. The default of the type may break the rule of a key.
                     if let broken = rules.first(where: { !$0.accepts(value) }) {
-                        throw broken.error(.unreadable, value, nil, form)
+                        throw broken.error(kind, value, nil, form)
                     }
                     var recovery = box.recovery ?? DecodingRecovery()
-                    recovery.errors += errors
-                    recovery.faults += errors.map { DecodingRecovery.Fault(path: $0.path, error: $0) }
+                    for error in errors { recovery.add(error) }
                     return .success(Box(value, recovery))
                 } catch {
                     return .failure(error)

@@ -16,6 +16,12 @@ extension DefaultsError {
         }
     }
 
+    /// Returns what helps if a property is missing, as text to append; empty for other errors.
+    static func remedy(_ error: any Error, of type: Any.Type?) -> String {
+        guard case DecodingError.keyNotFound = error else { return "" }
+        return ": make \(type.map { "\($0)" } ?? "its type") a DefaultConfig, or the property optional"
+    }
+
     init(decoding type: Any.Type, _ error: any Error) {
         guard let error = error as? DecodingError else {
             self.init(.unreadable, type: "\(type)", reason: "init(from:) threw \(Swift.type(of: error))")

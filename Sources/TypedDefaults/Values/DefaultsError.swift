@@ -51,6 +51,9 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let timedOut = Kind("timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind("nested write")
+        /// A stored entry that the type does not have, such as one of a newer version or a misspelled
+        /// one. Only ``DefaultsSuite/faults(_:)`` lists it.
+        public static let unknownEntry = Kind("unknown entry")
         /// Two declarations of one key contradict each other, and both continue to work as
         /// declared. Or a value was copied instead of renamed, because its new key has another
         /// value.

@@ -53,6 +53,42 @@ struct ExpectationsTests {
         #expect(texts.first?.contains("isHidden: true) was stored, and") == true)
     }
 
+    @Test func exactlyTheseChangesAreExpected() async throws {
+        let suite = DefaultsSuite.inMemory(["mode": "photo"])
+        let quality = DefaultKey("quality", default: 0.8)
+        func change(_ suite: DefaultsSuite) throws -> Int {
+            suite[quality] = 0.5
+            suite[quality] = 0.5
+            try suite.update { contents in
+                contents["mode"] = nil
+                contents["count"] = 3
+            }
+            return 7
+        }
+        let result = try expectChanges(of: suite, [["quality": 0.5], ["mode": nil, "count": 3]]) { try change(suite) }
+        #expect(result == 7)
+        let texts = issues {
+            expectChanges(of: suite, [["quality": 0.6], ["quality": 0.8], ["count": nil]]) {
+                suite[quality] = 0.6
+                suite.remove(["count"])
+                suite[quality] = 0.9
+            }
+        }
+        #expect(
+            texts.map { $0.split(separator: " ", maxSplits: 1)[1] } == [
+                "3 changes are expected, and 3 were made:\n"
+                    + "missing, as change 2: quality = 0.8\nnot expected, as change 3: quality = 0.9"
+            ])
+        #expect(issues { expectChanges(of: suite, [["a": 1]]) {} }.count == 1)
+        let scoped = suite.scoped("user/")
+        await expectChanges(of: scoped, [["quality": 0.1]]) {
+            await Task.detached { scoped[quality] = 0.1 }.value
+        }
+        struct Stop: Error {}
+        func stop() throws { throw Stop() }
+        #expect(throws: Stop.self) { try expectChanges(of: suite, [], stop) }
+    }
+
     #if os(macOS) || os(Linux)
         @Test func aMissingFixtureIsWrittenAndFailsOnce() throws {
             let name = "expectations-\(UUID().uuidString).json"

@@ -1,6 +1,8 @@
 #if os(macOS) || os(Linux)
     import Foundation
+    import TestSupport
     import Testing
+    import TypedDefaults
 
     /// Tests what helps a person who types commands: help, suggestions, paths and comparisons.
     struct CommandLineToolUseTests {
@@ -53,14 +55,65 @@
                     let outcome = try tool("get", "camera", path)
                     #expect(outcome.code == 1 && outcome.text.isEmpty && outcome.errors.contains(text))
                 }
-                // A write of a part would store a key that no program reads.
-                let refused = try tool("set", "camera", "config.size", "1")
-                #expect(refused.code == 2 && refused.errors.contains("is part of the value of “config”"))
+                // The other parts stay.
+                for (path, text) in [("config.size", "1"), ("config.tags.1.n", "3.0"), ("config.new.b", "true")] {
+                    #expect(try tool("set", "camera", path, text).code == 0)
+                }
+                let json = #"{"a.b": 1, "new": {"b": true}, "size": 1, "tags": ["x", {"n": 3.0}]}"#
+                let suite = try DefaultsSuite(file: tool.file("camera"))
+                #expect(try suite.contents()["config"]?.json(isPretty: false) == json)
+                for path in ["config.tags.2", "config.size.x"] {
+                    #expect(try tool("set", "camera", path, "1").code == 1)
+                }
                 // A key with that name is used instead.
-                try tool("import", "camera", "-", input: Data(#"{"config.size": 5}"#.utf8))
+                try tool("set", "camera", "config.size", "5", "--key")
                 #expect(try tool("get", "camera", "config.size").text == "5\n")
                 #expect(try tool("set", "camera", "config.size", "6").code == 0)
+                #expect(try suite.contents()["config"]?.json(isPretty: false) == json)
+                #expect(try tool("get", "camera", "config.size").text == "6\n")
+                #expect(try tool("set", "camera", "config.size", "7", "--part").code == 0)
+                #expect(try suite.contents()["config.size"] == 6)
                 #expect(try tool("get", "camera", "config.tags.0").text == "\"x\"\n")
+            }
+        }
+
+        private struct Limits: DefaultConfig, Equatable {
+            static let key = "limits"
+            var burst = 1
+            var rate = 10
+        }
+
+        /// A path whose key is not stored may be a key with dots, or a part of a config whose
+        /// defaults count so far.
+        @Test func aPathToNothingMustSayWhatItIs() throws {
+            try CommandLineTool.run { tool throws in
+                let suite = try DefaultsSuite(file: tool.file("server"))
+                let refused = try tool("set", "server", "limits.burst", "2")
+                #expect(refused.code == 2 && refused.errors.contains("--key") && refused.errors.contains("--part"))
+                #expect(try suite.contents().isEmpty)
+                #expect(try tool("set", "server", "limits.burst", "2", "--part").code == 0)
+                #expect(PersistentStore<Limits>(in: suite).value == Limits(burst: 2, rate: 10))
+                #expect(try tool("set", "server", "limits.rate", "20").code == 0)
+                #expect(PersistentStore<Limits>(in: suite).value == Limits(burst: 2, rate: 20))
+                #expect(try tool("get", "server", "limits.burst").text == "2\n")
+                #expect(try tool("set", "server", "com.example.flag", "true", "--key").code == 0)
+                #expect(try suite.contents()["com.example.flag"] == true)
+                #expect(try tool("set", "server", "a", "1", "--key", "--part").code == 2)
+            }
+        }
+
+        @Test func manyWritersAtOnceWaitForEachOther() throws {
+            try CommandLineTool.run { tool throws in
+                let errors = Guarded<[String]>([])
+                onThreads(30) { number in
+                    let outcome = try? tool("set", "server", "limits.k\(number)", "1", "--part")
+                    errors.withLock { $0.append(outcome?.errors ?? "no outcome") }
+                }
+                #expect(errors.withLock { $0.filter { !$0.contains("created the suite") && !$0.isEmpty } } == [])
+                #expect(errors.withLock { $0.filter { $0.contains("created the suite") }.count } == 1)
+                guard case .dictionary(let limits)? = try DefaultsSuite(file: tool.file("server")).contents()["limits"]
+                else { return #expect(Bool(false), "nothing is stored") }
+                #expect(limits.count == 30)
             }
         }
 

@@ -6,10 +6,26 @@ struct DecodingRecovery: Sendable {
         let error: DefaultsError
     }
     var faults: [Fault] = []
-    /// The errors, one for each replaced path.
+    /// The errors to report. One may stand for all parts of a collection.
     var errors: [DefaultsError] = []
+    /// The errors of all parts.
+    var all: [DefaultsError] = []
 
     var isEmpty: Bool { faults.isEmpty && errors.isEmpty }
+
+    /// The recovery from a dictionary of which the type has no entry.
+    static func unread(by type: Any.Type) -> DecodingRecovery {
+        let error = DefaultsError(
+            .unreadable, type: "\(unwrapped(type))",
+            reason: "the type has none of the stored entries; its defaults are read, and the entries are kept")
+        return DecodingRecovery(errors: [error], all: [error])
+    }
+
+    mutating func add(_ error: DefaultsError) {
+        errors.append(error)
+        all.append(error)
+        faults.append(Fault(path: error.path, error: error))
+    }
 }
 
 // Parts of trees.

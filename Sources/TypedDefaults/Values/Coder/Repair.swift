@@ -7,6 +7,18 @@ enum Mending {
     case all
 }
 
+/// A part whose stored value was not the one that was read.
+private struct RepairedPart {
+    var path: [String]
+    /// Whether anything was stored.
+    var isStored: Bool
+    var error: DefaultsError
+    /// Whether the error of another part of the same collection stands for this one in reports.
+    var isRepresented = false
+    /// For how many other parts the error stands.
+    var others = 0
+}
+
 /// Decodes a value again after a first attempt has failed, until each part at fault is read in
 /// another form, is replaced, or is left out.
 ///
@@ -15,14 +27,6 @@ enum Mending {
 /// list or a dictionary with a part at fault is mended part by part in one round, because it may
 /// have thousands of them.
 struct Repair<Value: Decodable> {
-    /// A part whose stored value was not the one that was read.
-    private struct Fault {
-        var path: [String]
-        /// Whether anything was stored.
-        var isStored: Bool
-        /// `nil` if the error of another part of the same collection stands for all.
-        var error: DefaultsError?
-    }
     private let stored: PropertyList
     /// The stored value with the repairs so far.
     private var tree: PropertyList
@@ -35,9 +39,11 @@ struct Repair<Value: Decodable> {
     /// The default in its stored form; `nil` if there is none.
     private let defaultTree: PropertyList?
     private let mending: Mending
-    /// Whether the value is one element of a list.
+    /// Whether the value is one element of a list, or one entry of a dictionary.
     private var isElement = false
-    private var faults: [Fault] = []
+    private var faults: [RepairedPart] = []
+    /// Whether the type has no entry of the dictionary that is stored.
+    private(set) var isUnread = false
     /// The lists and dictionaries whose parts were decoded one by one.
     private var repairedPaths: Set<[String]> = []
     private(set) var log = DecodingLog()
@@ -56,7 +62,7 @@ struct Repair<Value: Decodable> {
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
-            do { return try TreeDecoder.decode(Value.self, from: tree, rules, log) } catch {
+            do { return try TreeDecoder.decode(Value.self, from: tree, rules, log, &isUnread) } catch {
                 guard mending != .none else { throw error }
                 let (path, isMissing) = log.fault(of: error)
                 if repairParts(around: path) { continue }
@@ -73,9 +79,13 @@ struct Repair<Value: Decodable> {
     var recovery: DecodingRecovery {
         var recovery = DecodingRecovery()
         for fault in faults {
-            if let error = fault.error { recovery.errors.append(error) }
-            guard fault.isStored, let error = fault.error ?? recovery.errors.last else { continue }
-            recovery.faults.append(.init(path: fault.path, error: error))
+            recovery.all.append(fault.error)
+            if !fault.isRepresented {
+                var error = fault.error
+                if fault.others > 0 { error.reason += ", and so for \(fault.others) other parts of the collection" }
+                recovery.errors.append(error)
+            }
+            if fault.isStored { recovery.faults.append(.init(path: fault.path, error: fault.error)) }
         }
         return recovery
     }
@@ -102,9 +112,11 @@ struct Repair<Value: Decodable> {
                 if isMissing, old == nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
-                fault.reason += isElement && new == nil ? "; it is left out" : "; the default is read in its place"
+                let isLeftOut = isElement && new == nil
+                fault.reason += isLeftOut ? "; it is left out" : "; the default is read in its place"
+                if isLeftOut { fault.reason += DefaultsError.remedy(error, of: log.failures.first?.type) }
                 faults.removeAll { $0.path.starts(with: path) }
-                faults.append(Fault(path: path, isStored: old != nil, error: fault))
+                faults.append(RepairedPart(path: path, isStored: old != nil, error: fault))
                 return true
             }
             keys.removeLast()
@@ -131,7 +143,7 @@ struct Repair<Value: Decodable> {
             var repairedElements: [PropertyList] = []
             for (index, element) in elements.enumerated() {
                 let place = (path + ["\(repairedElements.count)"], keys.map(\.nameInErrors) + ["\(index)"])
-                if let element = repair(part, element, default: nil, at: place, in: .array) {
+                if let element = repair(part, element, default: nil, at: place) {
                     repairedElements.append(element)
                 }
             }
@@ -142,15 +154,15 @@ struct Repair<Value: Decodable> {
                 let path = path + [key]
                 let known = defaultTree?.entry(at: path[...]) ?? log.defaultPart(at: path)
                 let place = (path, keys.map(\.nameInErrors) + ["*"])
-                entries[key] = repair(part, entry, default: known, at: place, in: .dictionary)
+                entries[key] = repair(part, entry, default: known, at: place)
             }
             after = .dictionary(entries)
         default: return false
         }
         let others = faults.count - firstFault - 1
         if others > 0 {
-            faults[firstFault].error?.reason += ", and so for \(others) other parts of the collection"
-            for index in (firstFault + 1)..<faults.count { faults[index].error = nil }
+            faults[firstFault].others = others
+            for index in (firstFault + 1)..<faults.count { faults[index].isRepresented = true }
         }
         guard after != before else { return lenientPaths.count > lenientCount }
         _ = tree.edit(path[...]) { part, _ -> Void? in part = after }
@@ -160,23 +172,24 @@ struct Repair<Value: Decodable> {
     /// Returns one part of a list or a dictionary with its repairs; `nil` to leave it out.
     private mutating func repair<Part: Decodable>(
         _ type: Part.Type, _ part: PropertyList, default known: PropertyList?,
-        at place: (path: [String], names: [String]), in kind: PropertyList.Place
+        at place: (path: [String], names: [String])
     ) -> PropertyList? {
         // Decode it in a dictionary, because there nil has a different form than as a whole value.
         let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
         var repair = Repair<OnePart<Part>>(
             .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
-        repair.isElement = kind == .array
+        repair.isElement = true
         let isDecoded = (try? repair.decode()) != nil
         // Nothing was found that could take the place of the part.
         guard isDecoded || !repair.faults.isEmpty else { return part }
         for inner in repair.lenientPaths { lenientPaths.insert(place.path + inner.dropFirst()) }
         for inner in repair.defaultPaths { defaultPaths.insert(place.path + inner.dropFirst()) }
         faults += repair.faults.map { fault in
-            var error = fault.error
-            if let path = error?.path { error?.path = place.names + path.dropFirst() }
-            error?.type = "\(Value.self)"
-            return Fault(path: place.path + fault.path.dropFirst(), isStored: fault.isStored, error: error)
+            var fault = fault
+            fault.error.path = place.names + fault.error.path.dropFirst()
+            fault.error.type = "\(Value.self)"
+            fault.path = place.path + fault.path.dropFirst()
+            return fault
         }
         return isDecoded ? repair.tree.entry(at: [""]) : nil
     }

@@ -52,6 +52,8 @@ struct DecodingRules {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// The entries that the decoder supplies if the whole value lacks them.
     var supplied: [(name: String, node: PropertyList)] = []
+    /// Records the entries that no type reads; `nil` to record nothing.
+    var record: EntryRecord?
 }
 
 /// Decodes a value from one node of a tree.
@@ -61,6 +63,8 @@ final class TreeDecoder: Decoder {
         let rules: DecodingRules
         /// Records the entries that are not read; `nil` to record nothing.
         let log: DecodingLog?
+        /// Whether the type reads the root as a dictionary, and one of its entries.
+        var (isDictionary, hasKnownEntry) = (false, false)
         init(_ rules: DecodingRules, _ log: DecodingLog?) { (self.rules, self.log) = (rules, log) }
     }
 
@@ -81,8 +85,21 @@ final class TreeDecoder: Decoder {
     static func decode<Value: Decodable>(
         _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog? = nil
     ) throws -> Value {
-        let decoder = TreeDecoder(root: Root(rules, log), stored, valueType: type)
-        return try decoder.value(type, from: stored, key: nil, isNil: stored.isNilMarker, elseFrom: decoder)
+        var isUnread = false
+        return try decode(type, from: stored, rules, log, &isUnread)
+    }
+
+    /// - Parameter isUnread: Set to true if a dictionary is stored, and the type has none of its
+    ///   entries.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog? = nil,
+        _ isUnread: inout Bool
+    ) throws -> Value {
+        let root = Root(rules, log)
+        let decoder = TreeDecoder(root: root, stored, valueType: type)
+        let value = try decoder.value(type, from: stored, key: nil, isNil: stored.isNilMarker, elseFrom: decoder)
+        isUnread = root.isDictionary && !root.hasKnownEntry
+        return value
     }
 
     private init(root: Root, _ node: PropertyList, valueType: Any.Type) {
@@ -116,7 +133,15 @@ final class TreeDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .dictionary(let entries) = node else { throw mismatch([String: Any].self, "a dictionary", node) }
         try checkLevel()
-        let supplied = outerLevels == 0 ? root.rules.supplied : []
+        var supplied: [(name: String, node: PropertyList)] = []
+        if outerLevels == 0 {
+            supplied = root.rules.supplied
+            if !entries.isEmpty, !root.hasKnownEntry {
+                root.isDictionary = true
+                root.hasKnownEntry = entries.keys.contains { Key(stringValue: $0) != nil }
+            }
+        }
+        root.rules.record?.note(entries.keys.filter { Key(stringValue: $0) == nil }, at: codingPath)
         return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
     }
 
@@ -127,6 +152,13 @@ final class TreeDecoder: Decoder {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueContainer(decoder: self) }
+
+    /// Returns the tree as it is: the counterpart of the encoder's `encode(tree:)`.
+    func tree() throws -> PropertyList {
+        guard !isOptionalRoot else { return node }
+        if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
+        return node.unescapedFromNil
+    }
 
     private func checkLevel() throws {
         guard outerLevels < PropertyList.depthLimit else { throw corrupted(PropertyList.tooDeep, at: nil) }
@@ -141,6 +173,9 @@ extension TreeDecoder {
             underlyingError: DefaultsError(.unreadable, reason: reason))
     }
 
+    /// A value of a layer is not stored.
+    private var stored: String { root.rules.readsArguments ? "given" : "stored" }
+
     private func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
         .dataCorrupted(context(reason, at: key))
     }
@@ -153,9 +188,9 @@ extension TreeDecoder {
         _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil, isNil: Bool? = nil
     ) -> DecodingError {
         if isNil ?? node.isNilMarker {
-            return .valueNotFound(type, context("\(expected) is expected, nil is stored", at: key))
+            return .valueNotFound(type, context("\(expected) is expected, nil is \(stored)", at: key))
         }
-        return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is stored", at: key))
+        return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is \(stored)", at: key))
     }
 }
 
@@ -217,7 +252,7 @@ extension TreeDecoder {
             return try nested(type, from: decoder())
         }
         if isNumber, node.kindName == PropertyList.integer(0).kindName {
-            throw corrupted("a number is stored that does not fit \(type)", at: key())
+            throw corrupted("a number is \(stored) that does not fit \(type)", at: key())
         }
         throw mismatch(type, "\(type)", node, at: key(), isNil: isNil())
     }

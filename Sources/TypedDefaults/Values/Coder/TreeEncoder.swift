@@ -214,6 +214,13 @@ extension TreeEncoder {
         }
     }
 
+    /// Encodes a tree as it is.
+    func encode(tree: PropertyList) {
+        take(.single)
+        if tree.isNested(deeperThan: PropertyList.depthLimit - outerLevels) { fail(PropertyList.tooDeep) }
+        single = isOptionalRoot ? tree : tree.escapedFromNil
+    }
+
     private func encodeSingleNil() { (single, isSingleNil) = (isOptionalRoot ? nil : .nilMarker, true) }
 
     /// Returns the form of an entry or element. A value with a native form is escaped here, other

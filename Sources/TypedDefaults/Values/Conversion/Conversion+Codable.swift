@@ -10,6 +10,10 @@ extension Conversion where Value: Codable {
         if let type = Value.self as? any DefaultConvertible.Type {
             return ofConvertible(type) as! Conversion  // Safe: `type` is `Value`.
         }
+        // A raw value is stored unchanged.
+        // Safe: the types were compared.
+        if Value.self == PropertyList.self { return Conversion<PropertyList>.propertyList as! Conversion }
+        if Value.self == PropertyList?.self { return Conversion<PropertyList>.propertyList.optional as! Conversion }
         let traits = RootTraits(Value.self)
         let optional = traits.isOptional ? Value.self as? any AnyOptional.Type : nil
         if let type = optional?.wrappedType as? any DefaultConvertible.Type {
@@ -52,12 +56,26 @@ extension Conversion where Value: Codable {
         do {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
-            var rules = DecodingRules(readsArguments: mode == .argument)
+            var rules = DecodingRules(readsArguments: mode.isArgument)
             if let defaults { rules.supplied = defaults.supplied }
-            return .success(Box(try TreeDecoder.decode(Value.self, from: stored, rules)))
+            if let record = mode.record { recordEntries(of: stored, in: record, fallback: fallback()) }
+            var isUnread = false
+            let value = try TreeDecoder.decode(Value.self, from: stored, rules, nil, &isUnread)
+            return .success(Box(value, isUnread ? .unread(by: Value.self) : nil))
         } catch {
             return boxed(after: error, stored, mode, fallback: fallback, defaults)
         }
+    }
+
+    /// Records the entries that no type reads.
+    @inline(never)
+    static func recordEntries(of stored: PropertyList, in record: EntryRecord, fallback: Value?) {
+        let foreign: ForeignData? = if case .data(let data) = stored { ForeignData(data) } else { nil }
+        let rules = DecodingRules(leniency: .parts([]), isForeign: foreign != nil, record: record)
+        let defaultTree = fallback.flatMap { try? encodingByCodable($0) }
+        // Parts at fault are replaced on the way.
+        var repair = Repair<Value>(foreign?.tree ?? stored, rules, default: defaultTree, .all)
+        _ = try? repair.decode()
     }
 
     // Not inlined, because the types of its variables would be looked up before the first attempt.
@@ -74,7 +92,13 @@ extension Conversion where Value: Codable {
             return .success(try boxedAgain(stored, mode, fallback: fallback, isMissing: isMissing))
         } catch {
             if let value = valueOfRawValue(stored, mode) { return .success(Box(value)) }
-            return .failure(DefaultsError(decoding: Value.self, error))
+            var failure = DefaultsError(decoding: Value.self, error)
+            // The default of an optional has no parts.
+            let isWithoutParts = fallback().map { ($0 as? any AnyOptional)?.isNil == true } ?? true
+            if isWithoutParts {
+                failure.reason += DefaultsError.remedy(error, of: failure.path.isEmpty ? unwrapped(Value.self) : nil)
+            }
+            return .failure(failure)
         }
     }
 
@@ -93,14 +117,14 @@ extension Conversion where Value: Codable {
             _ tree: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
         ) throws -> Box<Value> {
             var repair = Repair<Value>(
-                tree, DecodingRules(leniency: leniency, readsArguments: mode == .argument, isForeign: isForeign),
+                tree, DecodingRules(leniency: leniency, readsArguments: mode.isArgument, isForeign: isForeign),
                 default: defaultTree, defaultTree == nil ? .none : mending)
             defer { log = repair.log }
             let value = try repair.decode()
-            return Box(value, repair.recovery)
+            return Box(value, repair.isUnread && repair.recovery.isEmpty ? .unread(by: Value.self) : repair.recovery)
         }
         if isMissing, let box = try? attempt(stored, .none, .missing) { return box }
-        let isReplacing = mode != .argument && defaultTree != nil
+        let isReplacing = !mode.isArgument && defaultTree != nil
         do { return try attempt(stored, .all, .missing) } catch {
             // A value whose own form is data is never read as JSON or a property list.
             if case .data(let data) = stored, !log.readsData, let foreign = ForeignData(data) {
@@ -121,7 +145,7 @@ extension Conversion where Value: Codable {
     /// Decodes a raw value, as which a type was stored before it became `Codable`.
     private static func valueOfRawValue(_ stored: PropertyList, _ mode: DecodingMode) -> Value? {
         func decoded<Raw: Decodable>(_ type: Raw.Type) -> Raw? {
-            try? TreeDecoder.decode(type, from: stored, DecodingRules(readsArguments: mode == .argument))
+            try? TreeDecoder.decode(type, from: stored, DecodingRules(readsArguments: mode.isArgument))
         }
         func value<Whole: RawRepresentable>(_ type: Whole.Type) -> Value? {
             guard let type = Whole.RawValue.self as? any Decodable.Type, let raw = decoded(type) as? Whole.RawValue,

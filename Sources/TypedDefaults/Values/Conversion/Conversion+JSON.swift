@@ -30,7 +30,7 @@ extension Conversion where Value: Codable {
                 }
             },
             decodeBox: { stored, mode in
-                if case .data(let data) = stored, let foreign = ForeignData(data),
+                if mode.record == nil, case .data(let data) = stored, let foreign = ForeignData(data),
                     let value = try? foreign.decode(Value.self)
                 {
                     return .success(Box(value))

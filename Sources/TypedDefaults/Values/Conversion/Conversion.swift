@@ -66,6 +66,30 @@ enum DecodingMode {
     case stored
     /// A launch argument, in which numbers and Booleans may be strings.
     case argument
+    /// A list of all faults. Entries that the type does not have are recorded.
+    case list(EntryRecord)
+
+    var isArgument: Bool { if case .argument = self { true } else { false } }
+    var record: EntryRecord? { if case .list(let record) = self { record } else { nil } }
+}
+
+extension Conversion {
+    /// Returns every fault of a stored value.
+    func faults(in stored: PropertyList) -> [DefaultsError] {
+        let type = unwrapped(Value.self)
+        guard !stored.isNested(deeperThan: PropertyList.depthLimit) else {
+            return [DefaultsError(.refused, type: "\(type)", reason: PropertyList.tooDeep)]
+        }
+        let record = EntryRecord()
+        var faults: [DefaultsError]
+        switch decodeBox(stored, .list(record)) {
+        case .success(let box): faults = box.recovery?.all ?? []
+        case .failure(let error): faults = [error]
+        }
+        // An entry at fault may be of another type.
+        faults += record.errors(type: type).filter { entry in !faults.contains { $0.path == entry.path } }
+        return faults
+    }
 }
 
 /// A type-erased decoded value.

@@ -1,0 +1,47 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension PropertyList: Codable {
+    /// Reads any value. In a setting, it is the stored one. Other decoders do not tell all kinds
+    /// apart: JSON has neither data nor dates, and 2.0 is the integer 2 there.
+    public init(from decoder: any Decoder) throws {
+        if let decoder = decoder as? TreeDecoder {
+            self = try decoder.tree()
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        func form<Value: Decodable>(_ form: (Value) -> PropertyList) -> PropertyList? {
+            (try? container.decode(Value.self)).map(form)
+        }
+        let found =
+            form(PropertyList.bool) ?? form(PropertyList.integer) ?? form(PropertyList.unsigned)
+            ?? form(PropertyList.double) ?? form(PropertyList.string) ?? form(PropertyList.data)
+            ?? form(PropertyList.date) ?? form(PropertyList.array) ?? form(PropertyList.dictionary)
+        guard let found else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "there is no value that a property list holds")
+        }
+        self = found
+    }
+
+    /// Writes the value. In a setting, it is stored as it is. Other encoders write data and dates in
+    /// their own form.
+    public func encode(to encoder: any Encoder) throws {
+        if let encoder = encoder as? TreeEncoder { return encoder.encode(tree: self) }
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .data(let value): try container.encode(value)
+        case .date(let value): try container.encode(value)
+        case .array(let elements): try container.encode(elements)
+        case .dictionary(let entries): try container.encode(entries)
+        }
+    }
+}

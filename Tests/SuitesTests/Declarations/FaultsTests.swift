@@ -1,0 +1,268 @@
+import TestSupport
+import Testing
+import TypedDefaults
+
+#if canImport(AppleFoundation)
+    import AppleFoundation
+#else
+    import Foundation
+#endif
+
+private struct Resize: DefaultConfig, Equatable {
+    static let key = "resize"
+    static let rules: [DefaultRule<Resize>] = [
+        .on(\.width, .in(16...16_384)), .on(\.height, .clamped(to: 16...16_384)),
+    ]
+    struct Crop: DefaultConfig, Equatable {
+        static let key = "crop"
+        var x = 0
+        var y = 0
+    }
+    var width = 1_600
+    var height = 1_200
+    var crop = Crop()
+    var tags: [String: Crop] = [:]
+    var list: [Crop] = []
+    var name: String?
+}
+
+private let resize = DefaultKey(Resize.self)
+private let quality = DefaultKey("quality", default: 0.8, rule: .in(0.1...1))
+
+struct FaultsTests {
+    private func faults(_ json: String) throws -> [String] {
+        try resize.faults(in: PropertyList(json: Data(json.utf8))).map(\.description)
+    }
+
+    @Test func eachFaultIsListed() throws {
+        #expect(try faults(#"{"width": 20, "height": 20, "crop": {"x": 1}, "name": "a", "tags": {"a": {}}}"#) == [])
+        #expect(try faults("{}") == [])
+        #expect(
+            try faults(#"{"width": 8}"#) == [
+                "invalid “resize” (Resize) at width: the value must be in 16...16384"
+            ])
+        #expect(
+            try faults(#"{"height": 8, "width": 8}"#) == [
+                "invalid “resize” (Resize) at width: the value must be in 16...16384",
+                "invalid “resize” (Resize) at height: the value must be in 16...16384",
+            ])
+        #expect(
+            try faults(#"{"width": "x"}"#) == [
+                "unreadable “resize” (Resize) at width: Int is expected, a string is stored; the default is read in its"
+                    + " place"
+            ])
+        #expect(
+            try faults(#"{"wdith": 800, "width": 800}"#) == [
+                "unknown entry “resize” (Resize) at wdith: the type has no such property; the entry is kept"
+            ])
+        // Each part of a collection, and no key of a dictionary.
+        let text = """
+            {"width": true, "crop": {"x": "a", "z": 1}, "tags": {"secret": {"x": "a", "q": 1}, "other": 5},
+             "list": [{"x": 1}, {"x": "b"}, {"x": "c", "w": 1}]}
+            """
+        let all = try resize.faults(in: PropertyList(json: Data(text.utf8)))
+        #expect(
+            all.map { "\($0.kind) \($0.path.joined(separator: "."))" }.sorted() == [
+                "unknown entry crop.z", "unknown entry list.2.w", "unknown entry tags.*.q", "unreadable crop.x",
+                "unreadable list.1.x", "unreadable list.2.x", "unreadable tags.*", "unreadable tags.*.x",
+                "unreadable width",
+            ])
+        #expect(!"\(all)".contains("secret"))
+    }
+
+    @Test func aWholeValueMayBeAtFault() throws {
+        #expect(try faults("[1]").count == 1)
+        #expect(quality.faults(in: 0.5) == [])
+        #expect(quality.faults(in: 7).map(\.kind) == [.invalid])
+        #expect(quality.faults(in: "x").map(\.kind) == [.unreadable])
+        #expect(DefaultKey<Int?>("count").faults(in: 5) == [])
+        let deep = (0..<70).reduce(1 as PropertyList) { value, _ in [value] }
+        #expect(DefaultKey<PropertyList?>("deep").faults(in: deep).map(\.kind) == [.refused])
+        #expect(
+            try faults(#"{"w": 1, "h": 2}"#).contains {
+                $0.hasPrefix("unreadable “resize” (Resize): the type has none of the stored entries")
+            })
+    }
+
+    @Test func dataIsListedAsItsTree() throws {
+        let key = DefaultKey("resize", default: Resize(), form: .jsonData)
+        let json = PropertyList.data(Data(#"{"width": 8, "wdith": 1}"#.utf8))
+        #expect(
+            key.faults(in: json).map { "\($0.kind) \($0.path)" } == [
+                #"invalid ["width"]"#, #"unknown entry ["wdith"]"#,
+            ])
+        #expect(
+            resize.faults(in: json).map { "\($0.kind) \($0.path)" } == [
+                #"invalid ["width"]"#, #"unknown entry ["wdith"]"#,
+            ])
+    }
+
+    private class Base: Codable { var a = 1 }
+    private final class Derived: Base, @unchecked Sendable {
+        var b = 2
+        private enum Key: String, CodingKey { case b }
+        override init() { super.init() }
+        required init(from decoder: any Decoder) throws {
+            b = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .b)
+            try super.init(from: decoder)
+        }
+        override func encode(to encoder: any Encoder) throws {
+            try super.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(b, forKey: .b)
+        }
+    }
+
+    @Test func anEntryOfASuperclassIsKnown() {
+        let key = DefaultKey<Derived?>("object")
+        #expect(key.faults(in: ["a": 1, "b": 2]) == [])
+        #expect(key.faults(in: ["a": 1, "b": 2, "c": 3]).map(\.path) == [["c"]])
+    }
+
+    @Test(arguments: Backend.allCases) func aSuiteAndItsContentsListTheFaultsOfKeys(backend: Backend) throws {
+        try backend.withSuite { suite in
+            let failures = Failures(of: suite)
+            try suite.update { contents in
+                contents["resize"] = ["width": 8, "wdith": 800]
+                contents["quality"] = 7
+            }
+            let expected = [
+                "invalid “resize” (Resize) at width: the value must be in 16...16384",
+                "unknown entry “resize” (Resize) at wdith: the type has no such property; the entry is kept",
+                "invalid “quality” (Double): the value must be in 0.1...1.0",
+            ]
+            #expect(try suite.faults(resize, quality).map(\.description) == expected)
+            #expect(try suite.contents().faults(resize, quality).map(\.description) == expected)
+            #expect(try suite.faults(DefaultKey("none", default: 1)) == [])
+            #expect(failures.all.isEmpty, "a list reports nothing")
+            let error = #expect(throws: DefaultsError.self) { try suite.checkReadability(resize, quality) }
+            #expect(error?.kind == .invalid && error?.path == ["width"])
+            #expect(throws: DefaultsError.self) { try suite.checkReadability(Resize.self) }
+            try suite.update { $0["resize"] = ["width": 800, "wdith": 800] }
+            try suite.checkReadability(Resize.self)
+            try suite.checkReadability(resize)
+            let scoped = suite.scoped("user/")
+            try scoped.update { $0["quality"] = "x" }
+            #expect(try scoped.faults(quality).map(\.key) == ["user/quality"])
+        }
+    }
+
+    @Test func aValueThatTheBackendCannotReadIsAFault() throws {
+        let suite = DefaultsSuite(backend: KeyByKeyBackend(["quality": 1], unreadableKeys: ["quality"]))
+        #expect(try suite.faults(quality).map(\.kind) == [.unreadable])
+        #expect(throws: DefaultsError.self) { try suite.checkReadability(quality) }
+    }
+
+    // MARK: Messages
+
+    private struct Stroke: Codable, Equatable, Sendable { var key = "" }
+    private struct Shortcut: Codable, Equatable, Sendable {
+        var first: Stroke?
+        var second: Stroke?
+    }
+
+    @Test func aShapeThatChangedEntirelyIsReportedOnce() throws {
+        let suite = DefaultsSuite.inMemory(["open": ["key": "t", "command": true], "resize": ["w": 1], "empty": [:]])
+        let failures = Failures(of: suite)
+        for _ in 0..<3 {
+            #expect(suite[DefaultKey("open", default: Shortcut(first: Stroke(key: "o")))] == Shortcut())
+            #expect(suite[resize] == Resize())
+            #expect(suite[DefaultKey("empty", default: Shortcut())] == Shortcut())
+        }
+        #expect(failures.all.map(\.key) == ["open", "resize"])
+        #expect(
+            failures.all.first?.reason
+                == "the type has none of the stored entries; its defaults are read, and the entries are kept")
+        // The entries stay.
+        suite[resize].width = 800
+        #expect(try suite.contents()["resize"] == ["w": 1, "width": 800])
+        #expect(suite[DefaultKey("open", default: [String: PropertyList]())] == ["key": "t", "command": true])
+    }
+
+    private enum Documents {
+        struct Document: Codable, Sendable {
+            var title: String
+            var stars: Int
+        }
+    }
+
+    @Test func anElementThatIsLeftOutNamesTheRemedy() throws {
+        let old: PropertyList = ["title": "a"]
+        let suite = DefaultsSuite.inMemory(["list": [old], "byName": ["a": old, "b": 5], "last": old])
+        let failures = Failures(of: suite)
+        #expect(suite[DefaultKey("list", default: [Documents.Document]())].isEmpty)
+        #expect(suite[DefaultKey("byName", default: [String: Documents.Document]())].isEmpty)
+        #expect(suite[DefaultKey<Documents.Document?>("last")] == nil)
+        let remedy = "“stars” is missing; it is left out: make Document a DefaultConfig, or the property optional"
+        #expect(failures.all[0].reason == remedy)
+        #expect(failures.all[1].reason.contains("it is left out"))
+        #expect(
+            failures.all[2].reason
+                == "“stars” is missing: make Document a DefaultConfig, or the property optional")
+    }
+
+    /// Two rules are broken, and the write replaces the second part.
+    @Test func theErrorOfACopyIsAboutThePartThatIsLost() throws {
+        struct Lens: DefaultConfig, Equatable {
+            static let key = "lens"
+            static let rules: [DefaultRule<Lens>] = [.on(\.zoom, .in(1...10)), .on(\.aperture, .in(1...22))]
+            var zoom = 1
+            var aperture = 2
+        }
+        let suite = DefaultsSuite.inMemory(["lens": ["zoom": 99, "aperture": 99]])
+        let failures = Failures(of: suite)
+        suite[DefaultKey(Lens.self)].aperture = 3
+        #expect(try suite.contents()["lens"] == ["zoom": 99, "aperture": 3])
+        #expect(failures.all.last?.path == ["aperture"])
+        #expect(failures.all.last?.reason.contains("lens.unreadable") == true)
+    }
+
+    // MARK: Keys
+
+    @Test func aKeyTellsItsRule() {
+        #expect(quality.rule?.description == "in 0.1...1.0")
+        #expect(DefaultKey("a", default: 1).rule == nil)
+        #expect(resize.rule == nil)
+    }
+
+    @Test func keysAreEqualIfNameTypeAndFormAre() {
+        let key = DefaultKey("a", default: 1)
+        #expect(key == DefaultKey("a", default: 2, rule: .in(0...5)))
+        #expect(key != DefaultKey("b", default: 1))
+        #expect(key != DefaultKey("a", default: 1, form: .jsonData))
+        #expect(DefaultKey("\u{e9}", default: 1) != DefaultKey("e\u{301}", default: 1))
+        #expect(Set([key, DefaultKey("a", default: 7), DefaultKey("b", default: 1)]).count == 2)
+    }
+
+    @Test func oneKeyIsReadWithoutTheOthers() throws {
+        var values: [String: PropertyList] = ["quality": 0.5]
+        for number in 0..<100 { values["k\(number)"] = 1 }
+        let spy = SpyBackend(values)
+        let suite = DefaultsSuite(backend: spy)
+        let reads = spy.reads
+        #expect(try suite.read(quality) == 0.5)
+        #expect(spy.reads - reads <= 2)
+        let broken = DefaultsSuite(backend: KeyByKeyBackend(["quality": 0.5, "a": 1], unreadableKeys: ["a"]))
+        #expect(try broken.read(quality) == 0.5)
+        #expect(throws: DefaultsError.self) { try DefaultsSuite.inMemory(["quality": "x"]).read(quality) }
+        suite.layers = [.values(["quality": 0.7]), .stored]
+        #expect(try suite.read(quality) == 0.7)
+    }
+
+    @Test func aDraftIsAppliedWithOtherChanges() throws {
+        let suite = DefaultsSuite.inMemory(["resize": ["height": 900]])
+        var draft = PersistentStore<Resize>(in: suite).draft()
+        draft.value.width = 640
+        // Another window changes another property.
+        suite[resize].height = 700
+        try suite.update { contents in
+            try draft.apply(to: &contents)
+            contents[quality] = 0.3
+        }
+        #expect(try suite.contents() == ["resize": ["width": 640, "height": 700], "quality": 0.3])
+        draft.revert()
+        #expect(!draft.isChanged && draft.value.height == 700)
+        draft.value.width = 8
+        #expect(fails(with: .invalid) { try suite.update { try draft.apply(to: &$0) } })
+    }
+}
