@@ -39,6 +39,7 @@ import SettingsFile
 /// - ``name``
 /// - ``defaultValue``
 /// - ``rule``
+/// - ``faults(in:)``
 /// - ``Form``
 ///
 /// ### Creating a key

@@ -14,7 +14,7 @@ extension DefaultKey {
     /// - *unreadable*: the type cannot read the part, or has none of the entries;
     /// - *invalid*: the part breaks a ``DefaultRule``, which may correct it;
     /// - *refused*: it cannot be stored;
-    /// - *unknown entry*: the type does not have it, because it is misspelled or of another version.
+    /// - *unknown entry*: the type does not have it: it is misspelled, or of another version.
     ///
     /// No error contains a value. A type with a conversion of its own has no parts.
     public func faults(in value: PropertyList) -> [DefaultsError] {

@@ -67,6 +67,9 @@ import SettingsFile
 ///
 /// - ``onFailure``
 /// - ``checkReadability()``
+/// - ``checkReadability(_:_:)-(DefaultKey<First>,_)``
+/// - ``checkReadability(_:_:)-(First.Type,_)``
+/// - ``faults(_:)``
 /// - ``synchronize()``
 /// - ``Durability``
 /// - ``location``

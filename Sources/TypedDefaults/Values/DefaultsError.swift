@@ -51,8 +51,8 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let timedOut = Kind("timed out")
         /// A suite was written from inside its own `update`. Nothing was written.
         public static let nestedWrite = Kind("nested write")
-        /// A stored entry that the type does not have, such as one of a newer version or a misspelled
-        /// one. Only ``DefaultsSuite/faults(_:)`` lists it.
+        /// A stored entry that the type does not have, such as one of a newer version or a
+        /// misspelled one. Only lists of faults have it; see ``DefaultKey/faults(in:)``.
         public static let unknownEntry = Kind("unknown entry")
         /// Two declarations of one key contradict each other, and both continue to work as
         /// declared. Or a value was copied instead of renamed, because its new key has another

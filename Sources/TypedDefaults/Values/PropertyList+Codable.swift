@@ -27,8 +27,8 @@ extension PropertyList: Codable {
         self = found
     }
 
-    /// Writes the value. In a setting, it is stored as it is. Other encoders write data and dates in
-    /// their own form.
+    /// Writes the value. In a setting, it is stored as it is. Other encoders write data and dates
+    /// in their own form.
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? TreeEncoder { return encoder.encode(tree: self) }
         var container = encoder.singleValueContainer()

@@ -33,6 +33,7 @@ import SettingsFile
 /// - ``keys``
 /// - ``isEmpty``
 /// - ``unreadableKeys``
+/// - ``faults(_:)``
 ///
 /// ### Export and import
 ///
