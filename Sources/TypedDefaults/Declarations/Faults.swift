@@ -27,7 +27,7 @@ extension SuiteContents {
     /// ``DefaultKey/faults(in:)``.
     public func faults<each Value>(_ keys: repeat DefaultKey<each Value>) -> [DefaultsError] {
         var faults: [DefaultsError] = []
-        repeat faults += self.faults(of: each keys)
+        repeat faults.append(contentsOf: self.faults(of: each keys))
         return faults
     }
 

@@ -180,7 +180,7 @@ struct UserDefaultTests {
         first.$launchCount.reset()
         token.cancel()
         first.launchCount = 40
-        #expect(received.withLock { $0 } == ["9 9 initial", "9 20 set", "20 30 set", "30 9 removed"])
+        #expect(received.withLock { $0 } == ["-1 9 initial", "9 20 set", "20 30 set", "30 9 removed"])
     }
 
     @Test func valuesBeginWithTheDefault() async {
