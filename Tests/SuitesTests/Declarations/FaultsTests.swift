@@ -169,7 +169,14 @@ struct FaultsTests {
             #expect(suite[resize] == Resize())
             #expect(suite[DefaultKey("empty", default: Shortcut())] == Shortcut())
         }
-        #expect(failures.all.map(\.key) == ["open", "resize"])
+        struct Required: Codable, Equatable, Sendable {
+            var first: Stroke
+            var second: Stroke?
+        }
+        try suite.update { $0["close"] = ["key": "t"] }
+        let close = DefaultKey("close", default: Required(first: Stroke(key: "w")))
+        for _ in 0..<3 { #expect(suite[close].first.key == "w") }
+        #expect(failures.all.map(\.key) == ["open", "resize", "close"])
         #expect(
             failures.all.first?.reason
                 == "the type has none of the stored entries; its defaults are read, and the entries are kept")

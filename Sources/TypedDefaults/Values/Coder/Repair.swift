@@ -56,13 +56,19 @@ struct Repair<Value: Decodable> {
     /// - Throws: The error of the decoder, if a part at fault cannot be mended.
     mutating func decode() throws -> Value {
         // After 100 faults, whole properties are replaced.
-        var rounds = 0
+        var (rounds, attempts) = (0, 0)
         while true {
             log = DecodingLog()
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
-            do { return try TreeDecoder.decode(Value.self, from: tree, rules, log, &isUnread) } catch {
+            // Later, entries of the default may be among them.
+            defer { attempts += 1 }
+            var isUnread = false
+            do {
+                defer { if attempts == 0 { self.isUnread = isUnread } }
+                return try TreeDecoder.decode(Value.self, from: tree, rules, log, &isUnread)
+            } catch {
                 guard mending != .none else { throw error }
                 let (path, isMissing) = log.fault(of: error)
                 if repairParts(around: path) { continue }

@@ -97,9 +97,9 @@ final class TreeDecoder: Decoder {
     ) throws -> Value {
         let root = Root(rules, log)
         let decoder = TreeDecoder(root: root, stored, valueType: type)
-        let value = try decoder.value(type, from: stored, key: nil, isNil: stored.isNilMarker, elseFrom: decoder)
-        isUnread = root.isDictionary && !root.hasKnownEntry
-        return value
+        // Also after an error, such as that of a property that is missing.
+        defer { isUnread = root.isDictionary && !root.hasKnownEntry }
+        return try decoder.value(type, from: stored, key: nil, isNil: stored.isNilMarker, elseFrom: decoder)
     }
 
     private init(root: Root, _ node: PropertyList, valueType: Any.Type) {
