@@ -13,12 +13,6 @@ public import TypedDefaults
 /// Each dictionary is one commit: the keys whose values it changes, and the new values; `nil` for a
 /// removed one. The failure lists the changes that are missing, and those that were made besides.
 /// Changes by other threads and processes count too, if the function waits for them.
-///
-/// - Parameters:
-///   - suite: The suite.
-///   - expected: The changes.
-///   - body: Changes the suite.
-/// - Returns: What `body` returns.
 @discardableResult
 public func expectChanges<Result>(
     of suite: DefaultsSuite, _ expected: [[String: PropertyList?]],
