@@ -11,7 +11,7 @@ extension DefaultKey {
     /// Reading a setting is tolerant: a part at fault takes its value from the default. This lists
     /// all of these parts. The kind of an error tells what is wrong:
     ///
-    /// - *unreadable*: the type cannot read the part, or has none of the entries;
+    /// - *unreadable*: the type cannot read the part;
     /// - *invalid*: the part breaks a ``DefaultRule``, which may correct it;
     /// - *refused*: it cannot be stored;
     /// - *unknown entry*: the type does not have it: it is misspelled, or of another version.

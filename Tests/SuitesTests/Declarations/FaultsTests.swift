@@ -48,12 +48,11 @@ struct FaultsTests {
             ])
         #expect(
             try faults(#"{"width": "x"}"#) == [
-                "unreadable “resize” (Resize) at width: Int is expected, a string is stored; the default is read in its"
-                    + " place"
+                "unreadable “resize” (Resize) at width: Int is expected, a string is given"
             ])
         #expect(
             try faults(#"{"wdith": 800, "width": 800}"#) == [
-                "unknown entry “resize” (Resize) at wdith: the type has no such property; the entry is kept"
+                "unknown entry “resize” (Resize) at wdith: the type has no such property"
             ])
         // Each part of a collection, and no key of a dictionary.
         let text = """
@@ -78,10 +77,9 @@ struct FaultsTests {
         #expect(DefaultKey<Int?>("count").faults(in: 5) == [])
         let deep = (0..<70).reduce(1 as PropertyList) { value, _ in [value] }
         #expect(DefaultKey<PropertyList?>("deep").faults(in: deep).map(\.kind) == [.refused])
-        #expect(
-            try faults(#"{"w": 1, "h": 2}"#).contains {
-                $0.hasPrefix("unreadable “resize” (Resize): the type has none of the stored entries")
-            })
+        // A newer release may have stored only what this one does not know.
+        #expect(resize.faults(in: ["w": 1, "h": 2]).map(\.kind) == [.unknownEntry, .unknownEntry])
+        try DefaultsSuite.inMemory(["resize": ["w": 1]]).checkReadability(resize)
     }
 
     @Test func dataIsListedAsItsTree() throws {
@@ -128,7 +126,7 @@ struct FaultsTests {
             }
             let expected = [
                 "invalid “resize” (Resize) at width: the value must be in 16...16384",
-                "unknown entry “resize” (Resize) at wdith: the type has no such property; the entry is kept",
+                "unknown entry “resize” (Resize) at wdith: the type has no such property",
                 "invalid “quality” (Double): the value must be in 0.1...1.0",
             ]
             #expect(try suite.faults(resize, quality).map(\.description) == expected)

@@ -75,7 +75,7 @@ public struct SuiteContents: Sendable {
 
 extension SuiteContents {
     /// The value that is stored under a key, as it is stored; `nil` if there is none. Assigning
-    /// `nil` removes the key.
+    /// `nil` removes the key, and assigning a value replaces what is stored without a copy.
     public subscript(name: String) -> PropertyList? {
         get {
             let value = stored(name)

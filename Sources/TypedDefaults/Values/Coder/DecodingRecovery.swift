@@ -18,7 +18,8 @@ struct DecodingRecovery: Sendable {
         let error = DefaultsError(
             .unreadable, type: "\(unwrapped(type))",
             reason: "the type has none of the stored entries; its defaults are read, and the entries are kept")
-        return DecodingRecovery(errors: [error], all: [error])
+        // A list has each of the entries instead.
+        return DecodingRecovery(errors: [error])
     }
 
     mutating func add(_ error: DefaultsError) {

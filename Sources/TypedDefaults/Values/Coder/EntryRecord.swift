@@ -17,7 +17,7 @@ final class EntryRecord {
             entries.names.sorted().map { name in
                 DefaultsError(
                     .unknownEntry, type: "\(type)", path: entries.path + [name],
-                    reason: "the type has no such property; the entry is kept")
+                    reason: "the type has no such property")
             }
         }
     }

@@ -13,6 +13,8 @@ private struct RepairedPart {
     /// Whether anything was stored.
     var isStored: Bool
     var error: DefaultsError
+    /// What was done about it, as text to append to the error.
+    var outcome: String
     /// Whether the error of another part of the same collection stands for this one in reports.
     var isRepresented = false
     /// For how many other parts the error stands.
@@ -86,12 +88,12 @@ struct Repair<Value: Decodable> {
         var recovery = DecodingRecovery()
         for fault in faults {
             recovery.all.append(fault.error)
-            if !fault.isRepresented {
-                var error = fault.error
-                if fault.others > 0 { error.reason += ", and so for \(fault.others) other parts of the collection" }
-                recovery.errors.append(error)
-            }
-            if fault.isStored { recovery.faults.append(.init(path: fault.path, error: fault.error)) }
+            var error = fault.error
+            error.reason += fault.outcome
+            if fault.isStored { recovery.faults.append(.init(path: fault.path, error: error)) }
+            guard !fault.isRepresented else { continue }
+            if fault.others > 0 { error.reason += ", and so for \(fault.others) other parts of the collection" }
+            recovery.errors.append(error)
         }
         return recovery
     }
@@ -118,11 +120,12 @@ struct Repair<Value: Decodable> {
                 if isMissing, old == nil || place == .array { return true }
                 var fault = DefaultsError(decoding: Value.self, error)
                 fault.path = keys.map(\.nameInErrors)
-                let isLeftOut = isElement && new == nil
-                fault.reason += isLeftOut ? "; it is left out" : "; the default is read in its place"
-                if isLeftOut { fault.reason += DefaultsError.remedy(error, of: log.failures.first?.type) }
+                let outcome =
+                    isElement && new == nil
+                    ? "; it is left out" + DefaultsError.remedy(error, of: log.failures.first?.type)
+                    : "; the default is read in its place"
                 faults.removeAll { $0.path.starts(with: path) }
-                faults.append(RepairedPart(path: path, isStored: old != nil, error: fault))
+                faults.append(RepairedPart(path: path, isStored: old != nil, error: fault, outcome: outcome))
                 return true
             }
             keys.removeLast()

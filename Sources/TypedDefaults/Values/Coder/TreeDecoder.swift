@@ -54,6 +54,8 @@ struct DecodingRules {
     var supplied: [(name: String, node: PropertyList)] = []
     /// Records the entries that no type reads; `nil` to record nothing.
     var record: EntryRecord?
+    /// Whether this is for a list of faults.
+    var isList = false
 }
 
 /// Decodes a value from one node of a tree.
@@ -173,8 +175,8 @@ extension TreeDecoder {
             underlyingError: DefaultsError(.unreadable, reason: reason))
     }
 
-    /// A value of a layer is not stored.
-    private var stored: String { root.rules.readsArguments ? "given" : "stored" }
+    /// A value of a layer, or one that is about to be stored, is not stored.
+    private var stored: String { root.rules.readsArguments || root.rules.isList ? "given" : "stored" }
 
     private func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
         .dataCorrupted(context(reason, at: key))

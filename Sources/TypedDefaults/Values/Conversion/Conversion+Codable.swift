@@ -58,7 +58,10 @@ extension Conversion where Value: Codable {
             // decoding.
             var rules = DecodingRules(readsArguments: mode.isArgument)
             if let defaults { rules.supplied = defaults.supplied }
-            if let record = mode.record { recordEntries(of: stored, in: record, fallback: fallback()) }
+            if let record = mode.record {
+                recordEntries(of: stored, in: record, fallback: fallback())
+                rules.isList = true
+            }
             var isUnread = false
             let value = try TreeDecoder.decode(Value.self, from: stored, rules, nil, &isUnread)
             return .success(Box(value, isUnread ? .unread(by: Value.self) : nil))
@@ -116,8 +119,10 @@ extension Conversion where Value: Codable {
         func attempt(
             _ tree: PropertyList, _ leniency: DecodingRules.Leniency, _ mending: Mending, isForeign: Bool = false
         ) throws -> Box<Value> {
+            var rules = DecodingRules(leniency: leniency, readsArguments: mode.isArgument, isForeign: isForeign)
+            rules.isList = mode.record != nil
             var repair = Repair<Value>(
-                tree, DecodingRules(leniency: leniency, readsArguments: mode.isArgument, isForeign: isForeign),
+                tree, rules,
                 default: defaultTree, defaultTree == nil ? .none : mending)
             defer { log = repair.log }
             let value = try repair.decode()
