@@ -15,6 +15,7 @@ struct GridTests {
         let suite = DefaultsSuite.inMemory()
         try cell.write(suite)
         #expect(cell.reads(suite))
+        #expect(try cell.faults(suite) == [])
         // Read in another suite with the same contents, to bypass the cache.
         let contents = try Dictionary(
             uniqueKeysWithValues: suite.keys().map { ($0, try #require(suite[DefaultKey<PropertyList?>($0)])) })
@@ -61,6 +62,7 @@ struct Cell: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let write: @Sendable (DefaultsSuite) throws -> Void
     let reads: @Sendable (DefaultsSuite) -> Bool
+    let faults: @Sendable (DefaultsSuite) throws -> [DefaultsError]
 
     init<Value: Sendable>(
         _ kind: String, _ shape: String, _ key: DefaultKey<Value>, isEqual: @escaping @Sendable (Value, Value) -> Bool
@@ -68,6 +70,7 @@ struct Cell: Sendable, CustomTestStringConvertible {
         let store: @Sendable (DefaultsSuite) -> AnyStore<Value> = { UserDefault(key, in: $0).store }
         testDescription = "\(kind), \(shape)"
         write = { try store($0).save(key.defaultValue) }
+        faults = { suite in try suite.faults(key) }
         reads = { suite in store(suite).get().map { isEqual($0, key.defaultValue) } ?? false }
     }
 }
