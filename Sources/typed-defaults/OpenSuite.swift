@@ -56,8 +56,7 @@ struct OpenSuite {
     private var owner: String {
         var status = stat()
         guard let path, stat(path, &status) == 0, status.st_uid != geteuid() else { return "" }
-        let name = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "#\(status.st_uid)"
-        return "; run this as that user: sudo -u \(name) typed-defaults …"
+        return "; run this as that user: sudo -u '#\(status.st_uid)' typed-defaults …"
     }
 
     /// Returns the result of `body`. An error that it throws or the suite reports ends the tool.
