@@ -111,7 +111,8 @@ extension Conversion {
         } catch {
             throw DefaultsError(
                 .unreadable, key: key, type: "\(Value.self)", path: error.path,
-                reason: "the value of the layer “\(layer)” is ignored: \(error.reason)")
+                reason:
+                    "the value of the layer “\(layer)” is ignored: \(error.reason.replacing("stored", with: "given"))")
         }
         do throws(DefaultsError) { return try encode(value) } catch { throw error.about(key: key) }
     }

@@ -16,7 +16,8 @@ extension DefaultKey {
     /// - *refused*: it cannot be stored;
     /// - *unknown entry*: the type does not have it: it is misspelled, or of another version.
     ///
-    /// No error contains a value. A type with a conversion of its own has no parts.
+    /// No error contains a value. A type with a conversion of its own has no parts, and a struct
+    /// without properties knows no entry.
     public func faults(in value: PropertyList) -> [DefaultsError] {
         declaration.conversion.faults(in: value).map { $0.about(key: name) }
     }

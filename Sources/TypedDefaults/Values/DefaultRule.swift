@@ -142,6 +142,14 @@ extension Conversion {
             if case .data(let data)? = form { return ForeignData(data)?.tree ?? form }
             return form
         }
+        /// Returns whether a property is not stored, under any key that the type reads.
+        @Sendable func comesFromDefault(
+            _ path: [String], of value: Value, _ stored: PropertyList, _ form: (Value) -> PropertyList?
+        ) -> Bool {
+            guard case .dictionary = stored, stored.entry(at: path[...]) == nil else { return false }
+            guard let own = (Value.self as? any DefaultConfig.Type)?.defaultTree else { return true }
+            return form(value)?.entry(at: path[...]) == own.entry(at: path[...])
+        }
         var conversion = Conversion(
             kind: kind,
             store: { value throws(DefaultsError) in
@@ -158,15 +166,24 @@ extension Conversion {
                     let box = try box(stored, mode)
                     let kind = mode.record == nil ? DefaultsError.Kind.unreadable : .invalid
                     var (value, errors, isReplaced) = (box.value, [DefaultsError](), false)
+                    // A list needs the other faults as well.
+                    mode.record?.faults += box.recovery?.all ?? []
                     for rule in rules {
-                        let read = try rule.read(value, kind, replaces: !mode.isArgument, form)
+                        let read: (value: Value, error: DefaultsError?)
+                        do throws(DefaultsError) {
+                            read = try rule.read(value, kind, replaces: !mode.isArgument, form)
+                        } catch {
+                            guard let record = mode.record else { throw error }
+                            record.faults.append(error)
+                            continue
+                        }
                         value = read.value
                         guard let error = read.error else { continue }
                         isReplaced = true
-                        // A property that is not stored came from the default.
-                        if case .dictionary = stored, stored.entry(at: error.path[...]) == nil { continue }
+                        if comesFromDefault(error.path, of: box.value, stored, form) { continue }
                         errors.append(error)
                     }
+                    mode.record?.faults += errors
                     guard isReplaced else { return .success(box) }
                     // As above. The default of the type may break the rule of a key.
                     if let broken = rules.first(where: { !$0.accepts(value) }) {

@@ -6,7 +6,7 @@
 
 extension PropertyList: Codable {
     /// Reads any value. In a setting, it is the stored one. Other decoders do not tell all kinds
-    /// apart: JSON has neither data nor dates, and 2.0 is the integer 2 there.
+    /// apart: JSON has neither data nor dates, and 2.0 may be read as the integer 2.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? TreeDecoder {
             self = try decoder.tree()
@@ -27,8 +27,8 @@ extension PropertyList: Codable {
         self = found
     }
 
-    /// Writes the value. In a setting, it is stored as it is. Other encoders write data and dates
-    /// in their own form.
+    /// Writes the value. In a setting, it is stored as it is, except that a string such as `$null`
+    /// gets another `$` before it. Other encoders write data and dates in their own form.
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? TreeEncoder { return encoder.encode(tree: self) }
         var container = encoder.singleValueContainer()

@@ -12,7 +12,8 @@ public import TypedDefaults
 ///
 /// Each dictionary is one commit: the keys whose values it changes, and the new values; `nil` for a
 /// removed one. The failure lists the changes that are missing, and those that were made besides.
-/// Changes by other threads and processes count too, if the function waits for them.
+/// Changes by other threads and processes count too, if the function waits for them. The values are
+/// those at the moment of delivery: an observer that writes the same key has changed them again.
 @discardableResult
 public func expectChanges<Result>(
     of suite: DefaultsSuite, _ expected: [[String: PropertyList?]],

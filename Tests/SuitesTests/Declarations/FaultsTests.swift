@@ -151,6 +151,173 @@ struct FaultsTests {
         #expect(throws: DefaultsError.self) { try suite.checkReadability(quality) }
     }
 
+    // MARK: Types with code of their own
+
+    private struct Super: DefaultConfig, Equatable {
+        static let key = "super"
+        struct Inner: Codable { var value: Int }
+        private enum Key: String, CodingKey { case number }
+        var number = 1
+        init() {}
+        init(from decoder: any Decoder) throws {
+            number = try Inner(from: decoder.container(keyedBy: Key.self).superDecoder()).value
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try Inner(value: number).encode(to: container.superEncoder())
+        }
+    }
+    private enum Either: Codable, Sendable {
+        case pair(Pair)
+        case raw(PropertyList)
+        struct Pair: Codable, Sendable {
+            var q: Int
+            var w: Int
+        }
+        init(from decoder: any Decoder) throws {
+            self = try (try? Pair(from: decoder)).map(Self.pair) ?? .raw(PropertyList(from: decoder))
+        }
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .pair(let pair): try pair.encode(to: encoder)
+            case .raw(let raw): try raw.encode(to: encoder)
+            }
+        }
+    }
+    private struct Blob: Codable, Equatable, Sendable {
+        var data: Data
+        init(_ data: Data) { self.data = data }
+        init(from decoder: any Decoder) throws {
+            data = try decoder.singleValueContainer().decode(Data.self)
+            guard data.count == 4 else {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(data)
+        }
+    }
+    private struct Legacy: DefaultConfig, Equatable {
+        static let key = "legacy"
+        static let rules: [DefaultRule<Legacy>] = [.on(\.zoom, .in(1...10))]
+        private enum Key: String, CodingKey { case zoom, z }
+        var zoom = 1
+        init() {}
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            zoom =
+                try container.decodeIfPresent(Int.self, forKey: .zoom)
+                ?? container.decodeIfPresent(Int.self, forKey: .z) ?? 1
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(zoom, forKey: .zoom)
+        }
+    }
+
+    @Test func validValuesOfUnusualTypesHaveNoFault() throws {
+        let suite = DefaultsSuite.inMemory()
+        let failures = Failures(of: suite)
+        suite[DefaultKey(Super.self)].number = 5
+        let either = DefaultKey("either", default: Either.raw(1))
+        suite[either] = .raw(["z": 1])
+        let blob = DefaultKey("blob", default: Blob(Data([0, 0, 0, 0])), form: .jsonData)
+        suite[blob] = Blob(Data([1, 2, 3, 4]))
+        let copy = try DefaultsSuite.inMemory(
+            Dictionary(uniqueKeysWithValues: suite.contents().map { ($0.key, $0.value) }))
+        _ = (copy[DefaultKey(Super.self)], copy[either], copy[blob])
+        #expect(try suite.faults(DefaultKey(Super.self), either, blob) == [])
+        try suite.checkReadability(Super.self)
+        #expect(failures.all.isEmpty)
+    }
+
+    @Test func aRuleIsCheckedForAnOldNameToo() throws {
+        let suite = DefaultsSuite.inMemory(["legacy": ["z": 99]])
+        #expect(suite[DefaultKey(Legacy.self)].zoom == 1)
+        #expect(try suite.faults(DefaultKey(Legacy.self)).map(\.kind) == [.invalid])
+        #expect(DefaultKey(Legacy.self).faults(in: [:]) == [])
+    }
+
+    @Test func aRuleForTheWholeHidesNoOtherFault() {
+        struct Range: DefaultConfig {
+            static let key = "range"
+            static let rules: [DefaultRule<Range>] = [
+                .on(\.low, .in(0...5)), DefaultRule("low below high") { $0.low < $0.high },
+            ]
+            var low = 1
+            var high = 2
+            var name = "x"
+        }
+        let faults = DefaultKey(Range.self).faults(in: ["low": 99, "high": -3, "name": 4, "zz": 1])
+        #expect(
+            Set(faults.map { "\($0.kind) \($0.path)" }) == [
+                #"invalid ["low"]"#, "invalid []", #"unreadable ["name"]"#, #"unknown entry ["zz"]"#,
+            ])
+    }
+
+    @Test func theIndicesAreThoseOfTheStoredElements() throws {
+        struct Point: Codable, Sendable {
+            var x = 0
+            var y = 0
+        }
+        struct Path: DefaultConfig {
+            static let key = "path"
+            var points: [Point] = []
+            var crops: [Resize.Crop] = []
+        }
+        func paths(_ json: String) throws -> [String] {
+            try DefaultKey(Path.self).faults(in: PropertyList(json: Data(json.utf8)))
+                .map { $0.path.joined(separator: ".") }.sorted()
+        }
+        #expect(try paths(#"{"wdith": 1, "crops": [{"x": "a"}]}"#) == ["crops.0.x", "wdith"])
+        #expect(
+            try paths(#"{"points": [{"x": 1, "y": 2, "zz": 1}, 5, {"x": 1, "y": 2, "zz": 1}]}"#) == [
+                "points.0.zz", "points.1", "points.2.zz",
+            ])
+        #expect(
+            DefaultKey<[Point]?>("points").faults(in: [5, ["x": 1, "y": 1], 6, 7]).map(\.path) == [["0"], ["2"], ["3"]])
+    }
+
+    @Test func keysThatAreDataAreNotShown() {
+        struct Dynamic: Codable, Sendable {
+            struct Key: CodingKey {
+                var stringValue: String
+                var intValue: Int? { nil }
+                init?(stringValue: String) {
+                    guard stringValue.hasSuffix("@ok") else { return nil }
+                    self.stringValue = stringValue
+                }
+                init?(intValue: Int) { nil }
+            }
+            init() {}
+            init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: Key.self) }
+            func encode(to encoder: any Encoder) throws {}
+        }
+        let faults = DefaultKey("dynamic", default: Dynamic()).faults(in: ["ann@ok": 1, "bob@secret": 2])
+        #expect(faults.map(\.path) == [["*"]])
+    }
+
+    @Test func jsonBesideAFaultIsReadAsItIs() throws {
+        struct Holder: DefaultConfig {
+            static let key = "holder"
+            var any: PropertyList = 0
+            var number = 1
+        }
+        for number in ["1", "\"bad\""] {
+            let json = #"{"any": {"x": 0.12345678901234567890123456, "z": "$null"}, "number": \#(number)}"#
+            let suite = DefaultsSuite.inMemory(["holder": .data(Data(json.utf8))])
+            suite.onFailure = { _ in }
+            #expect(suite[DefaultKey(Holder.self)].any == ["x": 0.12345678901234568, "z": "$null"])
+        }
+    }
+
+    @Test func manyFaultsTakeNoTimeEach() {
+        let part: PropertyList = ["x": "bad", "zz": 1]
+        let list = PropertyList.dictionary(["list": .array(Array(repeating: part, count: 500))])
+        #expect(resize.faults(in: list).count == 1_000)
+    }
+
     // MARK: Messages
 
     private struct Stroke: Codable, Equatable, Sendable { var key = "" }

@@ -44,6 +44,8 @@ struct Repair<Value: Decodable> {
     /// Whether the value is one element of a list, or one entry of a dictionary.
     private var isElement = false
     private var faults: [RepairedPart] = []
+    /// For each list of which elements were left out, the indices of those that stay.
+    private(set) var keptIndices: [[String]: [Int]] = [:]
     /// Whether the type has no entry of the dictionary that is stored.
     private(set) var isUnread = false
     /// The lists and dictionaries whose parts were decoded one by one.
@@ -61,6 +63,7 @@ struct Repair<Value: Decodable> {
         var (rounds, attempts) = (0, 0)
         while true {
             log = DecodingLog()
+            rules.record?.removeEntries()
             var rules = rules
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
@@ -149,13 +152,15 @@ struct Repair<Value: Decodable> {
         case .array(let elements):
             // A dictionary may be written as an array of alternating keys and values.
             guard type.isList, repairedPaths.insert(path).inserted else { return false }
-            var repairedElements: [PropertyList] = []
+            var (repairedElements, indices) = ([PropertyList](), [Int]())
             for (index, element) in elements.enumerated() {
                 let place = (path + ["\(repairedElements.count)"], keys.map(\.nameInErrors) + ["\(index)"])
                 if let element = repair(part, element, default: nil, at: place) {
                     repairedElements.append(element)
+                    indices.append(index)
                 }
             }
+            if indices.count < elements.count { keptIndices[path] = indices }
             after = .array(repairedElements)
         case .dictionary(var entries):
             guard repairedPaths.insert(path).inserted else { return false }
@@ -185,6 +190,8 @@ struct Repair<Value: Decodable> {
     ) -> PropertyList? {
         // Decode it in a dictionary, because there nil has a different form than as a whole value.
         let defaultTree = known ?? (type as? any DefaultConfig.Type)?.defaultTree
+        var rules = rules
+        rules.record = nil
         var repair = Repair<OnePart<Part>>(
             .dictionary(["": part]), rules, default: defaultTree.map { .dictionary(["": $0]) }, mending)
         repair.isElement = true
@@ -193,6 +200,7 @@ struct Repair<Value: Decodable> {
         guard isDecoded || !repair.faults.isEmpty else { return part }
         for inner in repair.lenientPaths { lenientPaths.insert(place.path + inner.dropFirst()) }
         for inner in repair.defaultPaths { defaultPaths.insert(place.path + inner.dropFirst()) }
+        for (inner, indices) in repair.keptIndices { keptIndices[place.path + inner.dropFirst()] = indices }
         faults += repair.faults.map { fault in
             var fault = fault
             fault.error.path = place.names + fault.error.path.dropFirst()

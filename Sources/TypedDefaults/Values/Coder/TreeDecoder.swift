@@ -140,11 +140,20 @@ final class TreeDecoder: Decoder {
             supplied = root.rules.supplied
             if !entries.isEmpty, !root.hasKnownEntry {
                 root.isDictionary = true
-                root.hasKnownEntry = entries.keys.contains { Key(stringValue: $0) != nil }
+                root.hasKnownEntry = entries.keys.contains { Self.isKnown($0, to: Key.self) }
             }
         }
-        root.rules.record?.note(entries.keys.filter { Key(stringValue: $0) == nil }, at: codingPath)
+        if let record = root.rules.record {
+            // A key that is data, of which the type has checked some, is not the name of a property.
+            let isData = entries.keys.lazy.compactMap(Key.init(stringValue:)).first?.isData == true
+            record.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
+        }
         return KeyedDecodingContainer(KeyedContainer<Key>(decoder: self, entries: entries, supplied: supplied))
+    }
+
+    /// The entry of a superclass is read by a key of its own.
+    private static func isKnown<Key: CodingKey>(_ name: String, to type: Key.Type) -> Bool {
+        Key(stringValue: name) != nil || name == SuperKey().stringValue
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -157,9 +166,24 @@ final class TreeDecoder: Decoder {
 
     /// Returns the tree as it is: the counterpart of the encoder's `encode(tree:)`.
     func tree() throws -> PropertyList {
+        // All entries are read, also if another type was tried before.
+        root.hasKnownEntry = true
+        root.rules.record?.note([], at: codingPath)
+        if root.rules.isForeign, !isInside(root.rules.defaultPaths, nil) { return try own(node) }
         guard !isOptionalRoot else { return node }
         if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
         return node.unescapedFromNil
+    }
+
+    /// Returns a part of JSON or of a property list in its own form.
+    private func own(_ node: PropertyList) throws -> PropertyList {
+        if node.isNilMarker { throw mismatch(PropertyList.self, "a value", node) }
+        if node.digits != nil, let number = Double(foreign: node) { return .double(number) }
+        switch node {
+        case .array(let elements): return .array(try elements.map(own))
+        case .dictionary(let entries): return .dictionary(try entries.mapValues(own))
+        default: return node.unescapedFromNil
+        }
     }
 
     private func checkLevel() throws {

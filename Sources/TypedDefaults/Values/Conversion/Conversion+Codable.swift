@@ -79,6 +79,8 @@ extension Conversion where Value: Codable {
         // Parts at fault are replaced on the way.
         var repair = Repair<Value>(foreign?.tree ?? stored, rules, default: defaultTree, .all)
         _ = try? repair.decode()
+        record.translate(repair.keptIndices)
+        record.faults += repair.recovery.all
     }
 
     // Not inlined, because the types of its variables would be looked up before the first attempt.

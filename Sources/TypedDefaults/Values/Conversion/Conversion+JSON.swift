@@ -30,9 +30,10 @@ extension Conversion where Value: Codable {
                 }
             },
             decodeBox: { stored, mode in
-                if mode.record == nil, case .data(let data) = stored, let foreign = ForeignData(data),
+                if case .data(let data) = stored, let foreign = ForeignData(data),
                     let value = try? foreign.decode(Value.self)
                 {
+                    if let record = mode.record { recordEntries(of: stored, in: record, fallback: fallback) }
                     return .success(Box(value))
                 }
                 return boxedByCodable(stored, mode, fallback: fallback)

@@ -87,7 +87,10 @@ extension Conversion {
         case .failure(let error): faults = [error]
         }
         // An entry at fault may be of another type.
-        faults += record.errors(type: type).filter { entry in !faults.contains { $0.path == entry.path } }
+        var paths = Set(faults.map(\.path))
+        for fault in record.faults + record.errors(type: type) where paths.insert(fault.path).inserted {
+            faults.append(fault)
+        }
         return faults
     }
 }
