@@ -144,7 +144,7 @@ final class TreeDecoder: Decoder {
             }
         }
         if let record = root.rules.record {
-            // A key that is data, of which the type has checked some, is not the name of a property.
+            // Keys that are data, of which the type accepts some, are not names of properties.
             let isData = entries.keys.lazy.compactMap(Key.init(stringValue:)).first?.isData == true
             record.note(entries.keys.filter { !Self.isKnown($0, to: Key.self) }, areData: isData, at: codingPath)
         }
