@@ -66,9 +66,15 @@ struct Histories: Sendable {
 // Records.
 extension Histories {
     /// Returns whether a key is that of a record, and not of a setting.
+    @inline(__always)
     static func isRecord(_ key: String) -> Bool {
-        let (bytes, name) = (key.utf8, recordName.utf8)
-        return bytes.count >= name.count && bytes.last == name.last && bytes.suffix(name.count).elementsEqual(name)
+        // Asked for each key of an update. Most are shorter.
+        key.utf8.count >= 24 && endsInName(key)
+    }
+
+    @inline(never)
+    private static func endsInName(_ key: String) -> Bool {
+        key.utf8.suffix(recordName.utf8.count).elementsEqual(recordName.utf8)
     }
 
     /// Returns the prefix of the scope whose record has that key; `nil` if the key is that of a

@@ -53,7 +53,7 @@ extension DefaultsSuite {
         var contents = SuiteContents(base: base)
         let result = try body(&contents)
         contents.settle()
-        let new = try edits(from: base, to: contents)
+        let new = try edits(from: base, to: &contents)
         var copies = contents.copies.map { copy in
             var error = base.withWholeKey(copy.error)
             SetAside.note(withPrefix(copy.key), in: &error)
@@ -84,15 +84,14 @@ extension DefaultsSuite {
 
     /// Returns the edits that make the stored values those of the contents.
     private func edits(
-        from base: SuiteContents.Base, to contents: SuiteContents
+        from base: SuiteContents.Base, to contents: inout SuiteContents
     ) throws(DefaultsError) -> [ByteString: PropertyList?] {
         if let failure = contents.failure { throw base.withWholeKey(failure) }
-        var contents = contents
         if contents.base !== base {
             // Other contents were assigned.
-            let assigned = contents
-            contents = SuiteContents(base: base)
-            try contents.take(assigned, isReplacing: true)
+            var all = SuiteContents(base: base)
+            try all.take(contents, isReplacing: true)
+            contents = all
         }
         if let failure = base.failure { throw failure }
         for (key, value) in contents.edits where value?.isNested(deeperThan: PropertyList.depthLimit) == true {
@@ -101,9 +100,11 @@ extension DefaultsSuite {
         var edits = contents.edits.filter { key, value in
             base.value(key.string, includesFallback: false) != value || base.unknown[key] != nil
         }
-        for case (let scope, let steps?) in contents.historyEdits
-        where !Histories.areEqual(try? base.steps(of: scope), steps) {
-            edits[ByteString(Histories.key(ofScope: scope))] = .some(Histories.record(of: steps))
+        if !contents.historyEdits.isEmpty {
+            for case (let scope, let steps?) in contents.historyEdits
+            where !Histories.areEqual(try? base.steps(of: scope), steps) {
+                edits[ByteString(Histories.key(ofScope: scope))] = .some(Histories.record(of: steps))
+            }
         }
         if let failure = base.failure { throw failure }
         return edits

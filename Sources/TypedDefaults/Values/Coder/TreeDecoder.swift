@@ -56,6 +56,8 @@ struct DecodingRules {
     var record: EntryRecord?
     /// Whether this is for a list of faults.
     var isList = false
+    /// Whether to find out if the type has any entry of the root.
+    var checksEntries = true
 }
 
 /// Decodes a value from one node of a tree.
@@ -138,7 +140,7 @@ final class TreeDecoder: Decoder {
         var supplied: [(name: String, node: PropertyList)] = []
         if outerLevels == 0 {
             supplied = root.rules.supplied
-            if !entries.isEmpty, !root.hasKnownEntry {
+            if root.rules.checksEntries, !entries.isEmpty, !root.hasKnownEntry {
                 root.isDictionary = true
                 root.hasKnownEntry = entries.keys.contains { Self.isKnown($0, to: Key.self) }
             }

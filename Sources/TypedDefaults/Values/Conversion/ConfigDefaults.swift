@@ -18,6 +18,12 @@ final class ConfigDefaults: Sendable {
         self.unstable = unstable.isEmpty ? nil : unstable
     }
 
+    /// Returns whether one of the entries of a dictionary is also one of the default.
+    func hasEntry(of stored: PropertyList) -> Bool {
+        guard case .dictionary(let entries) = stored, case .dictionary(let known)? = whole else { return false }
+        return entries.keys.contains { known[$0] != nil }
+    }
+
     /// The entries that the decoder supplies if a stored value lacks them.
     var supplied: [(name: String, node: PropertyList)] { required.withLock { $0 } }
 

@@ -57,25 +57,31 @@ extension Conversion where Value: Codable {
             // The first attempt uses no closures: in generic code, they would cost more than the
             // decoding.
             var rules = DecodingRules(readsArguments: mode.isArgument)
-            if let defaults { rules.supplied = defaults.supplied }
+            if let defaults {
+                rules.supplied = defaults.supplied
+                rules.checksEntries = !defaults.hasEntry(of: stored)
+            }
             if let record = mode.record {
-                recordEntries(of: stored, in: record, fallback: fallback())
+                recordEntries(of: stored, in: record, fallback: fallback)
                 rules.isList = true
             }
             var isUnread = false
-            let value = try TreeDecoder.decode(Value.self, from: stored, rules, nil, &isUnread)
-            return .success(Box(value, isUnread ? .unread(by: Value.self) : nil))
+            let box = Box(try TreeDecoder.decode(Value.self, from: stored, rules, nil, &isUnread))
+            return .success(isUnread ? unreadBox(box) : box)
         } catch {
             return boxed(after: error, stored, mode, fallback: fallback, defaults)
         }
     }
 
+    @inline(never)
+    private static func unreadBox(_ box: Box<Value>) -> Box<Value> { Box(box.value, .unread(by: Value.self)) }
+
     /// Records the entries that no type reads.
     @inline(never)
-    static func recordEntries(of stored: PropertyList, in record: EntryRecord, fallback: Value?) {
+    static func recordEntries(of stored: PropertyList, in record: EntryRecord, fallback: () -> Value?) {
         let foreign: ForeignData? = if case .data(let data) = stored { ForeignData(data) } else { nil }
         let rules = DecodingRules(leniency: .parts([]), isForeign: foreign != nil, record: record)
-        let defaultTree = fallback.flatMap { try? encodingByCodable($0) }
+        let defaultTree = fallback().flatMap { try? encodingByCodable($0) }
         // Parts at fault are replaced on the way.
         var repair = Repair<Value>(foreign?.tree ?? stored, rules, default: defaultTree, .all)
         _ = try? repair.decode()
