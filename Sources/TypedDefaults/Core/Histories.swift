@@ -4,8 +4,8 @@ import SettingsFile
 // =========
 //
 // Which steps of migrations values have been through is no setting. A suite stores it beside its
-// values, for each scope under a key that ends in `recordName`. Nothing outside this file looks
-// for that name: a key is either a record or a setting.
+// values, for each scope under a key that ends in `recordName`. A key is either a record or a
+// setting, and only `isRecord` says which.
 //
 // The history of a scope must be true for each of its values: a step that it lacks would run again
 // on values of the new form, and one that it has would never run on values of the old form. So
@@ -68,7 +68,7 @@ extension Histories {
     /// Returns whether a key is that of a record, and not of a setting.
     @inline(__always)
     static func isRecord(_ key: String) -> Bool {
-        // Asked for each key of an update. Most are shorter.
+        // Asked for each key of an update. Most are shorter than the name, which has 24 bytes.
         key.utf8.count >= 24 && endsInName(key)
     }
 

@@ -133,7 +133,8 @@ public struct DefaultsSuite: Sendable {
     /// Whether no value can be stored, because the suite is a settings file in a place that this
     /// process may not write, or because there is no place, such as without `HOME`.
     ///
-    /// Reading works. See <doc:ChangingYourSettings> for old settings in such a place.
+    /// It can change at any time, so a write still needs its own error. See
+    /// <doc:ChangingYourSettings> for old settings in such a place.
     public var isReadOnly: Bool { currentCore.settingsFile?.file.isReadOnly ?? false }
 
     /// Returns once all changes so far survive a power failure, as far as the backend can guarantee

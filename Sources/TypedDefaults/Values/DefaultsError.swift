@@ -37,10 +37,11 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let unreadable = Kind("unreadable")
         /// The settings cannot be read or written now. Stored values are unknown and unchanged.
         public static let unavailable = Kind("unavailable")
-        /// The value cannot be stored, such as one of a type that property lists do not hold.
-        /// Nothing was written.
+        /// The value cannot be stored, such as one of a type that property lists do not hold, or
+        /// values of another version; see ``SuiteContents/history``. Nothing was written.
         public static let refused = Kind("refused")
-        /// The value breaks the ``DefaultRule`` of its setting. Nothing was written.
+        /// The value breaks the ``DefaultRule`` of its setting. Nothing was written. In a
+        /// list of faults, it can also be a value that is stored.
         public static let invalid = Kind("invalid")
         /// An administrator provides the value, so the program cannot change it. Nothing was
         /// written. See ``UserDefault/isManaged``.
@@ -56,7 +57,7 @@ public struct DefaultsError: Error, Hashable, Sendable {
         public static let unknownEntry = Kind("unknown entry")
         /// Two declarations of one key contradict each other, and both continue to work as
         /// declared. Or a value was copied instead of renamed, because its new key has another
-        /// value.
+        /// value. Or values were imported that another or a newer program has migrated.
         public static let conflict = Kind("conflict")
         /// The value was written, but the system will soon accept no more values. Only failure
         /// handlers receive this error.

@@ -60,7 +60,7 @@ struct Repair<Value: Decodable> {
     /// - Throws: The error of the decoder, if a part at fault cannot be mended.
     mutating func decode() throws -> Value {
         // After 100 faults, whole properties are replaced.
-        var (rounds, attempts) = (0, 0)
+        var (rounds, isFirst) = (0, true)
         while true {
             log = DecodingLog()
             rules.record?.removeEntries()
@@ -68,10 +68,10 @@ struct Repair<Value: Decodable> {
             if case .parts = rules.leniency { rules.leniency = .parts(lenientPaths) }
             rules.defaultPaths = defaultPaths
             // Later, entries of the default may be among them.
-            defer { attempts += 1 }
+            defer { isFirst = false }
             var isUnread = false
             do {
-                defer { if attempts == 0 { self.isUnread = isUnread } }
+                defer { if isFirst { self.isUnread = isUnread } }
                 return try TreeDecoder.decode(Value.self, from: tree, rules, log, &isUnread)
             } catch {
                 guard mending != .none else { throw error }

@@ -201,8 +201,8 @@ extension TreeDecoder {
             underlyingError: DefaultsError(.unreadable, reason: reason))
     }
 
-    /// A value of a layer, or one that is about to be stored, is not stored.
-    private var stored: String { root.rules.readsArguments || root.rules.isList ? "given" : "stored" }
+    /// A value that is about to be stored is not stored.
+    private var stored: String { root.rules.isList ? "given" : "stored" }
 
     private func corrupted(_ reason: String, at key: (any CodingKey)?) -> DecodingError {
         .dataCorrupted(context(reason, at: key))
