@@ -99,7 +99,7 @@ extension FileInspection {
         }
         if status.links > 1 { reject("has more than one hard link") }
         if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
-        let limit = RecordFormat.sizeLimit + RecordFormat.step
+        let limit = RecordFormat.sizeLimit
         if size > limit { reject("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
         return min(size, limit)
     }
@@ -111,66 +111,53 @@ extension FileInspection {
     }
 
     private mutating func inspect(_ bytes: UnsafeRawBufferPointer) {
-        let used = RecordFormat.countBeforeZeros(bytes)
+        let used = bytes.count
         // The library creates no such file. Writers treat it as an empty suite.
-        guard used > 0 else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
+        guard bytes.contains(where: { $0 != 0 }) else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
-            let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength)))
+            let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))[...])
             (version, epoch) = (Int(bytes[8]), fields.epoch)
             readRecords(bytes, used: used, after: fields.crc)
-            if isComplete, end < fields.base {
-                reject("ends at byte \(end), although records up to byte \(fields.base) had been flushed")
-            }
         } catch {
             reject("cannot be read: \(error.reason)")
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
-            let header = UnsafeRawBufferPointer(rebasing: bytes.prefix(RecordFormat.headerLength - 4))
-            // A file of a newer version is not damaged.
-            guard CRC32C.checksum(of: header) != crc else { return }
+            // A file of another version is not damaged.
+            guard RecordFormat.checksum(ofHeader: bytes) != crc else { return }
             salvage(bytes, used: used, from: nil, after: crc)
         }
     }
 
     private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32) {
-        var index = FileIndex(crc: crc)
-        var changed: [String]?
-        let all = UnsafeRawBufferPointer(rebasing: bytes[RecordFormat.headerLength...])
-        let stop = index.apply(all, changed: &changed)
-        end = index.end
-        liveBytes = min(index.live, end - RecordFormat.headerLength)
-        keys = index.keys.sorted()
-        var offset = RecordFormat.headerLength
-        while offset < end, let count = RecordFormat.payloadCount(Salvage.word(in: bytes, at: offset)) {
-            offset += RecordFormat.length(ofPayload: count)
-            records += 1
+        var values: [ByteString: Range<Int>] = [:]
+        (end, liveBytes) = (RecordFormat.headerLength, 0)
+        var crc = crc
+        while let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
+            RecordFormat.forEachEdit(in: bytes, commit.payload) { key, value in
+                values[ByteString(String(decoding: bytes[key], as: UTF8.self))] = value
+                return true
+            }
+            (end, crc, records) = (commit.end, commit.crc, records + 1)
         }
+        keys = values.keys.map(\.string).sorted()
         for key in keys {
-            let value = index.valueRange(forKey: key).map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
-            if let value, isValue(value) {
-                values.append((key, Array(value)))
+            let value = UnsafeRawBufferPointer(rebasing: bytes[values[ByteString(key)]!])
+            liveBytes += RecordFormat.length(ofKey: key.utf8.count, value: value.count)
+            if isValue(value) {
+                self.values.append((key, Array(value)))
             } else {
                 problems.append("has a value that this version cannot read: “\(key)”")
             }
         }
-        if stop == .seal {
-            problems.append(
-                "is sealed at byte \(end): another process is replacing it or died doing so; the next writer removes the seal"
-            )
-        } else if used > end {
-            problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
-            // Writers extend the file first, so a record that does not fit into it was truncated.
-            let isTruncated = if case .needs = stop { true } else { false }
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[end...])
-            isComplete = isComplete && !isTruncated && Salvage.isTornRecord(rest, at: end, after: index.crc)
-            salvage(bytes, used: used, from: end, after: index.crc)
-        } else if stop != .nothing {
-            reject("is truncated at byte \(bytes.count), after its last record or before lost ones")
-        }
+        liveBytes = min(liveBytes, end - RecordFormat.headerLength)
+        guard !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
+        problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
+        salvage(bytes, used: used, from: end, after: crc)
+        isComplete = isComplete && salvageable.isEmpty && RecordFormat.isUnfinished(Array(bytes[end...])[...])
     }
 
     private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {
         // A copy of damage lacks the zeros at the end of its last record.
-        var padded = [UInt8](repeating: 0, count: used + RecordFormat.valueLimit + RecordFormat.step)
+        var padded = [UInt8](repeating: 0, count: used + RecordFormat.valueLimit + 64)
         padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used])) }
         padded.withUnsafeBytes { padded in
             var salvage = Salvage(bytes: padded, used: used, isValue: isValue)

@@ -1,3 +1,19 @@
+// A commit
+// ========
+//
+//     writer                           file                              readers
+//     ------                           ----                              -------
+//     beginWrite: flock                                                  values up to `end`
+//       look up the name, read records
+//     commit: counter.begin            changes = odd              ---->  read up to `end`, look up
+//       ftruncate ahead, write         record without its 1                the name; once the last
+//                                      record n + 1 is whole      ---->    byte is there, read it
+//       counter.end                    changes = even, another    ---->  compare, read it if new
+//     endWrite: unlock
+//
+// If the write fails, the file is cut off at `end` before the count becomes even. If the writer
+// dies, the next process under the lock cuts off what the record is short of, and ends the count.
+
 extension SettingsFile {
     /// Waits for the file lock and reads the records that other processes have written.
     ///
@@ -11,11 +27,7 @@ extension SettingsFile {
         var deadline = deadline
         var pause: UInt32 = 20
         while true {
-            switch try lock() {
-            case .locked(let generation): return generation
-            case .readOnly: return generation
-            case .busy: break
-            }
+            if let generation = try lock() { return generation }
             let now = MonotonicTime.now
             let end = deadline ?? now + fileLocation.timeout
             guard try !isFutile(now, until: end) else {
@@ -46,63 +58,52 @@ extension SettingsFile {
         }
     }
 
-    private enum LockResult {
-        case locked(generation: UInt64)
-        case busy, readOnly
-    }
-
-    private func lock() throws(SettingsFileError) -> LockResult {
+    /// Locks the file that has the name. Returns the generation, or `nil` if another process holds
+    /// the lock.
+    private func lock() throws(SettingsFileError) -> UInt64? {
         try withLog(creating: true) { state throws(FileFailure) in
             for _ in 0..<100 {
-                guard let log = state.log else { return .readOnly }
+                guard let log = state.log else { return state.changes.generation }
                 guard log.isWritable else {
                     // Its permissions, or those of its file system, may have been changed since.
-                    guard fileLocation.isWritable else { return .readOnly }
+                    guard fileLocation.isWritable else { return state.changes.generation }
                     try reopen(&state, creating: true)
                     continue
                 }
-                guard try log.file.tryLock() else {
-                    // The process that replaced the file may still hold the lock of the old one.
-                    guard try fileLocation.nameHasMoved(from: log) else { return .busy }
-                    try reopen(&state, creating: true)
-                    continue
-                }
-                state.isLocked = true
-                do throws(FileFailure) {
-                    // The name may refer to another file by now, and a write to this file would be
-                    // lost.
-                    if try !fileLocation.nameHasMoved(from: log) {
-                        try catchUp(&state)
-                        try prepareForWriting(&state)
-                        return .locked(generation: state.changes.generation)
+                if try log.file.tryLock() {
+                    state.isLocked = true
+                    do throws(FileFailure) {
+                        if try !fileLocation.nameHasMoved(from: log) {
+                            try catchUp(&state)
+                            return state.changes.generation
+                        }
+                    } catch {
+                        unlock(&state, log.file)
+                        guard error.isReplaced else { throw error }
+                        try reopen(&state, creating: true)
+                        continue
                     }
-                } catch {
                     unlock(&state, log.file)
-                    throw error
+                } else if try !fileLocation.nameHasMoved(from: log) {
+                    return nil
                 }
-                unlock(&state, log.file)
+                // The name refers to another file by now, and a write to this one would be lost.
                 try reopen(&state, creating: true)
             }
-            return .busy
+            return nil
         }
     }
 
-    /// Makes sure that the next record follows a valid one.
-    private func prepareForWriting(_ state: inout State) throws(FileFailure) {
-        guard let log = state.log else { return }
-        // The process that sealed the file died before the rename; otherwise it would hold the
-        // lock.
-        if log.isSealed { try log.unseal() }
-        if try log.isDamaged() {
-            try compact(&state)
-        } else if !log.holdsLastChecksum {
-            try state.noticingLoss(of: log) { () throws(FileFailure) in _ = try log.checkedBytes() }
-        }
+    /// Releases the lock of the file, and of a replacement, which is created locked.
+    func unlock(_ state: inout State, _ file: File) {
+        file.unlock()
+        if let log = state.log, log.file !== file { log.file.unlock() }
+        state.isLocked = false
     }
 
     /// Releases the file lock.
     package func endWrite() {
-        // Publishes no snapshot, because unlocking changes nothing that readers see.
+        // Shows nothing to readers, because unlocking changes nothing that they see.
         let hasReports = state.withLock { state in
             if state.isLocked, let log = state.log { unlock(&state, log.file) }
             return !state.reports.isEmpty
@@ -112,21 +113,17 @@ extension SettingsFile {
 
     /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``.
     package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
-        try withLog { state throws(FileFailure) in try append(&record, to: &state) }
-    }
-
-    private func append(_ record: inout RecordWriter, to state: inout State) throws(FileFailure) {
-        guard let log = state.log else {
-            throw FileFailure("it does not exist, and its folder is not writable")
+        try withLog { state throws(FileFailure) in
+            guard let log = state.log else { throw FileFailure("it does not exist, and its folder is not writable") }
+            guard log.isWritable else { throw FileFailure("it is read-only") }
+            guard state.isLocked else {
+                throw FileFailure(
+                    "the write began before the file was created or the process was forked; begin it again")
+            }
+            try makeRoom(for: record, log, &state)
+            try state.log?.append(&record)
+            state.commits += 1
         }
-        guard log.isWritable else { throw FileFailure("it is read-only") }
-        guard state.isLocked else {
-            throw FileFailure("the write began before the file was created or the process was forked; begin it again")
-        }
-        // A flush may have detected the loss after the file was locked.
-        if log.hasLostRecords { try compact(&state) } else { try makeRoom(for: record, log, &state) }
-        try state.log?.append(&record)
-        state.commits += 1
     }
 
     /// Compacts the file if a record makes that due. If compaction fails or would not help, the
@@ -134,14 +131,28 @@ extension SettingsFile {
     private func makeRoom(
         for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State
     ) throws(FileFailure) {
-        guard log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize) else { return }
-        guard log.hasRoomOnceCompacted(for: record) else {
-            guard log.hasRoom(for: record) else { throw log.sizeFailure }
-            return
+        let limit = fileLocation.sizeLimit
+        if log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize, limit: limit) {
+            do throws(FileFailure) { try compact(&state) } catch {
+                guard !error.isReplaced, try !fileLocation.nameHasMoved(from: log) else { throw error }
+            }
         }
-        do throws(FileFailure) { try compact(&state) } catch {
-            let isSound = !log.hasLostRecords && !log.isSealed && !error.isReplaced
-            guard isSound, log.hasRoom(for: record), try !fileLocation.nameHasMoved(from: log) else { throw error }
+        // A record that makes the values smaller may use the reserve, so that a full file can be
+        // emptied.
+        guard let log = state.log, case let size = log.end + record.length,
+            size <= limit || size <= limit + RecordFormat.reserve && log.shrinks(by: record)
+        else {
+            throw FileFailure("it would be larger than \(limit >> 20) MiB", isLimit: true)
+        }
+    }
+
+    /// Replaces the file by one without superseded values. The caller holds the file lock.
+    func compact(_ state: inout State) throws(FileFailure) {
+        guard let log = state.log else { return }
+        do throws(FileFailure) { state.log = try fileLocation.replace(log) } catch {
+            // Retry soon if the disk is full: space may become free at any moment.
+            if !error.isDiskFull { log.noteFailedCompaction() }
+            throw error
         }
     }
 }

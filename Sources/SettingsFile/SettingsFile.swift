@@ -1,103 +1,74 @@
 // The settings file
 // =================
 //
-// A settings file is a log: a header, then one record for each commit, then zeros. Each record has
-// a checksum that also covers the checksum of the record before it, so a record is valid only at
-// its own offset. RecordFormat.swift describes the bytes. `FileLog` is one open file, `FileIndex`
-// maps each key to its current value, and `SettingsFileLocation` finds, creates and replaces files.
+//      0          40        48         64                                   end          size
+//      +----------+---------+----------+----------+----------+--  --+----------+---------+
+//      |  header  | changes | flushed  | record 1 | record 2 |  ..  | record n |  zeros  |
+//      +----------+---------+----------+----------+----------+--  --+----------+---------+
+//                  odd during   end of the records
+//                  a change     known to be on disk     each checksum continues from the last
 //
-// Invariants
-// ----------
-// 1. Under the file lock, all bytes from the end of the records to the size of the file are zeros.
-//    The first eight of them exist and are allocated: readers touch them through a mapping, where a
-//    hole on a full tmpfs raises SIGBUS.
-// 2. No reader is beyond the end of the committed records. A record becomes valid with its last
-//    byte that is not zero. If a write fails after that byte, it has succeeded. If it fails before,
-//    the part that was written is erased, and no reader has accepted it.
-// 3. Each write checks the name after it has locked the file, and each `set` of an equal value
-//    checks it too. Both behave as if they happened at the moment of that check. Later changes to
-//    the file by other programs are noticed by the next such check, or by the one that
-//    `synchronize` makes.
+// The file is a log with one record for each commit (RecordFormat.swift). `FileLog` is one open
+// file with its values; `SettingsFileLocation` finds, creates and replaces files.
 //
-// Append
-// ------
-// `beginWrite` locks the file (`flock`), checks that the name still refers to this file, and reads
-// the records of other processes. `commit` writes one record with one call. `endWrite` unlocks the
-// file.
+// Change counter: each change makes it odd, and even again when it is complete. A reader compares
+// it, through a mapping of the first page, with the count up to which it has read. If they differ,
+// the reader reads the new records. If the count is odd, the name may refer to another file, so the
+// reader looks it up. A count that a dead writer left odd is ended under the file lock.
 //
-// External changes
-// ----------------
-// The file is mapped, and readers touch one page of the mapping: a reader loads the word where the
-// next record will start. Zero means that nothing has changed. This takes no system call and no
-// file lock. `ReadSnapshot` holds what the check and the lookup of a value need, so that a reader
-// does not wait for the state lock while this process replaces the file. It is published after a
-// commit, not after each access. If the word is not zero, `catchUp` reads the new records and
-// applies them to the index. An incomplete record stays unread, because its writer may be in the
-// middle of the call.
+// Writing: SettingsFile+Writing.swift draws a commit. A process that can lock the file copies bytes
+// after the last record that are not zeros to a file beside it, and cuts them off.
 //
-// Compaction and the seal
-// -----------------------
-// When superseded values take more space than live ones, the writing process creates a new file
-// under a temporary name, flushes it, appends a seal to the old file, and renames the new file into
-// place. The seal makes every process that has the old file open check the name again. If the
-// writer dies between seal and rename, the next process that locks the file removes the seal. A
-// process may rename the temporary file only while it holds the locks of both the temporary file
-// and the old file, so no commit is lost between the two.
+// Compaction: when superseded values take more space than live ones, a writer or a flush writes the
+// values to a new file, flushes it, and renames it into place. It holds the locks of both files, so
+// no commit is lost between the two. The old file's count stays odd.
 //
-// Repair
-// ------
-// Bytes after the last valid record are an unfinished write or damage. A process that can lock the
-// file erases an unfinished record. It copies damage to a file whose name ends in `.damaged-` and
-// its checksum, and then replaces the settings file. If the folder is not writable, damage stays as
-// it is. If records disappear after this process has read them, every value counts as changed, and
-// the error says so.
+// Flushes: after a failed flush, the system treats the lost pages as written, and reports the error
+// once to each descriptor that was open. So a process replaces the file after a failed flush, and
+// also if it opened the file with records beyond the flushed word. Their flush may have failed, but
+// the new file uses other pages. Only a successful flush moves the word, so a dead process or
+// another program's `fsync` cannot make it claim too much.
 //
-// Flushes
-// -------
-// One caller flushes on behalf of all waiting callers. The system reports a failed flush once to
-// each open file and then treats the lost pages as written. A flush by a process that opened the
-// file later therefore proves nothing about earlier records. Before such a flush counts, the
-// records are read back from the disk where the system allows that. Otherwise the file is replaced
-// by a new one, because this process has seen every flush of the new file. After a failed flush,
-// the file is also replaced, or its records are written again.
+// Unusable files: a process that cannot open the file that has the name now keeps the values it
+// knows and reports that once. Writes fail.
 //
-// Forks
-// -----
-// A child closes the descriptors that its parent has opened, and opens the file again by its name
-// when it reads or writes: see `Forks` and `State.leaveParent`.
-//
-// The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then
-// `snapshot` or `FileLog.lookup`.
+// The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then `view`
+// and the contents of a `FileLog`. The state lock is held during system calls such as a flush of a
+// new file; readers do not wait for it.
 
 /// Settings in a file of this library's own format. Any number of processes and threads may use the
 /// same file at once.
 ///
-/// The file is a log: each commit is one record, which is appended completely or not at all.
-/// Reading needs no file lock and, until another process writes, no system call. Writers lock the
-/// file, and the system releases the lock of a process that dies.
-///
-/// - Important: Replace such a file by renaming another file over it. Overwriting or truncating it
-///   in place may crash the processes that have it open.
+/// - Important: Replace such a file by renaming another file over it.
 package final class SettingsFile: Sendable {
     package let location: String?
     let fileLocation: SettingsFileLocation
     /// Appended to errors if the user's own folder cannot be used.
     private let recoverySuggestion: String
     let state = Locked(State())
-    private let snapshot = Locked(ReadSnapshot())
+    private let view = Locked(View())
     /// The flush in progress.
     let flushing = Locked<Flush?>(nil)
+
+    /// What a reader needs to detect a change and to look up a value.
+    private struct View {
+        /// The open file; `nil` if there is none.
+        var log: FileLog?
+        /// The count of its changes at which all records were read; `nil` if there are bytes that
+        /// are not a record.
+        var count: UInt64?
+        var generation: UInt64 = 1
+        var nameMayHaveMoved = false
+    }
 
     struct State {
         /// The open file; `nil` if there is none. A file that replaces a locked one is locked too.
         var log: FileLog?
         /// Whether a writer of this process holds the file lock.
         var isLocked = false
-        /// Whether the name may refer to another file now. A seal has its own flag.
+        /// Whether the name may refer to another file now.
         var nameMayHaveMoved = false
         var changes = ExternalChanges()
-        /// The number of times that records known to this process were found to be missing.
-        private(set) var losses = 0
         /// The number of commits of this process, and how many of them a flush has covered.
         var commits = 0
         var flushedCommits = 0
@@ -107,6 +78,10 @@ package final class SettingsFile: Sendable {
         /// The generation at which a writer timed out waiting for the file lock, and the time
         /// before which other writers do not wait.
         var failedWait: (generation: UInt64, until: MonotonicTime)?
+        /// An odd count, and the time until which its writer may be at work.
+        var unfinished: (count: UInt64?, until: MonotonicTime)?
+        /// The time before which readers do not try again to repair the file.
+        var repairPauseEnd: MonotonicTime?
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
@@ -114,43 +89,27 @@ package final class SettingsFile: Sendable {
         /// The process that used this last, as counted by ``Forks/count``.
         private var process = Forks.count
         var hasReportedWatchFailure = false
-        var hasReportedExhaustion = false
-        /// The snapshot that readers see.
-        fileprivate var publishedSnapshot = ReadSnapshot()
-
-        /// Runs `body`, and counts a loss if `body` throws after the log moved its end.
-        mutating func noticingLoss<Result>(
-            of log: FileLog, _ body: () throws(FileFailure) -> Result
-        ) throws(FileFailure) -> Result {
-            let end = log.end
-            do throws(FileFailure) { return try body() } catch {
-                if log.end != end {
-                    losses += 1
-                    changes.add(nil)
-                }
-                throw error
-            }
-        }
+        var hasReportedLookup = false
+        /// Where the last open file was, and whether that is not what is watched.
+        var place: (folder: File.Identity, name: String)?
+        var isWatchOutdated = false
 
         /// Records that the file of the commits so far is gone.
         mutating func noteMissingFile() {
             guard commits > flushedCommits else { return }
-            losses += 1
             flushedCommits = commits
             hasLostCommits = true
         }
 
         /// In a forked child, drops what belongs to the parent.
-        ///
-        /// - Returns: The handler of the parent's watch. The child needs a watch of its own.
-        mutating func leaveParent() -> (@Sendable ([String]?) -> Void)? {
-            guard process != Forks.count else { return nil }
+        mutating func leaveParent() {
+            guard process != Forks.count else { return }
             process = Forks.count
             (log, isLocked) = (nil, false)
             // The parent flushes its commits.
             flushedCommits = commits
             changes.add(nil)
-            return watch?.onChange
+            isWatchOutdated = true
         }
     }
 
@@ -158,9 +117,7 @@ package final class SettingsFile: Sendable {
     ///
     /// - Parameter path: An absolute path. Missing folders are created, accessible to the user
     ///   only.
-    package convenience init(path: String) {
-        self.init(path: path, timeout: .seconds(2))
-    }
+    package convenience init(path: String) { self.init(path: path, timeout: .seconds(2)) }
 
     /// Creates a backend for a file in the user's own folder.
     ///
@@ -197,53 +154,39 @@ package final class SettingsFile: Sendable {
     }
 }
 
+// Reading.
 extension SettingsFile {
     /// Whether no write can succeed, because of the place or the rights of this process.
     package var isReadOnly: Bool { fileLocation.isReadOnly }
 
     /// Whether the name refers to the file that readers use. Takes one system call.
     package var isInPlace: Bool {
-        guard let log = snapshot.withLock({ $0.log }) else { return false }
+        guard let log = view.withLock({ $0.log }) else { return false }
         return (try? fileLocation.nameHasMoved(from: log)) == false
     }
 
     package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
-        // Avoid the state lock, which is held during system calls such as a compaction's flush.
-        guard let log = snapshot.withLock({ $0.log }), log.file.process == Forks.count else {
-            return try withLog { state throws(FileFailure) in try state.log?.bytes(forKey: key) }
-        }
-        do throws(FileFailure) { return try log.bytes(forKey: key) } catch { throw unavailable(error) }
+        if let log = view.withLock({ $0.log }), log.file.process == Forks.count { return log.bytes(forKey: key) }
+        return try withLog { state in state.log?.bytes(forKey: key) }
     }
 
     package func keys() throws(SettingsFileError) -> [String] {
         try withLog { state throws(FileFailure) in
             try catchUp(&state)
-            return state.log?.index.keys ?? []
+            return state.log?.keys ?? []
         }
     }
 
-    package var generation: UInt64? { snapshot.withLock { $0.currentGeneration } }
-
-    /// Runs `body`, then publishes a new snapshot for readers if it differs.
-    func withState<Result, Failure: Error>(
-        _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try state.withLock { state throws(Failure) in
-            defer { publishSnapshot(of: &state) }
-            return try body(&state)
+    /// The generation, or the next one if something may have changed; `nil` if no file is open.
+    package var generation: UInt64? {
+        // Inside the lock, because counting the reference to the log would take longer.
+        view.withLock { view in
+            guard let log = view.log else { return nil }
+            guard let count = view.count, !view.nameMayHaveMoved, log.counter.value == count,
+                log.file.process == Forks.count
+            else { return view.generation &+ 1 }
+            return view.generation
         }
-    }
-
-    /// A commit changes the snapshot once. Most other steps of a write leave it unchanged.
-    private func publishSnapshot(of state: inout State) {
-        let new = ReadSnapshot(
-            of: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved)
-        guard state.publishedSnapshot != new else { return }
-        state.publishedSnapshot = new
-        // Release the old snapshot after unlocking, because it may hold the last reference to a
-        // mapping.
-        let old = snapshot.withLock { exchange(&$0, with: new) }
-        withExtendedLifetime(old) {}
     }
 
     package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {
@@ -253,25 +196,45 @@ extension SettingsFile {
         }
     }
 
+    /// Runs `body`, then shows its result to readers.
+    func withState<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try state.withLock { state throws(Failure) in
+            defer {
+                let new = View(
+                    log: state.log, count: state.log?.count, generation: state.changes.generation,
+                    nameMayHaveMoved: state.nameMayHaveMoved)
+                // Release the old log after unlocking, because it may be the last reference.
+                withExtendedLifetime(view.withLock { exchange(&$0, with: new) }) {}
+            }
+            return try body(&state)
+        }
+    }
+
     /// Opens the log if necessary and runs `body`. The state has no log if the file does not exist
     /// and was not created.
     func withLog<Result>(
         creating: Bool = false, _ body: (inout State) throws(FileFailure) -> Result
     ) throws(SettingsFileError) -> Result {
         var hasReports = false
-        var parentsOnChange: (@Sendable ([String]?) -> Void)?
+        var onChangeOfNewWatch: (@Sendable ([String]?) -> Void)?
         defer {
-            if let parentsOnChange { watch(parentsOnChange) }
+            if let onChangeOfNewWatch { watch(onChangeOfNewWatch) }
             if hasReports { deliverReports() }
         }
         do throws(FileFailure) {
             return try withState { state throws(FileFailure) in
-                defer { hasReports = !state.reports.isEmpty }
-                parentsOnChange = state.leaveParent()
+                defer {
+                    hasReports = !state.reports.isEmpty
+                    if exchange(&state.isWatchOutdated, with: false) { onChangeOfNewWatch = state.watch?.onChange }
+                }
+                state.leaveParent()
                 if state.log == nil {
-                    state.log = try fileLocation.open(creating: creating, reports: &state.reports)
+                    try use(fileLocation.open(creating: creating), &state)
                     // Readers that found no file before must read the contents of this one.
                     if let log = state.log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
+                    try catchUp(&state)
                 }
                 return try body(&state)
             }
@@ -283,125 +246,111 @@ extension SettingsFile {
     /// Reads the records that other processes have written, in this file and in a file that
     /// replaced it.
     func catchUp(_ state: inout State) throws(FileFailure) {
-        if let log = state.log, log.hasPendingRecord {
-            let failure = try compactIfDue(&state, hasPendingRecord: true) { _, isStopped in isStopped }
-            if let failure, log.noteFailedRepair() { state.reports.append(unavailable(failure)) }
+        guard let log = state.log else { return }
+        // Loaded first: what is read after that may be newer, but never older.
+        let count = log.counter.value
+        if let count, count == log.count, !state.nameMayHaveMoved { return }
+        log.count = nil
+        if state.isLocked {
+            guard count != nil else { throw FileFailure.isOverwritten }
+            if try readNewRecords(log, &state) { log.count = count }
+            return
         }
-        // A writer keeps the file whose lock it holds.
-        guard let log = state.log, log.isSealed || state.nameMayHaveMoved, !state.isLocked else { return }
         do throws(FileFailure) {
-            if try fileLocation.nameHasMoved(from: log) { try reopen(&state, creating: false) }
-            state.nameMayHaveMoved = false
-            state.hasReportedExhaustion = false
-        } catch let error where error.isExhaustion {
+            let mayHaveMoved = state.nameMayHaveMoved || count.map { !$0.isMultiple(of: 2) } ?? true
+            if mayHaveMoved {
+                let hasMoved = try fileLocation.nameHasMoved(from: log)
+                if hasMoved || count == nil { return try reopen(&state, creating: false) }
+            }
+            do throws(FileFailure) { if try readNewRecords(log, &state) { log.count = count } } catch {
+                guard error.isReplaced else { throw error }
+                return try reopen(&state, creating: false)
+            }
+            (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
+        } catch {
             // The open file has the last values that this process knows. The next call tries again.
             state.nameMayHaveMoved = true
-            if !state.hasReportedExhaustion { state.reports.append(unavailable(error)) }
-            state.hasReportedExhaustion = true
+            if !state.hasReportedLookup { state.reports.append(unavailable(error)) }
+            state.hasReportedLookup = true
         }
+    }
+
+    /// Returns whether only zeros follow the last record, and no writer is at work.
+    private func readNewRecords(_ log: FileLog, _ state: inout State) throws(FileFailure) -> Bool {
+        let count = log.counter.value
+        let isUnfinished = count.map { !$0.isMultiple(of: 2) } ?? true
+        if try readRecords(log, &state) {
+            if !isUnfinished || state.isLocked { return true }
+            // Give the writer time. If it has died, each read would be slow until the next write.
+            if state.unfinished?.count != count { state.unfinished = (count, .lastTick + .milliseconds(100)) }
+            guard let unfinished = state.unfinished, unfinished.until < .lastTick else { return false }
+        }
+        // What follows is a record in progress, unless no process can be writing it.
+        if !state.isLocked {
+            guard log.isWritable, !(state.repairPauseEnd.map { .lastTick < $0 } ?? false), try log.file.tryLock() else {
+                return false
+            }
+        }
+        defer { if !state.isLocked { log.file.unlock() } }
+        do throws(FileFailure) {
+            // The writer may have replaced the file. Its count then stays odd.
+            let hasMoved = try state.isLocked ? false : fileLocation.nameHasMoved(from: log)
+            guard !hasMoved else { throw FileFailure("it was replaced in the meantime", isReplaced: true) }
+            if try !readRecords(log, &state) { try fileLocation.repair(log, reports: &state.reports) }
+        } catch {
+            if state.isLocked || error.isReplaced { throw error }
+            // The valid records can still be read.
+            if state.repairPauseEnd == nil { state.reports.append(unavailable(error)) }
+            state.repairPauseEnd = .lastTick + .seconds(1)
+            return false
+        }
+        // Its writer died before it could do this.
+        if isUnfinished, !state.isLocked { log.counter.end() }
+        return !isUnfinished || state.isLocked
+    }
+
+    /// Returns whether only zeros follow the last record.
+    private func readRecords(_ log: FileLog, _ state: inout State) throws(FileFailure) -> Bool {
+        let (changed, isComplete) = try log.readRecords(sizeLimit: fileLocation.sizeLimit)
+        if !changed.isEmpty { state.changes.add(changed) }
+        return isComplete
+    }
+
+    /// Sets the open file. If it is in another place than the last one, it needs another watch.
+    private func use(_ log: FileLog?, _ state: inout State) throws(FileFailure) {
+        if let log {
+            let folder = try log.directory.identity()
+            if state.place.map({ $0 != (folder, log.name) }) ?? true { state.isWatchOutdated = true }
+            state.place = (folder, log.name)
+        }
+        state.log = log
     }
 
     /// Opens the file that has the name now. If that fails, the next call tries again.
     func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
         state.nameMayHaveMoved = true
         let old = state.log
-        let log = try fileLocation.open(creating: creating, reports: &state.reports)
-        // The process that seals a file copies its records to a file of a later epoch. Any other
+        let log = try fileLocation.open(creating: creating)
+        if log == nil, let old, try !fileLocation.nameHasMoved(from: old) {
+            throw FileFailure("another program has emptied it; the values that are known stay in use")
+        }
+        // A process that replaces a file copies its records to a file of a later epoch. Any other
         // file comes from another program and may lack them.
-        if let old, old.identity != log?.identity {
-            _ = try? old.readNewRecords()
-            if !old.isSealed || log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
-        }
-        state.log = log
-        state.nameMayHaveMoved = false
+        if let old, log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
+        try use(log, &state)
+        (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
         state.changes.add(nil)
+        try catchUp(&state)
     }
+}
 
-    /// Reads new records, and compacts the file if this is due, both before and after the file is
-    /// locked.
-    ///
-    /// Does nothing if another process holds the lock, because that process is writing the
-    /// incomplete record, or will compact the file itself.
-    ///
-    /// - Parameters:
-    ///   - hasPendingRecord: Whether the caller has just seen a record in the mapping.
-    ///   - isDue: Returns whether compaction is due. It receives whether reading stopped at bytes
-    ///     that are neither a record nor zeros.
-    /// - Returns: Why the compaction failed. It throws only for a writer: the valid records can
-    ///   still be read.
-    @discardableResult
-    func compactIfDue(
-        _ state: inout State, hasPendingRecord: Bool = false, _ isDue: (FileLog, _ isStopped: Bool) -> Bool
-    ) throws(FileFailure) -> FileFailure? {
-        guard let log = state.log else { return nil }
-        func refresh(_ state: inout State) throws(FileFailure) -> Bool {
-            let isStopped = try readNewRecords(log, &state, hasPendingRecord: hasPendingRecord)
-            // Leave the seal of a dead process to the next writer.
-            return !log.isSealed && isDue(log, isStopped)
-        }
-        guard try refresh(&state) else { return nil }
-        let isWriter = state.isLocked
-        if !isWriter {
-            guard !log.isRepairPaused, try log.file.tryLock() else { return nil }
-        }
-        defer { if !isWriter { unlock(&state, log.file) } }
-        guard try refresh(&state), try !fileLocation.nameHasMoved(from: log) else { return nil }
-        do throws(FileFailure) {
-            guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
-            try compact(&state)
-            return nil
-        } catch {
-            if isWriter { throw error }
-            return error
-        }
-    }
-
-    /// Releases the lock of the file, and of a replacement, which is created locked.
-    func unlock(_ state: inout State, _ file: File) {
-        file.unlock()
-        if let log = state.log, log.file !== file { log.file.unlock() }
-        state.isLocked = false
-    }
-
-    /// Reads the records that were appended since the last call.
-    ///
-    /// - Parameter hasPendingRecord: Whether the caller has just seen a record in the mapping.
-    /// - Returns: Whether reading stopped at bytes that are neither a record nor zeros.
-    func readNewRecords(
-        _ log: FileLog, _ state: inout State, hasPendingRecord: Bool = false
-    ) throws(FileFailure) -> Bool {
-        let end = log.end
-        let progress: FileLog.Progress
-        do throws(FileFailure) {
-            progress = try log.readNewRecords(hasPendingRecord: hasPendingRecord)
-        } catch {
-            if log.end != end { state.changes.add(nil) }
-            throw error
-        }
-        if !progress.changed.isEmpty { state.changes.add(progress.changed) }
-        return progress.isStopped
-    }
-
-    /// Replaces the file with a compacted one after copying damage aside. Counts a loss if known
-    /// records are missing.
-    func compact(_ state: inout State) throws(FileFailure) {
-        guard let log = state.log else { return }
-        var reports = state.reports
-        defer { state.reports = reports }
-        state.log = try state.noticingLoss(of: log) { () throws(FileFailure) in
-            do throws(FileFailure) { return try fileLocation.salvage(log, reports: &reports) } catch {
-                // Retry soon: space may become free at any moment, and the file must not reach its
-                // limit before it is compacted.
-                if !error.isDiskFull { log.noteFailedCompaction() }
-                throw error
-            }
-        }
-    }
-
+// Reports and the watch.
+extension SettingsFile {
     package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
         let new = onChange.map { onChange in
             let watch = fileLocation.watch { [weak self] isName in
                 if isName { self?.withState { $0.nameMayHaveMoved = true } }
+                if self?.isEmptied == true { return }
                 onChange(nil)
             }
             return (watch: watch, onChange: onChange)
@@ -427,6 +376,10 @@ extension SettingsFile {
         let old = state.withLock { exchange(&$0.report, with: report) }
         withExtendedLifetime(old) {}
     }
+
+    /// Whether another program has truncated the file. It most likely writes it again at once, and
+    /// the next event reports that. Until then, an access to the mapping raises SIGBUS.
+    private var isEmptied: Bool { (try? view.withLock { $0.log }?.file.status().size) == 0 }
 
     func deliverReports() {
         // Other processes wait while the file is locked. The next call delivers the errors.

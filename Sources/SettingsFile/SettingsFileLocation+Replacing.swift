@@ -1,160 +1,118 @@
-// Creates settings files, and replaces them to drop superseded values or damage.
-//
-// `claim` creates and locks a file under a temporary name, which one process at a time can do.
-// `install` fills and flushes it, seals the old file, and renames the new one into place. `salvage`
-// first copies damage of the old file to a file of its own.
-
 extension SettingsFileLocation {
-    /// Erases an unfinished record, or copies damage aside and replaces the file. The caller holds
-    /// the file lock.
-    func salvage(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog {
-        let endBackgroundTime = BackgroundTime.begin()
-        defer { endBackgroundTime() }
-        let trailing = try log.trailingBytes()
-        if !trailing.isEmpty, let count = try log.eraseTornRecord() {
-            let reason = "the last write to \(path) never finished; its \(count) bytes were erased"
-            reports.append(SettingsFileError(.unreadable, reason: reason))
-            return log
-        }
-        do throws(FileFailure) {
-            return try trailing.isEmpty ? replace(log) : replace(log, settingAside: trailing, reports: &reports)
-        } catch let error where error.isPermissionDenied {
-            guard trailing.isEmpty else {
-                throw FileFailure(
-                    "its last \(trailing.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
-                    code: error.code)
-            }
-            // Without the zeros at its end, a file needs no replacement, only the zeros.
-            guard try log.isCutShort, try log.eraseTornRecord() != nil else { throw error }
-            return log
-        }
+    /// Cuts off what follows the last record, after copying damage aside. The caller holds the file
+    /// lock, and no record is in progress.
+    func repair(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) {
+        guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
+        let size = try log.file.entry().size
+        let rest = try log.file.read(at: log.end, count: size - log.end)
+        guard rest.contains(where: { $0 != 0 }) else { return }
+        let copy = try copyAside(rest)
+        let reason = "the last \(rest.count) bytes of \(path) were damaged or incomplete; they are kept in \(copy)"
+        try log.truncate()
+        reports.append(SettingsFileError(.unreadable, reason: reason))
     }
 
-    private func replace(
-        _ log: FileLog, settingAside trailing: [UInt8], reports: inout [SettingsFileError]
-    ) throws(FileFailure) -> FileLog {
+    /// Copies damage to a file beside this one. Equal damage gets an equal name, so it is copied
+    /// once.
+    private func copyAside(_ bytes: [UInt8]) throws(FileFailure) -> String {
         let (target, directory) = try followingLinks()
-        let crc = trailing.withUnsafeBytes { CRC32C.checksum(of: $0) }
-        let copyName = Self.copyName(of: target.name, checksum: crc)
-        // Write the copy under a temporary name first: a full disk or a kill could leave a partial
-        // copy. Equal damage gets an equal name, so it is copied once.
-        let copy = try target.claim(in: directory, inPlaceOf: log.identity)
-        let start = min(trailing.count, RecordFormat.magic.count)
+        let checksum = String(bytes.withUnsafeBytes { CRC32C.checksum(of: $0) }, radix: 16)
+        var start = target.name
+        // A long name is truncated to make the copy possible.
+        while start.utf8.count > Self.nameLimit - ".damaged-01234567".utf8.count { start.removeLast() }
+        let name = "\(start).damaged-\(checksum)"
+        // Under a temporary name first: a full disk or a kill could leave a partial copy.
+        let copy = try target.makeTemporary(in: directory, inPlaceOf: directory.identity(of: target.name))
         do throws(FileFailure) {
-            // Start the temporary file like a settings file, so that another process may remove it.
-            try copy.write(Array(RecordFormat.magic[..<start] + trailing[start...]), at: 0)
+            try copy.write(bytes, at: 0)
             try copy.flush()
-            try directory.rename(target.temporaryName, to: copyName)
+            try directory.rename(target.temporaryName, to: name)
+            try directory.flushNames()
         } catch {
             try? directory.remove(target.temporaryName)
             throw error
         }
-        // If the process dies before this, the damage is still in the file, and the next process
-        // makes the same copy again.
-        try copy.write(Array(trailing[..<start]), at: 0)
-        try copy.flush()
-        try directory.flushNames()
-        let successor = try replace(log)
-        reports.append(
-            SettingsFileError(
-                .unreadable,
-                reason:
-                    "the last \(trailing.count) bytes of \(path) were damaged or incomplete; they are kept in"
-                    + " \(target.folder)/\(copyName)"
-            ))
-        return successor
+        return "\(target.folder)/\(name)"
     }
 
-    /// Returns the name for a copy of damage. A long name is truncated to make the copy possible.
-    private static func copyName(of name: String, checksum: UInt32) -> String {
-        var start = name
-        while start.utf8.count > nameLimit - ".damaged-01234567".utf8.count { start.removeLast() }
-        return "\(start).damaged-\(String(checksum, radix: 16))"
-    }
-
-    /// Writes the live settings to a new file and renames it into place. The caller holds the lock
-    /// of the old file, and receives the new file locked.
-    private func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
+    /// Writes the values to a new file and renames it into place. The caller holds the lock of the
+    /// old file, and receives the new file locked.
+    func replace(_ log: FileLog) throws(FileFailure) -> FileLog {
+        let endBackgroundTime = BackgroundTime.begin()
+        defer { endBackgroundTime() }
         // Open the folder by its path again: the folder in which the log was opened may have been
         // renamed, and another settings file may be in its place.
         let (target, directory) = try followingLinks()
-        let successor = try target.install(log.successor(), in: directory, inPlaceOf: log.identity, sealing: log)
-        // A flush in progress may keep the old file open. Unlock it now, so that no process waits
-        // for it.
-        log.file.unlock()
-        return successor
+        // Readers of the old file look up the name from now on.
+        log.counter.begin()
+        do throws(FileFailure) {
+            let new = try target.install(log.successor(), in: directory, inPlaceOf: log.identity)
+            log.file.unlock()
+            return new
+        } catch {
+            log.counter.end()
+            throw error
+        }
     }
 
     /// Creates a file under the temporary name, flushes it, and renames it into place if the name
     /// still refers to the same file as before.
     ///
-    /// - Parameters:
-    ///   - old: The file that the name must refer to; `nil` if it must not exist.
-    ///   - log: The log to seal before the rename.
+    /// - Parameter old: The file that the name must refer to; `nil` if it must not exist.
     /// - Returns: The new file, locked.
-    func install(
-        _ bytes: [UInt8], in directory: File, inPlaceOf old: File.Identity?, sealing log: FileLog?
-    ) throws(FileFailure) -> FileLog {
-        let file = try claim(in: directory, inPlaceOf: old)
+    func install(_ bytes: [UInt8], in directory: File, inPlaceOf old: File.Identity?) throws(FileFailure) -> FileLog {
+        let file = try makeTemporary(in: directory, inPlaceOf: old)
         do throws(FileFailure) {
-            try check(old, in: directory)
             try file.write(bytes, at: 0)
             // Read the file back, so that only a valid file replaces the old one.
             let opened = try FileLog.opening(
-                file, named: temporaryName, in: directory, isWritable: true, sizeLimit: sizeLimit)
-            guard let successor = opened?.log, opened?.progress.isStopped == false else {
+                file, named: temporaryName, in: directory, isWritable: true, sizeLimit: .max)
+            guard let new = opened, new.end == bytes.count else {
                 throw FileFailure("the new file cannot be read back")
             }
             try file.flush()
-            // Another process may have removed or replaced the file during the flush. Do not undo
+            // Another program may have removed or replaced the file during the flush. Do not undo
             // that.
             try check(old, in: directory)
-            // Seal before the rename, so that processes with the old file open notice the new one.
-            try log?.seal()
-            do throws(FileFailure) { try directory.rename(temporaryName, to: name) } catch {
-                try log?.unseal()
-                guard error.isBusy else { throw error }
-                throw FileFailure(
-                    "\(error.reason); if the file itself is mounted here, mount its folder instead", code: error.code)
-            }
+            try directory.rename(temporaryName, to: name)
             // The name needs no flush now. Until it is flushed, a power failure brings back the old
             // file, which holds everything flushed so far.
-            successor.noteFlush(to: successor.end, andName: false)
-            return successor
+            new.noteFlush(to: new.end, andName: false)
+            return new
         } catch {
             try? directory.remove(temporaryName)
-            throw error
+            guard error.isBusy else { throw error }
+            throw FileFailure(
+                "\(error.reason); if the file itself is mounted here, mount its folder instead", code: error.code)
         }
     }
-}
 
-// The temporary file.
-extension SettingsFileLocation {
-    /// The name of a file that is being written. Only the process that holds the lock of the file
-    /// with this name may rename that file.
     private var temporaryName: String { ".\(name).new" }
 
-    /// Creates an empty file under the temporary name, and locks it.
-    private func claim(in directory: File, inPlaceOf old: File.Identity?) throws(FileFailure) -> File {
+    /// Creates an empty file under the temporary name, and locks it. Only the process that holds
+    /// the lock may rename the file.
+    private func makeTemporary(in directory: File, inPlaceOf old: File.Identity?) throws(FileFailure) -> File {
         let deadline = ContinuousClock.now + timeout
         while true {
             // Another process may have replaced the file while this one waited.
             try check(old, in: directory)
+            var file: File
             do throws(FileFailure) {
-                let file = try directory.make(temporaryName, inFolder: folder)
-                // Before the file is locked, another process may mistake it for an abandoned file
-                // and remove it.
+                file = try directory.make(temporaryName, inFolder: folder)
                 if try isClaimed(file, in: directory) { return file }
             } catch let error where error.alreadyExists {
-                if let abandoned = try abandonedFile(in: directory), try isClaimed(abandoned, in: directory) {
-                    guard try isTemporary(abandoned) else {
-                        throw FileFailure(
-                            "\(temporaryName) is in the way, and this library did not create it; move it away")
+                do throws(FileFailure) {
+                    file = try directory.file(temporaryName, .readWrite)
+                    if try isClaimed(file, in: directory) {
+                        guard try file.isSettingsFile else {
+                            throw FileFailure(
+                                "\(temporaryName) is in the way, and this library did not create it; move it away")
+                        }
+                        // The process that created it has died.
+                        try directory.remove(temporaryName)
+                        continue
                     }
-                    // The process that created it has died.
-                    try directory.remove(temporaryName)
-                    continue
-                }
+                } catch let error where error.isMissing { continue }
             }
             guard ContinuousClock.now < deadline else {
                 throw FileFailure("another process is replacing it and does not finish")
@@ -163,34 +121,28 @@ extension SettingsFileLocation {
         }
     }
 
-    private func abandonedFile(in directory: File) throws(FileFailure) -> File? {
-        do throws(FileFailure) { return try directory.file(temporaryName, .readWrite) } catch {
-            if error.isMissing { return nil }
-            // Do not remove it: it may belong to another user, who holds its lock.
-            throw FileFailure("\(temporaryName): \(error.reason)")
-        }
-    }
-
-    /// Returns whether this library created the file under the temporary name: the user owns it,
-    /// and it starts like a settings file. After a power failure, its first bytes may be zeros.
-    private func isTemporary(_ file: File) throws(FileFailure) -> Bool {
-        let status = try file.status()
-        guard status.isRegular, status.isOwn, status.links <= 1 else { return false }
-        let start = try file.read(at: 0, count: RecordFormat.magic.count)
-        return RecordFormat.magic.starts(with: start) || start.allSatisfy { $0 == 0 }
-    }
-
     /// Throws if the name refers to another file by now. Also checks the open folder, because the
     /// path may lead to a different one.
     private func check(_ old: File.Identity?, in directory: File) throws(FileFailure) {
         guard try directory.identity(of: path, followsLinks: true) == old, try directory.identity(of: name) == old
-        else {
-            throw FileFailure("it was replaced in the meantime", isReplaced: true)
-        }
+        else { throw FileFailure("it was replaced in the meantime", isReplaced: true) }
     }
 
     private func isClaimed(_ file: File, in directory: File) throws(FileFailure) -> Bool {
         guard try file.tryLock() else { return false }
         return try directory.identity(of: temporaryName) == file.identity()
+    }
+}
+
+extension File {
+    /// Whether this library may have created the file: the user owns it, and it begins like a
+    /// settings file.
+    fileprivate var isSettingsFile: Bool {
+        get throws(FileFailure) {
+            let status = try status()
+            guard status.isRegular, status.isOwn, status.links <= 1 else { return false }
+            let start = try read(at: 0, count: RecordFormat.magic.count)
+            return RecordFormat.magic.starts(with: start) || start.allSatisfy { $0 == 0 }
+        }
     }
 }

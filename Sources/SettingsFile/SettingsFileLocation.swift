@@ -108,7 +108,7 @@ struct SettingsFileLocation {
     /// Opens the file, or creates it and its folder if `creating` is true.
     ///
     /// - Returns: `nil` if the file does not exist and was not created.
-    func open(creating: Bool, reports: inout [SettingsFileError]) throws(FileFailure) -> FileLog? {
+    func open(creating: Bool) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + timeout
         while true {
             let (target, directory): (Self, File)
@@ -120,48 +120,26 @@ struct SettingsFileLocation {
             do throws(FileFailure) {
                 file = try directory.file(target.name, .readWrite)
             } catch let error where error.isPermissionDenied {
-                file = try directory.file(target.name, .readOnly)
-                isWritable = false
+                (file, isWritable) = (try directory.file(target.name, .readOnly), false)
             } catch let error where error.isMissing {}
             do throws(FileFailure) {
                 if let file,
-                    let log = try target.openLog(on: file, in: directory, isWritable: isWritable, reports: &reports)
+                    let log = try FileLog.opening(
+                        file, named: target.name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
                 {
                     return log
                 }
                 guard isWritable, creating else { return nil }
                 // The file is missing or still empty.
-                let empty = RecordFormat.file(epoch: 0, settings: FileIndex(crc: 0), of: .init(start: nil, count: 0))
-                let newLog = try target.install(empty, in: directory, inPlaceOf: file?.identity(), sealing: nil)
-                newLog.file.unlock()
-                return newLog
+                let new = try target.install(
+                    RecordFormat.file(epoch: 0, [:]), in: directory, inPlaceOf: file?.identity())
+                new.file.unlock()
+                return new
             } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {
                 // Another process was faster.
                 SystemClock.sleep(microseconds: 200)
-            } catch let error where error.isPermissionDenied && file == nil {
-                return nil
-            }
+            } catch let error where error.isPermissionDenied && file == nil { return nil }
         }
-    }
-
-    /// Opens a log on a file, and repairs the file if necessary. Returns `nil` if nothing has been
-    /// written to it yet.
-    private func openLog(
-        on file: File, in directory: File, isWritable: Bool, reports: inout [SettingsFileError]
-    ) throws(FileFailure) -> FileLog? {
-        let opened = try FileLog.opening(
-            file, named: name, in: directory, isWritable: isWritable, sizeLimit: sizeLimit)
-        guard let (log, progress) = opened, progress.isStopped, isWritable, try file.tryLock() else {
-            return opened?.log
-        }
-        defer { file.unlock() }
-        // If the bytes are valid now, another process has just written them. If the repair fails,
-        // the valid records can still be read, and the next write throws the error.
-        guard try log.readNewRecords(isOpening: true).isStopped, try !nameHasMoved(from: log),
-            let successor = try? salvage(log, reports: &reports)
-        else { return log }
-        successor.file.unlock()
-        return successor
     }
 
     /// Whether the file can be opened for writing now.

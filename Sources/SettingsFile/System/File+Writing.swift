@@ -27,6 +27,11 @@ extension File {
         }
     }
 
+    func truncate(to size: Int) throws(FileFailure) {
+        try checkProcess()
+        try Self.checking("ftruncate") { ftruncate(descriptor, off_t(size)) }
+    }
+
     /// The smallest page size of all systems.
     static let pageSize = 4 << 10
 

@@ -33,6 +33,9 @@ struct FileFailure: Error {
 
     init(call: String, code: Int32) { self.init("\(call): \(String(cString: strerror(code)))", code: code) }
 
+    /// A program has truncated the file in place, or has copied another one over it.
+    static let isOverwritten = Self("another program has overwritten it", isReplaced: true)
+
     var isMissing: Bool { code == ENOENT }
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
     var alreadyExists: Bool { code == EEXIST }
@@ -189,8 +192,14 @@ extension File {
 
     func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "", followsLinks: false) }
 
-    /// Implements ``identityAndLinks(of:followsLinks:)`` where `statx` is not available.
-    func identityWithTimes(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
+    struct Entry {
+        let identity: Identity
+        let links: UInt32
+        let size: Int
+    }
+
+    /// Implements ``entry(_:followsLinks:)`` where `statx` is not available.
+    func entryWithTimes(_ name: String, followsLinks: Bool) throws(FileFailure) -> Entry {
         var status = stat()
         let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
         try Self.checking("stat") {
@@ -198,7 +207,7 @@ extension File {
         }
         let identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
-        return (identity, UInt32(clamping: status.st_nlink))
+        return Entry(identity: identity, links: UInt32(clamping: status.st_nlink), size: Int(clamping: status.st_size))
     }
 
     /// Returns the identity of an entry of this directory, or of this file if the name is empty.
@@ -207,8 +216,8 @@ extension File {
     /// removed or replaced the original.
     func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
         for _ in 0..<10 {
-            let (identity, links) = try identityAndLinks(of: name, followsLinks: followsLinks)
-            if links > 0 || name.isEmpty { return identity }
+            let entry = try entry(name, followsLinks: followsLinks)
+            if entry.links > 0 || name.isEmpty { return entry.identity }
             // During a rename, a file may lose its last link before the name stops referring to it.
             SystemClock.sleep(microseconds: 200)
         }

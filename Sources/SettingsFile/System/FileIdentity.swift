@@ -17,53 +17,38 @@
     }()
 
     extension File {
-        /// Whether the file system states that it reads this file past its cache. False on systems
-        /// that cannot tell.
-        var isReadDirectly: Bool {
-            get throws(FileFailure) {
-                guard let statx else { return false }
-                return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                    // STATX_DIOALIGN, AT_EMPTY_PATH
-                    try Self.checking("statx") { statx(descriptor, "", 0x1000, 0x2000, buffer.baseAddress!) }
-                    // The alignment of offsets is 0 where files cannot be read directly.
-                    return buffer.load(as: UInt32.self) & 0x2000 != 0
-                        && buffer.load(fromByteOffset: 156, as: UInt32.self) != 0
-                }
-            }
-        }
-
         /// Returns the identity of an entry of this directory, or of this file if the name is
-        /// empty, and the number of its links.
+        /// empty, with the number of its links and its size.
         ///
         /// Does not request times. On Linux 6.13 and later, after a process has read the times of a
         /// file, the next write must store a new time. The write then takes 1 µs longer, and the
         /// flush writes a second block (`fdatasync` takes 212 µs instead of 144 µs).
-        func identityAndLinks(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
-            guard let statx else { return try identityWithTimes(of: name, followsLinks: followsLinks) }
+        func entry(_ name: String = "", followsLinks: Bool = false) throws(FileFailure) -> Entry {
+            guard let statx else { return try entryWithTimes(name, followsLinks: followsLinks) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                // STATX_TYPE | STATX_NLINK | STATX_INO, AT_EMPTY_PATH. Passing the string directly
-                // would copy it.
+                // STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE, AT_EMPTY_PATH. Passing the
+                // string directly would copy it.
                 let flags = (followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) | (name.isEmpty ? 0x1000 : 0)
                 try Self.checking("statx") {
-                    name.withCString { statx(descriptor, $0, flags, 0x105, buffer.baseAddress!) }
+                    name.withCString { statx(descriptor, $0, flags, 0x305, buffer.baseAddress!) }
                 }
                 let identity = Identity(
                     // The device consists of two numbers of 32 bits.
                     device: buffer.loadUnaligned(fromByteOffset: 136, as: UInt64.self),
                     inode: buffer.load(fromByteOffset: 32, as: UInt64.self))
-                return (identity, buffer.load(fromByteOffset: 16, as: UInt32.self))
+                return Entry(
+                    identity: identity, links: buffer.load(fromByteOffset: 16, as: UInt32.self),
+                    size: Int(clamping: buffer.load(fromByteOffset: 40, as: UInt64.self)))
             }
         }
     }
 #else
     extension File {
-        var isReadDirectly: Bool { get throws(FileFailure) { false } }
-
         /// Returns the identity of an entry of this directory, or of this file if the name is
-        /// empty, and the number of its links. This also requests times, because `statx` is only
-        /// found on Linux with the GNU C library.
-        func identityAndLinks(of name: String, followsLinks: Bool) throws(FileFailure) -> (Identity, UInt32) {
-            try identityWithTimes(of: name, followsLinks: followsLinks)
+        /// empty, with the number of its links and its size. This also requests times, because
+        /// `statx` is only found on Linux with the GNU C library.
+        func entry(_ name: String = "", followsLinks: Bool = false) throws(FileFailure) -> Entry {
+            try entryWithTimes(name, followsLinks: followsLinks)
         }
     }
 #endif

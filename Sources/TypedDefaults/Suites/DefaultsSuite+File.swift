@@ -46,8 +46,11 @@ extension DefaultsSuite {
         }
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent
+        // The links are resolved only to recognize a file by another path. They may lead elsewhere
+        // later.
+        let given = file.path
         self.init(
-            core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: path, durability: durability) })
+            core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: given, durability: durability) })
     }
 }
 
