@@ -155,7 +155,7 @@ enum RecordFormat {
     /// Returns whether all bytes are zeros.
     static func areZeros(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let first = bytes.first else { return true }
-        // They are zeros if each is equal to the next one, which one call of the C library compares.
+        // All are zeros if each is equal to the next one. One call compares them.
         return first == 0
             && areEqual(
                 UnsafeRawBufferPointer(rebasing: bytes.dropLast()), UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
@@ -171,6 +171,21 @@ enum RecordFormat {
             return end > bytes.count || bytes.dropFirst(end - 1).allSatisfy { $0 == 0 }
         }
         return bytes.count < 8 || bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// Returns whether bytes after the last record are the beginning of a record, up to a boundary
+    /// of a block, as a killed writer leaves it. It was never read, so it may be removed without a
+    /// copy where none can be made.
+    ///
+    /// - Parameter offset: The offset of the bytes in the file.
+    static func isTorn(_ bytes: [UInt8], at offset: Int) -> Bool {
+        let stated = bytes.withUnsafeBytes { Salvage.word(in: $0, at: 0) }
+        guard stated != 0, let count = payloadCount(stated), case let end = length(ofPayload: count),
+            end <= bytes.count, let last = bytes.lastIndex(where: { $0 != 0 })
+        else { return false }
+        // A whole record whose length is damaged ends with a 1.
+        let mayBeWhole = last > 8 && last % 8 == 7 && bytes[last] == 1
+        return last + 1 < end && (offset + last + 1).isMultiple(of: 512) && !mayBeWhole
     }
 
     /// Returns a whole file with the given values.

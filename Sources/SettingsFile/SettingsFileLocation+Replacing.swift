@@ -6,8 +6,17 @@ extension SettingsFileLocation {
         let size = try log.file.entry().size
         let rest = try log.file.read(at: log.end, count: size - log.end)
         guard rest.contains(where: { $0 != 0 }) else { return }
-        let copy = try copyAside(rest)
-        let reason = "the last \(rest.count) bytes of \(path) were damaged or incomplete; they are kept in \(copy)"
+        var reason = "the last \(rest.count) bytes of \(path) "
+        do throws(FileFailure) {
+            reason += try "were damaged or incomplete; they are kept in \(copyAside(rest))"
+        } catch {
+            guard error.isPermissionDenied, RecordFormat.isTorn(rest, at: log.end) else {
+                throw FileFailure(
+                    "its last \(rest.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
+                    code: error.code, isReplaced: error.isReplaced)
+            }
+            reason += "were a record that its writer never finished; they were removed"
+        }
         try log.truncate()
         reports.append(SettingsFileError(.unreadable, reason: reason))
     }

@@ -93,8 +93,7 @@ struct FailureReportTests: SettingsFileTests {
         func inspection(_ file: URL) throws -> FileInspection {
             try FileInspection(file: URL(filePath: file.path))
         }
-        // Without the word of zeros after the last record.
-        let full = limit - 8
+        let full = limit
         var count = 100_000
         try withFile { file in
             try store(file).save(Data(count: count))

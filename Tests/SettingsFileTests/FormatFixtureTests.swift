@@ -10,16 +10,18 @@ import Testing
     import Foundation
 #endif
 
-/// Reads and writes files that the engine of commit 077144d has written. Format 1 is frozen: every
+/// Reads and writes files of format 2 that an earlier build has written. Format 2 is frozen: every
 /// later version must read them.
 ///
 /// | fixture | what it holds |
 /// |---|---|
 /// | `whole` | every kind of value; replaced twice, then commits of one and of many edits |
-/// | `sealed` | a seal, as a process leaves it that dies between the seal and the rename |
+/// | `odd` | an odd count, as a process leaves it that dies during a change |
 /// | `torn` | a record up to the boundary of a block, as a killed writer leaves it |
 /// | `damaged` | one changed byte in the third of five records |
-/// | `copy` | what that engine set aside of `damaged` |
+/// | `copy` | what that build set aside of `damaged` |
+///
+/// `format-1-whole` is a file of the format before it, which is refused.
 ///
 /// `theFixturesAreWritten` has written them. ``TimeMachineTests`` tests which settings of one
 /// version of an app another one can read.
@@ -72,11 +74,11 @@ struct FormatFixtureTests: SettingsFileTests {
     /// The five records of `damaged`.
     private static let records = (1...5).map { "record \($0)" }
 
-    private enum Fixture: String, CaseIterable { case whole, sealed, torn, damaged, copy }
+    private enum Fixture: String, CaseIterable { case whole, odd, torn, damaged, copy }
 
     private static func url(_ fixture: Fixture) -> URL {
         URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Fixtures/format-1-\(fixture.rawValue).defaults")
+            .appending(path: "Fixtures/format-2-\(fixture.rawValue).defaults")
     }
 
     /// Calls `body` with a copy of a fixture, whose folder holds nothing else.
@@ -113,11 +115,11 @@ struct FormatFixtureTests: SettingsFileTests {
         #expect(suite[DefaultKey("former name", default: 0)] == 7)
     }
 
-    @Test func everyValueOfFormat1ReadsBack() throws {
+    @Test func everyValueOfFormat2ReadsBack() throws {
         try withCopy(of: .whole) { file in
             let inspection = try FileInspection(file: file)
             #expect(inspection.problems == [])
-            #expect((inspection.version, inspection.epoch) == (1, 2))
+            #expect((inspection.version, inspection.epoch) == (2, 2))
             let suite = open(file)
             let failures = Failures(of: suite)
             try expectWhole(suite)
@@ -126,7 +128,7 @@ struct FormatFixtureTests: SettingsFileTests {
         }
     }
 
-    @Test func aFileOfFormat1IsWrittenAndReplaced() throws {
+    @Test func aFileOfFormat2IsWrittenAndReplaced() throws {
         try withCopy(of: .whole) { file in
             let changed: [String: PropertyList] = ["set twice": 3, "added": ["new"]]
             // A flush in the background might hold the lock when the file is due for compaction.
@@ -146,7 +148,7 @@ struct FormatFixtureTests: SettingsFileTests {
 
     @Test(arguments: [false, true])
     func aSealOfFormat1IsRemovedByTheNextWrite(isImmediate: Bool) throws {
-        try withCopy(of: .sealed) { file in
+        try withCopy(of: .odd) { file in
             #expect(try FileInspection(file: file).problems.contains { $0.contains("sealed") })
             let suite = open(file, isImmediate ? .immediate : .process)
             let failures = Failures(of: suite)
@@ -160,7 +162,7 @@ struct FormatFixtureTests: SettingsFileTests {
         }
     }
 
-    @Test func aTornRecordOfFormat1IsErased() throws {
+    @Test func aTornRecordOfFormat2IsSetAside() throws {
         try withCopy(of: .torn) { file throws in
             let suite = open(file)
             let failures = Failures(of: suite)
@@ -170,11 +172,12 @@ struct FormatFixtureTests: SettingsFileTests {
             suite[number] = 2
             #expect(open(file)[number] == 2)
             #expect(try FileInspection(file: file).problems == [])
-            #expect(try names(beside: file) == [file.lastPathComponent])
+            // The record was never read, but its bytes are kept.
+            #expect(try names(beside: file).count == 2)
         }
     }
 
-    @Test func damageOfFormat1IsSetAsideByteForByte() throws {
+    @Test func damageOfFormat2IsSetAsideByteForByte() throws {
         try withCopy(of: .damaged) { file in
             #expect(try recovered(from: file) == Array(Self.records[3...]))
             let suite = open(file)
@@ -187,6 +190,29 @@ struct FormatFixtureTests: SettingsFileTests {
             #expect(try Data(contentsOf: copy) == Data(contentsOf: Self.url(.copy)))
         }
         #expect(try recovered(from: Self.url(.copy)) == Array(Self.records[3...]))
+    }
+
+    /// A program of that format refuses files of this one in the same way.
+    @Test func aFileOfFormat1IsRefusedAndUntouched() throws {
+        let old = Self.url(.whole).deletingLastPathComponent().appending(path: "format-1-whole.defaults")
+        try withFile { file in
+            let bytes = try Data(contentsOf: old)
+            try bytes.write(to: file)
+            #expect(chmod(file.path, 0o600) == 0)
+            let suite = open(file)
+            let failures = Failures(of: suite)
+            #expect(suite[number] == 0)
+            let error = #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).store.save(1) }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.reason.contains("it was written by an older version of this library") == true)
+            #expect(throws: DefaultsError.self) { try suite.synchronize() }
+            #expect(failures.kinds.contains(.unavailable))
+            let inspection = try FileInspection(file: file)
+            #expect(inspection.problems == ["cannot be read: it was written by an older version of this library"])
+            #expect(inspection.salvageableValues.isEmpty && !inspection.isComplete)
+            #expect(try Data(contentsOf: file) == bytes)
+            #expect(try names(beside: file) == [file.lastPathComponent])
+        }
     }
 
     /// Returns the keys of the whole records after the damage.
@@ -211,9 +237,9 @@ extension FormatFixtureTests {
             return
         }
         try writeWhole(Self.url(.whole))
-        let sealed = Self.url(.sealed)
-        open(sealed)[number] = 1
-        try withLog(sealed) { try $0.seal() }
+        let odd = Self.url(.odd)
+        open(odd)[number] = 1
+        try withLog(odd) { $0.counter.begin() }
         try writeTorn(Self.url(.torn))
         try writeDamaged(Self.url(.damaged))
         // Opening sets the damage aside.
@@ -279,6 +305,6 @@ extension FormatFixtureTests {
         let opened = try FileLog.opening(
             directory.file(name, .readWrite), named: name, in: directory, isWritable: true,
             sizeLimit: RecordFormat.sizeLimit)
-        try body(try #require(opened?.log))
+        try body(try #require(opened))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of files at their size limit, and of disks without space.
 struct FullFileTests: SettingsFileTests {
-    private static let limit = 4 * RecordFormat.step
+    private static let limit = 256 << 10
 
     private func open(_ file: URL, limit: Int) -> DefaultsSuite {
         DefaultsSuite(backend: FileBackend(path: file.path, timeout: .seconds(60), sizeLimit: limit))

@@ -184,8 +184,7 @@
                     let settings = try Self.createFile(path)
                     // Another program puts a file with damage in its place, which is reported.
                     var bytes = try #require(FileManager.default.contents(atPath: path))
-                    bytes.replaceSubrange(
-                        RecordFormat.headerLength..<(RecordFormat.headerLength + 8), with: "damage! ".utf8)
+                    bytes = bytes.prefix(RecordFormat.headerLength) + "damage! ".utf8
                     try bytes.write(to: URL(filePath: path), options: .atomic)
                     let child = Guarded<pid_t?>(nil)
                     settings.attach { _ in child.withLock { $0 = forkProcess() } }

@@ -356,8 +356,8 @@ struct FileBackendTests: SettingsFileTests {
 
     @Test func foreignFilesAreUnavailableAndUntouched() throws {
         try withFile { file in
-            var newer = RecordFormat.header(salt: 1, epoch: 0)
-            newer[8] = 2
+            var newer = RecordFormat.header(epoch: 0, end: 64)
+            newer[8] = 3
             for bytes in [
                 Data("not a settings file, but longer than a header of one would be, really".utf8), Data(newer),
             ] {

@@ -13,13 +13,13 @@ struct UnknownValueTests: SettingsFileTests {
         let opened = try FileLog.opening(
             directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
             isWritable: true, sizeLimit: RecordFormat.sizeLimit)
-        return try #require(opened?.log)
+        return try #require(opened)
     }
 
     private func write(_ bytes: [UInt8], forKey key: String, to file: URL) throws {
         let log = try log(of: file)
         var record = RecordWriter()
-        Array(key.utf8).withUnsafeBytes { key in bytes.withUnsafeBytes { record.append(key, $0) } }
+        record.append(key, raw: bytes[...])
         try log.append(&record)
     }
 

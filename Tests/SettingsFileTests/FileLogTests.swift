@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SettingsFile
+@testable import TypedDefaults
+
+/// Tests the values of an open file against a dictionary.
+struct FileLogTests: SettingsFileTests {
+    /// Returns the records of the given commits.
+    private func records(_ commits: [[(key: String, value: [UInt8]?)]], after crc: UInt32) -> [UInt8] {
+        var (bytes, crc) = ([UInt8](), crc)
+        for commit in commits {
+            var record = RecordWriter()
+            for (key, value) in commit {
+                if let value { record.append(key, raw: value[...]) } else { record.append(removalOf: key) }
+            }
+            crc = record.finish(after: crc)
+            record.withBytes { bytes += $0 }
+        }
+        return bytes
+    }
+
+    /// Reads all records when the file is opened, or one half of them afterwards.
+    @Test(arguments: [false, true]) func aLogHoldsTheLastValueOfEachKey(readsLater: Bool) throws {
+        var generator = SeededGenerator(seed: readsLater ? 1 : 0)
+        // Keys of many lengths, and keys that are not ASCII.
+        let keys = (0..<3_000).map { number in
+            let start = String(repeating: number % 2 == 0 ? "k" : "é", count: number % 41)
+            return number < 41 ? start : start + String(number)
+        }
+        var expected: [String: [UInt8]] = [:]
+        var commits: [[(key: String, value: [UInt8]?)]] = []
+        for _ in 0..<6_000 {
+            var edits: [(key: String, value: [UInt8]?)] = []
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                let key = keys.randomElement(using: &generator)!
+                let value = Array(key.utf8.reversed()) + [UInt8.random(in: 0...255, using: &generator)]
+                edits.append((key, Int.random(in: 0..<5, using: &generator) == 0 ? nil : value))
+            }
+            for (key, value) in edits { expected[key] = value }
+            commits.append(edits)
+        }
+        let header = RecordFormat.header(epoch: 0, end: RecordFormat.headerLength)
+        let crc = header.withUnsafeBytes { Salvage.word(in: $0, at: 60) }
+        let half = readsLater ? commits.count / 2 : commits.count
+        let (first, all) = (records(Array(commits[..<half]), after: crc), records(commits, after: crc))
+        try withFile { file in
+            try Data(header + first).write(to: file)
+            chmod(file.path, 0o600)
+            let directory = try File.existingDirectory(file.deletingLastPathComponent().path)
+            let name = file.lastPathComponent
+            let opened = try FileLog.opening(
+                directory.file(name, .readWrite), named: name, in: directory, isWritable: true, sizeLimit: .max)
+            let log = try #require(opened)
+            #expect(log.end == header.count + first.count)
+            try log.file.write(Array(all[first.count...]), at: header.count + first.count)
+            let (changed, isComplete) = try log.readRecords(sizeLimit: .max)
+            #expect(isComplete && changed == commits[half...].flatMap { $0.map(\.key) })
+            #expect(log.end == header.count + all.count)
+            #expect(Set(log.keys) == Set(expected.keys))
+            for key in keys { #expect(log.bytes(forKey: key).map(Array.init) == expected[key]) }
+        }
+    }
+
+    /// The operations of a commit are applied together or not at all, even if the last one has an
+    /// unknown form.
+    @Test(
+        arguments: [
+            [3, 1, 107, 0], [1, 1, 0xFF, 0], [2, 2, 0xC3, 0x28], [1, 1, 107], [1, 9, 107, 0], [2],
+        ] as [[UInt8]]) func aCommitWithAnInvalidOperationIsNotApplied(operation: [UInt8])
+    {
+        for valid in [[], [1, 1, 97, 0], [1, 1, 97, 0, 2, 1, 98]] as [[UInt8]] {
+            let bytes = (valid + operation).withUnsafeBytes { payload in
+                var record = RecordWriter(payload: payload)
+                _ = record.finish(after: 7)
+                return record.withBytes { Array($0) }
+            }
+            bytes.withUnsafeBytes { #expect(RecordFormat.commit(in: $0, at: 0, after: 7) == nil) }
+        }
+    }
+}
