@@ -149,14 +149,15 @@ extension FileInspection {
             }
         }
         liveBytes = min(liveBytes, end - RecordFormat.headerLength)
-        let flushed = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: RecordFormat.flushedOffset, as: UInt64.self))
+        let flushed = UInt64(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: RecordFormat.flushedOffset, as: UInt64.self))
         if flushed > UInt64(end), flushed <= UInt64(RecordFormat.sizeLimit + RecordFormat.reserve) {
             reject("ends at byte \(end), although records up to byte \(flushed) had been flushed")
         }
         guard !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
         problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
         salvage(bytes, used: used, from: end, after: crc)
-        isComplete = isComplete && salvageable.isEmpty && RecordFormat.isUnfinished(Array(bytes[end...])[...])
+        isComplete = isComplete && salvageable.isEmpty && RecordFormat.isTorn(Array(bytes[end...]), at: end)
     }
 
     private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {

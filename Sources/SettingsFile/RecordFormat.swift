@@ -161,21 +161,9 @@ enum RecordFormat {
                 UnsafeRawBufferPointer(rebasing: bytes.dropLast()), UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     }
 
-    /// Returns whether bytes after the last record are a record that its writer has not finished:
-    /// one that the file is too short for, one without its end, or only zeros.
-    static func isUnfinished(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let stated = bytes.withUnsafeBytes { Salvage.word(in: $0, at: 0) }
-        if let count = payloadCount(stated), stated != 0 {
-            // Only a record whose end was never written ends with a zero.
-            let end = length(ofPayload: count)
-            return end > bytes.count || bytes.dropFirst(end - 1).allSatisfy { $0 == 0 }
-        }
-        return bytes.count < 8 || bytes.allSatisfy { $0 == 0 }
-    }
-
     /// Returns whether bytes after the last record are the beginning of a record, up to a boundary
     /// of a block, as a killed writer leaves it. It was never read, so it may be removed without a
-    /// copy where none can be made.
+    /// copy where none can be made, and no value is missing without it.
     ///
     /// - Parameter offset: The offset of the bytes in the file.
     static func isTorn(_ bytes: [UInt8], at offset: Int) -> Bool {

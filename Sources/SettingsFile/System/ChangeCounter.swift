@@ -55,10 +55,10 @@ struct ChangeCounter: ~Copyable, @unchecked Sendable {
 
     /// The end of the records that are known to be on the disk.
     ///
-    /// No checksum covers it. If it is too small, a process replaces the file once in vain. If it is
-    /// too large, a process relies on its own flush for records that it did not write, which matters
-    /// only if another process's flush of them has failed. A writer resets a word beyond the end of
-    /// the records.
+    /// No checksum covers it. If it is too small, a process replaces the file once in vain. If it
+    /// is too large, a process relies on its own flush for records that it did not write. That
+    /// matters only if another process's flush of them has failed. A writer resets a word beyond
+    /// the end of the records.
     var flushed: UInt64 { UInt64(load_acquiring(page + RecordFormat.flushedOffset)) }
 
     /// Two processes may do this at once. Then the end may be too small, until the next flush.

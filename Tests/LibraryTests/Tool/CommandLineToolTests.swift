@@ -355,7 +355,7 @@
                 let lines = try tool("info", "camera").lines
                 #expect(lines.contains("location: \(tool.file("camera").path)"))
                 #expect(lines.contains("size: 4096 bytes") && lines.contains("keys: 2"))
-                #expect(lines.contains("format: version 1, epoch 0"))
+                #expect(lines.contains("format: version 2, epoch 0"))
                 #expect(lines.contains { $0.hasPrefix("records: 1, of ") })
                 #expect(lines.contains("set aside: the key “old.unreadable”"))
                 #expect(lines.contains { $0.hasPrefix("set aside: /") && $0.hasSuffix("damaged-1f") })
@@ -385,7 +385,7 @@
             Damage("none", ["OK, 3 keys"], code: 0) { _ in },
             Damage("empty", ["is empty"]) { $0 = Data() },
             Damage("another file", ["not a settings file"]) { $0 = Data(repeating: 0x41, count: 200) },
-            Damage("a newer version", ["newer version", "a = 1", "b = 2", "c = 3"]) { $0[8] = 2 },
+            Damage("a newer version", ["newer version", "a = 1", "b = 2", "c = 3"]) { $0[8] = 3 },
             Damage("the header", ["header is damaged", "a = 1", "b = 2", "c = 3"]) { $0[33] ^= 4 },
             Damage("the first record", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[73] ^= 1 },
             Damage("a length", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[64] ^= 0x20 },
@@ -393,7 +393,10 @@
             Damage("cut in a record", ["no valid record at byte 112, where 10 more bytes follow"]) {
                 $0 = $0.prefix(122)
             },
-            Damage("cut behind one", ["is truncated at byte 112"]) { $0 = $0.prefix(112) },
+            Damage("cut behind one", ["ends at byte 112, although records up to byte 136 had been flushed"]) {
+                $0[48] = 136
+                $0 = $0.prefix(112)
+            },
             Damage("behind zeros", ["no valid record at byte 136"]) { $0[3_000] = 1 },
         ]
 

@@ -192,7 +192,7 @@ struct FileBackendTests: SettingsFileTests {
         }
     #endif
 
-    /// A process that repairs a file gets the new file locked, and must unlock it.
+    /// A process that has the file open does not look for bytes that another program appends.
     @Test(arguments: [true, false])
     func aReaderThatRepairsTheFileReleasesItsLock(isOpenBefore: Bool) throws {
         try withFile { file in
@@ -209,7 +209,7 @@ struct FileBackendTests: SettingsFileTests {
             let failures = Failures(of: reader)
             #expect(reader[number] == 1)
             #expect(reader[DefaultKey("other", default: 5)] == 5)
-            #expect(failures.kinds == [.unreadable])
+            #expect(failures.kinds == (isOpenBefore ? [] : [.unreadable]))
             try UserDefault(number, in: writer).store.save(2)
             #expect(reader[number] == 2)
         }
@@ -381,7 +381,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     /// A power failure can leave the second half of a record after zeros.
-    @Test func dataAfterZerosIsErasedWhenTheFileIsOpened() throws {
+    @Test func dataAfterZerosIsSetAsideWhenTheFileIsOpened() throws {
         try withFile { file in
             open(file)[number] = 1
             let handle = try FileHandle(forUpdating: file)
@@ -394,7 +394,7 @@ struct FileBackendTests: SettingsFileTests {
             suite[number] = 2
             #expect(failures.kinds == [.unreadable])
             let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-            #expect(names == [file.lastPathComponent])
+            #expect(names.count == 2 && names.contains { $0.contains(".damaged-") })
             #expect(try FileInspection(file: file).problems == [])
             #expect(open(file)[number] == 2)
         }

@@ -86,8 +86,8 @@ struct ReadabilityTests: SettingsFileTests {
         try withFile { file in
             try commit([("number", 1)], to: file)
             try change(file) { bytes in
-                bytes[8] = 2
-                let crc = bytes[..<60].withUnsafeBytes { CRC32C.checksum(of: $0) }
+                bytes[8] = 3
+                let crc = RecordFormat.checksum(ofHeader: bytes)
                 for index in 0..<4 { bytes[60 + index] = UInt8(truncatingIfNeeded: crc >> (8 * index)) }
             }
             try expectFailure(file, "newer version")
