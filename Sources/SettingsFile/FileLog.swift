@@ -167,12 +167,14 @@ final class FileLog: Sendable {
     /// Returns the contents of a file that can replace this one.
     func successor() -> [UInt8] { RecordFormat.file(epoch: epoch &+ 1, contents.withLock { $0.values }) }
 
-    /// Returns whether the file should be compacted before `count` bytes are appended.
+    /// Returns whether the file should be compacted before `count` bytes are appended. A file that
+    /// would exceed its limit is due only if its values leave room for them.
     func isDueForCompaction(appending count: Int = 0, keeping keptSize: Int, limit: Int = .max) -> Bool {
         contents.withLock { contents in
             let size = contents.end + count
-            let isMostlySuperseded = size > max(keptSize, 4 * (contents.live + count))
-            return (isMostlySuperseded || size > limit) && size > contents.sizeAtFailedCompaction / 2 * 3
+            let needed = contents.live + count
+            if size > limit { return RecordFormat.headerLength + needed <= limit }
+            return size > max(keptSize, 4 * needed) && size > contents.sizeAtFailedCompaction / 2 * 3
         }
     }
 

@@ -75,7 +75,7 @@ enum RecordFormat {
 
     static func checksum(ofHeader header: some Sequence<UInt8>) -> UInt32 {
         var header = Array(header.prefix(60))
-        for index in counterOffset..<min(flushedOffset + 8, header.count) { header[index] = 0 }
+        for index in header.indices where index >= counterOffset && index < flushedOffset + 8 { header[index] = 0 }
         return header.withUnsafeBytes { CRC32C.checksum(of: $0) }
     }
 

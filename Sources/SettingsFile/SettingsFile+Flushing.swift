@@ -65,6 +65,11 @@ extension SettingsFile {
     }
 
     private func flush(_ log: FileLog, to end: Int) throws(FileFailure) {
+        // Other code of the program may have closed the descriptor, and its number may belong to
+        // another file. Such a file is not locked, so it must not be replaced either.
+        guard try log.file.identity() == log.identity else {
+            throw FileFailure("its descriptor was closed by other code of this program")
+        }
         do throws(FileFailure) {
             guard !log.hasFailedFlush else { throw FileFailure("an earlier flush failed") }
             // Their writer is most likely about to flush these records.
@@ -72,11 +77,6 @@ extension SettingsFile {
             while !log.isProvable, .now < deadline { SystemClock.sleep(microseconds: 200) }
             // Writing the records again is not enough: on ext4, a power cut then lost one of them.
             if !log.isProvable, try replace(log) { return }
-            // Other code of the program may have closed the descriptor, and its number may belong
-            // to another file.
-            guard try log.file.identity() == log.identity else {
-                throw FileFailure("its descriptor was closed by other code of this program")
-            }
             // Flush the directory first. On Apple platforms, flushing the file also empties the
             // drive's cache, which makes the directory durable on file systems that cannot do so
             // themselves.

@@ -132,16 +132,20 @@ extension SettingsFile {
         for record: borrowing RecordWriter, _ log: FileLog, _ state: inout State
     ) throws(FileFailure) {
         let limit = fileLocation.sizeLimit
-        if log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize, limit: limit) {
-            do throws(FileFailure) { try compact(&state) } catch {
-                guard !error.isReplaced, try !fileLocation.nameHasMoved(from: log) else { throw error }
-            }
-        }
         // A record that makes the values smaller may use the reserve, so that a full file can be
         // emptied.
-        guard let log = state.log, case let size = log.end + record.length,
-            size <= limit || size <= limit + RecordFormat.reserve && log.shrinks(by: record)
-        else {
+        func hasRoom(in log: FileLog, _ record: borrowing RecordWriter) -> Bool {
+            let size = log.end + record.length
+            return size <= limit || size <= limit + RecordFormat.reserve && log.shrinks(by: record)
+        }
+        if log.isDueForCompaction(appending: record.length, keeping: RecordFormat.busySize, limit: limit) {
+            do throws(FileFailure) { try compact(&state) } catch {
+                guard !error.isReplaced, hasRoom(in: log, record), try !fileLocation.nameHasMoved(from: log) else {
+                    throw error
+                }
+            }
+        }
+        guard let log = state.log, hasRoom(in: log, record) else {
             throw FileFailure("it would be larger than \(limit >> 20) MiB", isLimit: true)
         }
     }

@@ -5,14 +5,15 @@ extension SettingsFileLocation {
         guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
         let size = try log.file.entry().size
         let rest = try log.file.read(at: log.end, count: size - log.end)
-        guard rest.contains(where: { $0 != 0 }) else { return }
-        var reason = "the last \(rest.count) bytes of \(path) "
+        guard let last = rest.lastIndex(where: { $0 != 0 }) else { return }
+        let damage = Array(rest[...last])
+        var reason = "the last \(damage.count) bytes of \(path) "
         do throws(FileFailure) {
-            reason += try "were damaged or incomplete; they are kept in \(copyAside(rest))"
+            reason += try "were damaged or incomplete; they are kept in \(copyAside(damage))"
         } catch {
             guard error.isPermissionDenied, RecordFormat.isTorn(rest, at: log.end) else {
                 throw FileFailure(
-                    "its last \(rest.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
+                    "its last \(damage.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
                     code: error.code, isReplaced: error.isReplaced)
             }
             reason += "were a record that its writer never finished; they were removed"
@@ -112,6 +113,12 @@ extension SettingsFileLocation {
             } catch let error where error.alreadyExists {
                 do throws(FileFailure) {
                     file = try directory.file(temporaryName, .readWrite)
+                } catch {
+                    if error.isMissing { continue }
+                    // Do not remove it: it may belong to another user, who holds its lock.
+                    throw FileFailure("\(temporaryName): \(error.reason)", code: error.code)
+                }
+                do throws(FileFailure) {
                     if try isClaimed(file, in: directory) {
                         guard try file.isSettingsFile else {
                             throw FileFailure(

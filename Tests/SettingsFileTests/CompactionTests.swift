@@ -71,8 +71,8 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// While the file with the name cannot be opened, reads must not return old values, and the
-    /// error must not be permanent.
+    /// While the file with the name cannot be opened, reads return the values that are known, and
+    /// the error must not be permanent.
     @Test func openingAnInvalidReplacementIsRetried() throws {
         try withFile { file in
             let store = UserDefault(number, in: open(file)).store
@@ -82,7 +82,7 @@ struct CompactionTests: SettingsFileTests {
             try Data("no settings file".utf8).write(to: file, options: .atomic)
             let isRefused = fails(with: .unavailable) { try store.save(3) }
             #expect(isRefused)
-            for _ in 0..<2 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+            for _ in 0..<2 { #expect(try store.load() == 1) }
             #expect(rename(good.path, file.path) == 0)
             #expect(try store.load() == 2)
         }
@@ -115,7 +115,7 @@ struct CompactionTests: SettingsFileTests {
 
     /// After a failed flush, or on a failing disk, records that were read before may be missing
     /// when the file is compacted.
-    @Test func compactionReportsLostRecords() throws {
+    @Test func compactionWritesValuesThatTheDiskHasLost() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path)
             let suite = DefaultsSuite(backend: backend)
@@ -137,20 +137,15 @@ struct CompactionTests: SettingsFileTests {
             try handle.seek(toOffset: UInt64(RecordFormat.headerLength + record + 12))
             try handle.write(contentsOf: Data([0xFF]))
             try handle.close()
-            let isRefused = fails(with: .unavailable) {
-                for _ in 0..<(2 * RecordFormat.busySize / 40_000) {
-                    try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
-                }
+            for _ in 0..<(2 * RecordFormat.busySize / 40_000) {
+                try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
             }
-            #expect(isRefused)
-            // From now on every reader sees the records before the damage. The rest is set aside.
-            #expect(suite[number] == 1)
-            #expect(suite[DefaultKey("other", default: 0)] == 0)
-            try UserDefault(number, in: suite).store.save(4)
-            #expect(open(file)[number] == 4)
-            #expect(failures.kinds == [.unreadable])
-            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-            #expect(names.count == 2)
+            for suite in [suite, open(file)] {
+                #expect(suite[number] == 2)
+                #expect(suite[DefaultKey("other", default: 0)] == 3)
+            }
+            #expect(failures.kinds == [])
+            #expect(try FileInspection(file: URL(filePath: file.path)).problems == [])
         }
     }
 
@@ -171,7 +166,7 @@ struct CompactionTests: SettingsFileTests {
                 }
                 if value % 100 == 0 { sizes.insert(try size()) }
             }
-            #expect(sizes.max() == RecordFormat.busySize)
+            #expect((RecordFormat.busySize - (64 << 10)...RecordFormat.busySize).contains(try #require(sizes.max())))
             try backend.synchronize()
             let last = try size()
             #expect(last <= RecordFormat.keptSize)
@@ -179,8 +174,7 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// A large record is written over a hole instead of zeros. Even so, the word after it must be
-    /// zero, and the next record must find room.
+    /// A record may end shortly before a page, or with it. The next record must find room.
     @Test(arguments: [66_000, 100_000, 131_000, 1_000_000])
     func largeAndSmallRecordsFollowEachOther(length: Int) throws {
         try withFile { file in
@@ -189,7 +183,7 @@ struct CompactionTests: SettingsFileTests {
             func inspect() throws -> FileInspection {
                 let inspection = try FileInspection(file: URL(filePath: file.path))
                 #expect(inspection.problems == [])
-                #expect(inspection.size >= inspection.end + 8)
+                #expect(inspection.size >= inspection.end)
                 return inspection
             }
             suite[number] = -1
@@ -201,7 +195,7 @@ struct CompactionTests: SettingsFileTests {
                 let count = length + (File.pageSize - end % File.pageSize) % File.pageSize + (4 - round % 4) * 8 - 32
                 suite[text] = String(repeating: "x", count: count)
                 // A compaction in between moves the record.
-                if try (inspect().end + round % 4 * 8) % File.pageSize == 0 { hits += 1 }
+                if try (File.pageSize - inspect().end % File.pageSize) % File.pageSize <= 32 { hits += 1 }
                 #expect(reader[text].utf8.count == count)
                 suite[number] = round
                 #expect(reader[number] == round)
@@ -214,7 +208,7 @@ struct CompactionTests: SettingsFileTests {
     /// A process died between the seal and the rename, and another one flushes before the next
     /// write.
     @Test(arguments: [false, true])
-    func compactionIgnoresASeal(isKnown: Bool) throws {
+    func aCountThatADeadWriterLeftOddIsEnded(isKnown: Bool) throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             let failures = Failures(of: second)
@@ -229,45 +223,6 @@ struct CompactionTests: SettingsFileTests {
             #expect(names == ["test.defaults"])
             second[number] = 1
             #expect(open(file)[DefaultKey("filler", default: "")].count == 12_005)
-        }
-    }
-
-    /// Damages a record as if the disk had lost it.
-    private func damageFirstRecord(_ file: URL) throws {
-        let handle = try FileHandle(forUpdating: file)
-        try handle.seek(toOffset: UInt64(RecordFormat.headerLength + 12))
-        try handle.write(contentsOf: Data([0xFF]))
-        try handle.close()
-    }
-
-    /// A failed flush that the system reported to another process before this one opened the file
-    /// is not reported again.
-    @Test func aFlushReportsLostRecords() throws {
-        try withFile { file in
-            open(file)[number] = 1
-            let suite = open(file)
-            #expect(suite[number] == 1)
-            try damageFirstRecord(file)
-            #expect(fails(with: .unavailable) { try suite.synchronize() })
-            #expect(suite[number] == 0)
-            suite[number] = 2
-            try suite.synchronize()
-            #expect(open(file)[number] == 2)
-        }
-    }
-
-    @Test func aFlushDuringAWriteCompactsAFileWithLostRecords() throws {
-        try withFile { file in
-            open(file)[number] = 1
-            let backend = FileBackend(path: file.path)
-            #expect(try backend.keys() == ["number"])
-            try damageFirstRecord(file)
-            try backend.writing {
-                #expect(fails(with: .unavailable) { try backend.synchronize() })
-                do { try backend.commit([("other", 2)]) } catch { Issue.record(error) }
-            }
-            #expect(try FileInspection(file: URL(filePath: file.path)).epoch == 1)
-            #expect(open(file)[DefaultKey("other", default: 0)] == 2)
         }
     }
 
@@ -321,7 +276,7 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    @Test func synchronizeReportsLostRecords() throws {
+    @Test func synchronizeWritesValuesThatTheDiskHasLost() throws {
         try withFile { file in
             let suite = open(file)
             suite[number] = 1
@@ -330,9 +285,8 @@ struct CompactionTests: SettingsFileTests {
             try handle.seek(toOffset: 60_000)
             try handle.write(contentsOf: Data([0xFF]))
             try handle.close()
-            let isTold = fails(with: .unavailable) { try suite.synchronize() }
-            #expect(isTold)
-            #expect(suite[number] == 1)
+            try suite.synchronize()
+            #expect(open(file)[number] == 1)
             suite[number] = 2
             #expect(open(file)[number] == 2)
             try suite.synchronize()
@@ -369,7 +323,7 @@ struct CompactionTests: SettingsFileTests {
 
     /// Overwriting the file with `cp` is not supported, but a process that has the file open must
     /// detect it.
-    @Test func aWriteReportsThatAnOlderCopyReplacedTheContents() throws {
+    @Test func aWriteFollowsAnOlderCopyOfTheContents() throws {
         try withFile { file in
             let suite = open(file)
             let store = UserDefault(number, in: suite).store
@@ -378,9 +332,9 @@ struct CompactionTests: SettingsFileTests {
             try store.save(2)
             try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
             try copy.write(to: file)
-            let isRefused = fails(with: .unavailable) { try store.save(4) }
-            #expect(isRefused)
-            #expect(suite[number] == 1)
+            try store.save(4)
+            #expect(open(file)[number] == 4)
+            #expect(suite[DefaultKey("other", default: 0)] == 0)
             try store.save(5)
             #expect(open(file)[number] == 5)
         }
@@ -423,7 +377,7 @@ struct CompactionTests: SettingsFileTests {
             }
             #expect(isRefused)
             let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
-            #expect(size == limit)
+            #expect((limit - 40_100...limit).contains(size))
             try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
             try store.save("z")
             #expect(open(file)[DefaultKey("text", default: "")] == "z")

@@ -33,18 +33,14 @@ struct FailureReportTests: SettingsFileTests {
                 if case .failed(let error) = event { reports.withLock { $0.append(error.reason) } }
             }
             try backend.writing {
-                // Opening the file has set the first damage aside. Now a record disappears, which a
-                // compaction finds.
-                try change(file, at: RecordFormat.headerLength + 12, to: [0xFF])
-                let filler = PropertyList.string(String(repeating: "x", count: 30_000))
-                #expect(fails(with: .unavailable) { for _ in 0..<20 { try backend.commit([("filler", filler)]) } })
+                // Opening the file has set the damage aside.
                 #expect(throws: Never.self) { try backend.commit([("c", 2)]) }
                 #expect(reports.withLock { $0 }.isEmpty)
             }
             let copies = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
                 .filter { $0.contains(".damaged-") }
             let reasons = reports.withLock { $0 }
-            #expect(copies.count == 2 && reasons.count == 2)
+            #expect(copies.count == 1 && reasons.count == 1)
             for copy in copies { #expect(reasons.contains { $0.hasSuffix(copy) }) }
             #expect(open(file)[DefaultKey("c", default: 0)] == 2)
         }
