@@ -220,10 +220,10 @@
                     to: path)
                 let bytes = [UInt8](try #require(FileManager.default.contents(atPath: path)))
                 let end = try Self.end(path)
-                let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
-                #expect(used == start + 48)
-                for offset in start..<min(used, end) {
-                    for bit in 0..<8 {
+                let used = min(start + 48, end - 1)
+                for offset in Array(start..<used) + [end - 1] {
+                    // Without its last bit, a record that is zeros from a block on looks torn.
+                    for bit in (offset == end - 1 ? 1 : 0)..<8 {
                         try Self.write([bytes[offset] ^ 1 << bit], at: offset, of: path)
                         Self.expectDamageIsKept(in: path, "byte \(offset - start), bit \(bit)")
                         try Self.write(Array(bytes[start..<end]), at: start, of: path)
@@ -231,7 +231,7 @@
                 }
                 // The other bytes of the record are zeros. A flipped bit among them moves the
                 // beginning of the zeros.
-                for offset in stride(from: used, to: end, by: 97) {
+                for offset in stride(from: used, to: end - 1, by: 97) {
                     try Self.write([1], at: offset, of: path)
                     Self.expectDamageIsKept(in: path, "byte \(offset - start)")
                     try Self.write([0], at: offset, of: path)

@@ -44,16 +44,17 @@ struct ReaderTests: SettingsFileTests {
     /// A repair can take as long as writing the whole file.
     @Test func readersDoNotRepeatAFailedRepair() throws {
         try withFile { file in
-            let suite = open(file)
-            suite[number] = 1
-            try suite.synchronize()
-            let failures = Failures(of: suite)
+            let writer = open(file)
+            writer[number] = 1
+            try writer.synchronize()
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             try Data("not a settings file".utf8).write(to: obstacle)
             let handle = try FileHandle(forUpdating: file)
             try handle.seek(toOffset: UInt64(FileInspection(file: file).end))
             try handle.write(contentsOf: Data("damage.".utf8 + [1]))
             try handle.close()
+            let suite = open(file)
+            let failures = Failures(of: suite)
             for _ in 0..<50 { #expect(suite[number] == 1) }
             #expect(failures.kinds == [.unavailable])
             // A reader waits for a second, but a writer tries immediately.
