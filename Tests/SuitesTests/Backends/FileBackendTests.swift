@@ -333,8 +333,8 @@ struct FileBackendTests: SettingsFileTests {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
-        /// The mapping ends there, so readers could not see further records.
-        @Test func aFileThatGrowsBeyondTheLimitIsUnavailable() async throws {
+        /// Readers keep the values that they know, and writes fail.
+        @Test func aFileThatGrowsBeyondTheLimitIsNotWritten() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
                 let writer = DefaultsSuite(backend: FileBackend(path: path))
@@ -346,7 +346,10 @@ struct FileBackendTests: SettingsFileTests {
                 #expect(reader[key] == "x")
                 for _ in 0..<20 { writer[key] = String(repeating: "y", count: 15 << 20) }
                 let store = UserDefault(key, in: reader).store
-                for _ in 0..<3 { #expect(fails(with: .unavailable) { _ = try store.load() }) }
+                for _ in 0..<3 {
+                    #expect(try store.load() == "x")
+                    #expect(fails(with: .unavailable) { try store.save("z") })
+                }
             }
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
