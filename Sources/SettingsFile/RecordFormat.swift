@@ -47,7 +47,8 @@ enum RecordFormat {
         header.append(contentsOf: repeatElement(0, count: 20))
         append(header.withUnsafeBytes { CRC32C.checksum(of: $0) })
         // Random, so that a file that was copied over another one has another count.
-        let count = UInt64.random(in: 0 ... .max / 4) * 2
+        // Never 0, as in a file that was emptied.
+        let count = UInt64.random(in: 1 ... .max / 4) * 2
         withUnsafeBytes(of: (count.littleEndian, UInt64(end).littleEndian)) {
             header.replaceSubrange(counterOffset..<(counterOffset + 16), with: $0)
         }

@@ -51,14 +51,33 @@ package final class SettingsFile: Sendable {
     let flushing = Locked<Flush?>(nil)
 
     /// What a reader needs to detect a change and to look up a value.
+    ///
+    /// It has a lock of its own, because the state lock is held during system calls.
     private struct View {
         /// The open file; `nil` if there is none.
-        var log: FileLog?
-        /// The count of its changes at which all records were read; `nil` if there are bytes that
-        /// are not a record.
-        var count: UInt64?
-        var generation: UInt64 = 1
-        var nameMayHaveMoved = false
+        let log: FileLog?
+        let generation: UInt64
+        /// The counter of the file, and its value when all records were read; `nil` if there are
+        /// bytes that are not a record, or if the name may refer to another file now.
+        private let counter: ChangeCounter.Word?
+        private let count: UInt64
+        /// The process that opened the file, as counted by ``Forks/count``.
+        private let process: Int
+
+        init(log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false) {
+            (self.log, self.generation) = (log, generation)
+            let known = nameMayHaveMoved ? nil : log?.count
+            (counter, count) = (known.flatMap { _ in log?.counter.word }, known ?? 0)
+            process = log?.file.process ?? 0
+        }
+
+        /// The generation, or the next one if something may have changed; `nil` if no file is open.
+        var currentGeneration: UInt64? {
+            // Reads the log's page directly, because each `get` does this, and counting references
+            // to the log would take longer than the rest.
+            if let counter, counter.value ^ count | UInt64(process ^ Forks.count) == 0 { return generation }
+            return log == nil ? nil : generation &+ 1
+        }
     }
 
     struct State {
@@ -177,17 +196,7 @@ extension SettingsFile {
         }
     }
 
-    /// The generation, or the next one if something may have changed; `nil` if no file is open.
-    package var generation: UInt64? {
-        // Inside the lock, because counting the reference to the log would take longer.
-        view.withLock { view in
-            guard let log = view.log else { return nil }
-            guard let count = view.count, !view.nameMayHaveMoved, log.counter.value == count,
-                log.file.process == Forks.count
-            else { return view.generation &+ 1 }
-            return view.generation
-        }
-    }
+    package var generation: UInt64? { view.withLock { $0.currentGeneration } }
 
     package func changes(since generation: UInt64) throws(SettingsFileError) -> (keys: [String]?, generation: UInt64) {
         try withLog { state throws(FileFailure) in
@@ -203,8 +212,7 @@ extension SettingsFile {
         try state.withLock { state throws(Failure) in
             defer {
                 let new = View(
-                    log: state.log, count: state.log?.count, generation: state.changes.generation,
-                    nameMayHaveMoved: state.nameMayHaveMoved)
+                    log: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved)
                 // Release the old log after unlocking, because it may be the last reference.
                 withExtendedLifetime(view.withLock { exchange(&$0, with: new) }) {}
             }

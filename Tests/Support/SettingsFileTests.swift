@@ -9,7 +9,12 @@ extension SettingsFileTests {
     package func withFile(_ body: (URL) throws -> Void) throws {
         let file = try makeFile()
         try body(file)
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        // A suite that is still open may flush its file in the background, and create a file that is
+        // gone a moment later.
+        let folder = file.deletingLastPathComponent()
+        while FileManager.default.fileExists(atPath: folder.path) {
+            do { try FileManager.default.removeItem(at: folder) } catch CocoaError.fileNoSuchFile {}
+        }
     }
 
     package func open(_ file: URL, _ durability: DefaultsSuite.Durability = .process) -> DefaultsSuite {

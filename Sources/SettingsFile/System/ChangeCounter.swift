@@ -43,6 +43,17 @@ struct ChangeCounter: ~Copyable, @unchecked Sendable {
         return page.load(as: UInt64.self) == RecordFormat.magicWord ? value : nil
     }
 
+    /// The counter alone, for a reader that keeps the mapping alive and knows a value that the file
+    /// had. A file that was emptied has the value 0, with which none begins.
+    struct Word: @unchecked Sendable {
+        fileprivate let word: UnsafeRawPointer
+
+        @inline(__always)
+        var value: UInt64 { UInt64(load_acquiring(word)) }
+    }
+
+    var word: Word { Word(word: page + RecordFormat.counterOffset) }
+
     // The caller holds the lock of the file. Each changes the value, also after a change that was
     // not finished.
     func begin() { set { ($0 + 1) | 1 } }
