@@ -15,7 +15,7 @@ final class FileLog: Sendable {
     let counter: ChangeCounter
     private let contents: Locked<Contents>
 
-    fileprivate struct Contents {
+    struct Contents {
         /// The values, as parts of the bytes that they were read or written with.
         var values: [ByteString: ArraySlice<UInt8>] = [:]
         /// The end of the last record, and the checksum that the next one continues from.
@@ -74,8 +74,10 @@ final class FileLog: Sendable {
         }
         let counter = try ChangeCounter(unlocked, isWritable: isWritable)
         let log = try FileLog(file, named: name, in: directory, isWritable: isWritable, fields, counter)
-        _ = log.apply(bytes, from: RecordFormat.headerLength, isOpening: true)
-        log.contents.withLock { $0.unproven = $0.end }
+        log.contents.withLock { contents in
+            _ = contents.apply(bytes, from: RecordFormat.headerLength, isOpening: true)
+            contents.unproven = contents.end
+        }
         return log
     }
 
@@ -105,27 +107,7 @@ final class FileLog: Sendable {
         guard start + bytes.count >= end,
             bytes.withUnsafeBytes({ UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }) == crc
         else { throw FileFailure.isOverwritten }
-        return apply(bytes, from: end - start)
-    }
-
-    /// Applies the records that follow the last one. Returns their keys, except during opening.
-    private func apply(
-        _ bytes: [UInt8], from start: Int, isOpening: Bool = false
-    ) -> (changed: [String], isComplete: Bool) {
-        bytes.withUnsafeBytes { buffer in
-            contents.withLock { contents in
-                var changed: [String] = []
-                var offset = start
-                contents.size = max(contents.size, contents.end + bytes.count - start)
-                while let commit = RecordFormat.commit(in: buffer, at: offset, after: contents.crc) {
-                    contents.apply(buffer, commit.payload, of: bytes) { if !isOpening { changed.append($0) } }
-                    (contents.crcOffset, contents.crc) = (contents.end + 4, commit.crc)
-                    contents.end += commit.end - offset
-                    offset = commit.end
-                }
-                return (changed, RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: buffer[offset...])))
-            }
-        }
+        return contents.withLock { $0.apply(bytes, from: end - start) }
     }
 
     /// Appends a commit, completely or not at all. The caller holds the file lock.
@@ -212,6 +194,26 @@ final class FileLog: Sendable {
 }
 
 extension FileLog.Contents {
+    /// Applies the records that follow the last one.
+    ///
+    /// - Returns: Their keys, except during opening, and whether only zeros follow.
+    mutating func apply(
+        _ bytes: [UInt8], from start: Int, isOpening: Bool = false
+    ) -> (changed: [String], isComplete: Bool) {
+        bytes.withUnsafeBytes { buffer in
+            var changed: [String] = []
+            var offset = start
+            size = max(size, end + bytes.count - start)
+            while let commit = RecordFormat.commit(in: buffer, at: offset, after: crc) {
+                apply(buffer, commit.payload, of: bytes) { if !isOpening { changed.append($0) } }
+                (crcOffset, crc) = (end + 4, commit.crc)
+                end += commit.end - offset
+                offset = commit.end
+            }
+            return (changed, RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: buffer[offset...])))
+        }
+    }
+
     /// Applies the operations of a commit.
     ///
     /// - Parameters:

@@ -33,18 +33,18 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 /// Reads the bytes as records, once as a whole and once in two parts.
 private func readRecords(_ bytes: UnsafeRawBufferPointer) {
-    var whole = FileIndex(crc: 0)
-    var parts = FileIndex(crc: 0)
-    var changed: [String]? = []
-    _ = whole.apply(bytes, changed: &changed)
-    precondition(whole.end - RecordFormat.headerLength <= bytes.count)
-    _ = parts.apply(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), changed: &changed)
-    _ = parts.apply(
-        UnsafeRawBufferPointer(rebasing: bytes[(parts.end - RecordFormat.headerLength)...]), changed: &changed)
+    let bytes = Array(bytes)
+    var whole = FileLog.Contents(crc: 0)
+    var parts = FileLog.Contents(crc: 0)
+    _ = whole.apply(bytes, from: 0)
+    let end = whole.end - RecordFormat.headerLength
+    precondition(end <= bytes.count)
+    _ = parts.apply(Array(bytes.prefix(bytes.count / 2)), from: 0)
+    _ = parts.apply(bytes, from: parts.end - RecordFormat.headerLength)
     precondition(whole.end == parts.end && whole.crc == parts.crc && whole.live == parts.live)
-    for key in whole.keys {
-        precondition(whole.valueRange(forKey: key) == parts.valueRange(forKey: key))
-    }
+    precondition(whole.values == parts.values)
+    // Zeros may follow, and nothing else may.
+    precondition(whole.apply(bytes + [0, 0, 0], from: end).isComplete == bytes[end...].allSatisfy { $0 == 0 })
 }
 
 /// Reads the bytes as the payload of a record with a valid checksum, which random bytes would
@@ -52,16 +52,18 @@ private func readRecords(_ bytes: UnsafeRawBufferPointer) {
 private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     var record = RecordWriter(payload: bytes)
     _ = record.finish(after: 7)
-    record.withBytes { record in
-        var index = FileIndex(crc: 7)
-        var changed: [String]?
-        let stop = index.apply(record, changed: &changed)
-        precondition(stop == .bad || stop == .seal || index.end == RecordFormat.headerLength + record.count)
-        for key in index.keys {
-            guard let place = index.valueRange(forKey: key) else { preconditionFailure() }
-            let start = place.lowerBound - RecordFormat.headerLength
-            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: record[start..<(start + place.count)]))
-            guard let value = reader.value(), reader.isAtEnd else { continue }
+    let bytes = record.withBytes { Array($0) }
+    var contents = FileLog.Contents(crc: 7)
+    let isComplete = contents.apply(bytes, from: 0).isComplete
+    precondition(isComplete == (contents.end == RecordFormat.headerLength + bytes.count))
+    // A record whose end is missing is not whole, even if it was filled with zeros.
+    var cut = FileLog.Contents(crc: 7)
+    _ = cut.apply(bytes.dropLast() + [0], from: 0)
+    precondition(cut.end == RecordFormat.headerLength)
+    for value in contents.values.values {
+        value.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard let value = reader.value(), reader.isAtEnd else { return }
             if hasPlantedFault, case .array(let elements) = value, elements.count > 1 { fatalError("planted") }
             var writer = ByteWriter(capacity: 16)
             writer.append(value)
@@ -76,7 +78,7 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
 
 /// Creates a file of valid records from the bytes, and changes one byte of it if the input says so.
 private func makeFile(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-    var file = RecordFormat.header(salt: 1, epoch: 1)
+    var file = RecordFormat.header(epoch: 1, end: RecordFormat.headerLength)
     var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
     var rest = bytes[2...].prefix(4_096)
     while let first = rest.first {
