@@ -55,9 +55,9 @@ struct ChangeCounter: ~Copyable, @unchecked Sendable {
     var word: Word { Word(word: page + RecordFormat.counterOffset) }
 
     // The caller holds the lock of the file. Each changes the value, also after a change that was
-    // not finished.
-    func begin() { set { ($0 + 1) | 1 } }
-    func end() { set { ($0 + 1) & ~1 } }
+    // not finished. No checksum covers the word, so damage may have made it the largest one.
+    func begin() { set { ($0 &+ 1) | 1 } }
+    func end() { set { ($0 &+ 1) & ~1 } }
 
     private func set(_ change: (UInt64) -> UInt64) {
         let word = page + RecordFormat.counterOffset

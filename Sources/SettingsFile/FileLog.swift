@@ -36,6 +36,7 @@ final class FileLog: Sendable {
         /// The end of the records that were there when the file was opened.
         var unproven = 0
         var hasFailedFlush = false
+        var isProofGivenUp = false
         var sizeAtFailedCompaction = 0
     }
 
@@ -182,11 +183,17 @@ final class FileLog: Sendable {
     }
     /// Whether a successful flush proves that all records are on the disk. The system reports the
     /// failure of an earlier flush only to the processes that had the file open then.
-    var isProvable: Bool { contents.withLock { counter.flushed >= $0.unproven } }
+    var isProvable: Bool { contents.withLock { $0.isProofGivenUp || counter.flushed >= $0.unproven } }
+    /// Lets flushes go on without proof. They then prove nothing to other processes either.
+    func giveUpProof() -> FileLog? {
+        contents.withLock { $0.isProofGivenUp = true }
+        return nil
+    }
     func noteFlush(to end: Int, andName isName: Bool) {
         contents.withLock { contents in
             contents.flushed = max(contents.flushed, end)
             contents.isNameFlushed = contents.isNameFlushed || isName
+            guard !contents.isProofGivenUp else { return }
             contents.unproven = 0
             counter.noteFlush(to: UInt64(end))
         }

@@ -33,9 +33,7 @@ extension SettingsFile {
             }
             guard !state.hasLostCommits || isInBackground else {
                 state.hasLostCommits = false
-                throw FileFailure(
-                    "another program removed, renamed or replaced it or its folder before the last changes of this"
-                        + " process were flushed, and these changes may be lost")
+                throw FileFailure.isRemoved
             }
             guard let log = state.log, log.needsFlush else { return nil }
             return (log, log.end, state.commits)
@@ -65,52 +63,64 @@ extension SettingsFile {
     }
 
     private func flush(_ log: FileLog, to end: Int) throws(FileFailure) {
-        // Other code of the program may have closed the descriptor, and its number may belong to
-        // another file. Such a file is not locked, so it must not be replaced either.
-        guard try log.file.identity() == log.identity else {
-            throw FileFailure("its descriptor was closed by other code of this program")
-        }
-        do throws(FileFailure) {
-            guard !log.hasFailedFlush else { throw FileFailure("an earlier flush failed") }
-            // Their writer is most likely about to flush these records.
-            let deadline = MonotonicTime.now + .milliseconds(20)
-            while !log.isProvable, .now < deadline { SystemClock.sleep(microseconds: 200) }
+        var (log, end) = (log, end)
+        var failure = FileFailure("an earlier flush failed")
+        // After a failure, the new file is flushed.
+        for _ in 0..<2 {
+            // Other code of the program may have closed the descriptor, and its number may belong
+            // to another file. Such a file is not locked, so it must not be replaced either.
+            guard try log.file.identity() == log.identity else {
+                throw FileFailure("its descriptor was closed by other code of this program")
+            }
             // Writing the records again is not enough: on ext4, a power cut then lost one of them.
-            if !log.isProvable, try replace(log) { return }
-            // Flush the directory first. On Apple platforms, flushing the file also empties the
-            // drive's cache, which makes the directory durable on file systems that cannot do so
-            // themselves.
-            if !log.isNameFlushed { try log.directory.flushNames() }
-            try log.file.flush()
-            log.noteFlush(to: end, andName: true)
-        } catch {
-            log.hasFailedFlush = true
-            guard try replace(log) else { throw error }
+            while log.hasFailedFlush || !isProvable(log) {
+                guard let new = try replacement(of: log) else { break }
+                (log, end) = (new, new.end)
+            }
+            guard !log.hasFailedFlush else { throw failure }
+            do throws(FileFailure) {
+                // Flush the directory first. On Apple platforms, flushing the file also empties the
+                // drive's cache, which makes the directory durable on file systems that cannot do
+                // so themselves.
+                if !log.isNameFlushed { try log.directory.flushNames() }
+                try log.file.flush()
+                return log.noteFlush(to: end, andName: true)
+            } catch {
+                log.hasFailedFlush = true
+                failure = error
+            }
         }
+        throw failure
+    }
+
+    /// Returns whether a flush proves that all records are on the disk. First gives the writer of
+    /// records that were in the file some time, because it is most likely about to flush them.
+    private func isProvable(_ log: FileLog) -> Bool {
+        let deadline = MonotonicTime.now + .milliseconds(20)
+        while !log.isProvable, .now < deadline { SystemClock.sleep(microseconds: 200) }
+        return log.isProvable
     }
 
     /// Replaces a file whose flushes prove nothing: the new file uses other pages.
     ///
-    /// - Returns: False if it cannot be replaced.
-    private func replace(_ log: FileLog) throws(FileFailure) -> Bool {
+    /// - Returns: The file that has the name now; `nil` if the file cannot be replaced, because of
+    ///   its permissions, those of its folder, or because it is a mount point.
+    private func replacement(of log: FileLog) throws(FileFailure) -> FileLog? {
         let deadline = ContinuousClock.now + fileLocation.timeout
+        guard log.isWritable else { return log.giveUpProof() }
         while true {
-            let (new, isBusy) = try withState { state throws(FileFailure) -> (FileLog?, Bool) in
-                let isWriter = state.isLocked
-                guard state.log === log, log.isWritable else { return (state.log, false) }
-                if !isWriter { guard try log.file.tryLock() else { return (nil, true) } }
-                defer { if !isWriter { unlock(&state, log.file) } }
-                guard try !fileLocation.nameHasMoved(from: log) else { return (nil, false) }
-                try catchUp(&state)
-                try? compact(&state)
-                return (state.log === log ? nil : state.log, false)
+            let new: FileLog?
+            do throws(FileFailure) {
+                new = try withState { state throws(FileFailure) in
+                    if state.log === log, try !compactAlone(log, &state) { try reopen(&state, creating: false) }
+                    return state.log
+                }
+            } catch let error where error.isPermissionDenied || error.isBusy { return log.giveUpProof() }
+            guard let new else { throw FileFailure.isRemoved }
+            if new !== log { return new }
+            guard ContinuousClock.now < deadline else {
+                throw FileFailure("it must be replaced, and other processes keep it locked")
             }
-            if let new, new !== log {
-                try new.directory.flushNames()
-                new.noteFlush(to: 0, andName: true)
-                return true
-            }
-            guard isBusy, ContinuousClock.now < deadline else { return false }
             SystemClock.sleep(microseconds: 200)
         }
     }
@@ -122,13 +132,35 @@ extension SettingsFile {
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, log.isWritable,
-                log.isDueForCompaction(keeping: RecordFormat.keptSize), try log.file.tryLock()
+                log.isDueForCompaction(keeping: RecordFormat.keptSize)
             else { return }
-            state.isLocked = true
-            defer { unlock(&state, log.file) }
-            guard try !fileLocation.nameHasMoved(from: log) else { return }
-            try catchUp(&state)
-            try? compact(&state)
+            _ = try? compactAlone(log, &state)
         }
     }
+
+    /// Compacts the file under its lock. Does nothing if another process holds the lock.
+    ///
+    /// - Returns: False if the name refers to another file.
+    private func compactAlone(_ log: FileLog, _ state: inout State) throws(FileFailure) -> Bool {
+        let isWriter = state.isLocked
+        if !isWriter {
+            guard try log.file.tryLock() else { return true }
+            state.isLocked = true
+        }
+        defer { if !isWriter { unlock(&state, log.file) } }
+        guard try !fileLocation.nameHasMoved(from: log) else {
+            // A writer keeps the file whose lock it holds.
+            guard !isWriter else { throw FileFailure.isRemoved }
+            return false
+        }
+        try catchUp(&state)
+        try compact(&state)
+        return true
+    }
+}
+
+extension FileFailure {
+    fileprivate static let isRemoved = Self(
+        "another program removed, renamed or replaced it or its folder before the last changes of this process were"
+            + " flushed, and these changes may be lost")
 }

@@ -19,9 +19,9 @@
 // Writing: SettingsFile+Writing.swift draws a commit. A process that can lock the file copies bytes
 // after the last record that are not zeros to a file beside it, and cuts them off.
 //
-// Compaction: when superseded values take more space than live ones, a writer or a flush writes the
-// values to a new file, flushes it, and renames it into place. It holds the locks of both files, so
-// no commit is lost between the two. The old file's count stays odd.
+// Compaction: when superseded values take three times the space of live ones, a writer or a flush
+// writes the values to a new file, flushes it, and renames it into place. It holds the locks of both
+// files, so no commit is lost between the two. The old file's count becomes odd and stays so.
 //
 // Flushes: after a failed flush, the system treats the lost pages as written, and reports the error
 // once to each descriptor that was open. So a process replaces the file after a failed flush, and
@@ -99,8 +99,9 @@ package final class SettingsFile: Sendable {
         var failedWait: (generation: UInt64, until: MonotonicTime)?
         /// An odd count, and the time until which its writer may be at work.
         var unfinished: (count: UInt64?, until: MonotonicTime)?
-        /// The time before which readers do not try again to repair the file.
-        var repairPauseEnd: MonotonicTime?
+        /// The time before which readers do not try again what failed, while the file has this count
+        /// of changes.
+        var pause: (count: UInt64?, end: MonotonicTime)?
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
@@ -258,6 +259,7 @@ extension SettingsFile {
         // Loaded first: what is read after that may be newer, but never older.
         let count = log.counter.value
         if let count, count == log.count, !state.nameMayHaveMoved { return }
+        if !state.isLocked, let pause = state.pause, pause.count == count, .lastTick < pause.end { return }
         log.count = nil
         if state.isLocked {
             guard count != nil else { throw FileFailure.isOverwritten }
@@ -278,6 +280,7 @@ extension SettingsFile {
         } catch {
             // The open file has the last values that this process knows. The next call tries again.
             state.nameMayHaveMoved = true
+            state.pause = (count, .lastTick + .milliseconds(100))
             if !state.hasReportedLookup { state.reports.append(unavailable(error)) }
             state.hasReportedLookup = true
         }
@@ -295,9 +298,7 @@ extension SettingsFile {
         }
         // What follows is a record in progress, unless no process can be writing it.
         if !state.isLocked {
-            guard log.isWritable, !(state.repairPauseEnd.map { .lastTick < $0 } ?? false), try log.file.tryLock() else {
-                return false
-            }
+            guard log.isWritable, try log.file.tryLock() else { return false }
         }
         defer { if !state.isLocked { log.file.unlock() } }
         do throws(FileFailure) {
@@ -308,8 +309,8 @@ extension SettingsFile {
         } catch {
             if state.isLocked || error.isReplaced { throw error }
             // The valid records can still be read.
-            if state.repairPauseEnd == nil { state.reports.append(unavailable(error)) }
-            state.repairPauseEnd = .lastTick + .seconds(1)
+            if state.pause == nil { state.reports.append(unavailable(error)) }
+            state.pause = (count, .lastTick + .seconds(1))
             return false
         }
         // Its writer died before it could do this.

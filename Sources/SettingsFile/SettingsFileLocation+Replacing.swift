@@ -53,24 +53,21 @@ extension SettingsFileLocation {
         // Open the folder by its path again: the folder in which the log was opened may have been
         // renamed, and another settings file may be in its place.
         let (target, directory) = try followingLinks()
-        // Readers of the old file look up the name from now on.
-        log.counter.begin()
-        do throws(FileFailure) {
-            let new = try target.install(log.successor(), in: directory, inPlaceOf: log.identity)
-            log.file.unlock()
-            return new
-        } catch {
-            log.counter.end()
-            throw error
-        }
+        let new = try target.install(log.successor(), in: directory, inPlaceOf: log.identity, of: log)
+        log.file.unlock()
+        return new
     }
 
     /// Creates a file under the temporary name, flushes it, and renames it into place if the name
     /// still refers to the same file as before.
     ///
-    /// - Parameter old: The file that the name must refer to; `nil` if it must not exist.
+    /// - Parameters:
+    ///   - old: The file that the name must refer to; `nil` if it must not exist.
+    ///   - log: The log of that file.
     /// - Returns: The new file, locked.
-    func install(_ bytes: [UInt8], in directory: File, inPlaceOf old: File.Identity?) throws(FileFailure) -> FileLog {
+    func install(
+        _ bytes: [UInt8], in directory: File, inPlaceOf old: File.Identity?, of log: FileLog? = nil
+    ) throws(FileFailure) -> FileLog {
         let file = try makeTemporary(in: directory, inPlaceOf: old)
         do throws(FileFailure) {
             try file.write(bytes, at: 0)
@@ -81,10 +78,17 @@ extension SettingsFileLocation {
                 throw FileFailure("the new file cannot be read back")
             }
             try file.flush()
-            // Another program may have removed or replaced the file during the flush. Do not undo
-            // that.
-            try check(old, in: directory)
-            try directory.rename(temporaryName, to: name)
+            // Readers of the old file look up the name from now on.
+            log?.counter.begin()
+            do throws(FileFailure) {
+                // Another program may have removed or replaced the file during the flush. Do not
+                // undo that.
+                try check(old, in: directory)
+                try directory.rename(temporaryName, to: name)
+            } catch {
+                log?.counter.end()
+                throw error
+            }
             // The name needs no flush now. Until it is flushed, a power failure brings back the old
             // file, which holds everything flushed so far.
             new.noteFlush(to: new.end, andName: false)

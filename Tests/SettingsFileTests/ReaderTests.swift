@@ -41,6 +41,35 @@ struct ReaderTests: SettingsFileTests {
         }
     }
 
+    /// Only the rename makes readers look up the name, which needs the state lock.
+    @Test func readersDoNotWaitForACompactionOfTheirProcess() throws {
+        try withFile { file in
+            let backend = FileBackend(path: file.path)
+            let suite = DefaultsSuite(backend: backend)
+            suite[number] = 1
+            // Another process holds the lock of the temporary file.
+            let folder = try File.existingDirectory(file.deletingLastPathComponent().path)
+            let temporary = try folder.make(".test.defaults.new", inFolder: "")
+            #expect(try temporary.tryLock())
+            let (isCompacting, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            Thread {
+                try? backend.file.beginWrite()
+                isCompacting.signal()
+                try? backend.file.withState { try backend.file.compact(&$0) }
+                backend.file.endWrite()
+                isOver.signal()
+            }.start()
+            isCompacting.wait()
+            // By then, the compaction waits for that lock.
+            usleep(100_000)
+            for _ in 0..<100 { #expect(suite[number] == 1) }
+            #expect(isOver.wait(timeout: .now()) == .timedOut)
+            temporary.unlock()
+            isOver.wait()
+            #expect(suite[number] == 1)
+        }
+    }
+
     /// A repair can take as long as writing the whole file.
     @Test func readersDoNotRepeatAFailedRepair() throws {
         try withFile { file in
