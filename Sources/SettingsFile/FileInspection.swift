@@ -2,8 +2,8 @@
 package struct FileInspection: Sendable {
     /// Phrases that follow the file's name; empty if nothing is wrong.
     package private(set) var problems: [String] = []
-    /// Whether ``keys`` are all keys of the suite. An unfinished record at the end, whose writer
-    /// died, has never been part of it.
+    /// Whether ``keys`` are all keys that were known to be on the disk. A record that no flush has
+    /// covered, and that a dead writer or a power failure left unfinished, is not missing.
     package private(set) var isComplete = true
     package private(set) var version: Int?
     package private(set) var epoch: UInt64?
@@ -157,7 +157,7 @@ extension FileInspection {
         guard !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
         problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
         salvage(bytes, used: used, from: end, after: crc)
-        isComplete = isComplete && salvageable.isEmpty && RecordFormat.isTorn(Array(bytes[end...]), at: end)
+        isComplete = isComplete && salvageable.isEmpty
     }
 
     private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {

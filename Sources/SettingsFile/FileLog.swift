@@ -1,7 +1,7 @@
 /// One open settings file: its records, and the values that they add up to.
 ///
-/// Only zeros follow the last record. Anything else is a record in progress, one that its writer
-/// never finished, or damage.
+/// Only zeros follow the last record. Anything else is a record that is not committed yet, one that
+/// its writer never finished, or damage.
 ///
 /// Every access needs the state lock of the `SettingsFile`, except for ``bytes(forKey:)`` and the
 /// constants. A file that replaces this one gets a log of its own.
@@ -12,7 +12,7 @@ final class FileLog: Sendable {
     let identity: File.Identity
     let isWritable: Bool
     let epoch: UInt64
-    let counter: ChangeCounter
+    let words: HeaderWords
     private let contents: Locked<Contents>
 
     struct Contents {
@@ -25,9 +25,10 @@ final class FileLog: Sendable {
         var crcOffset = RecordFormat.headerLength - 4
         /// A lower bound for the size of the file.
         var size = 0
-        /// The count of the file's changes at which all of its records were read; `nil` if that is
-        /// not known.
-        var count: UInt64?
+        /// The committed end of the file at which all of its records were read.
+        var committed = CommittedEnd(rawValue: 0)
+        /// Whether the records that were found are the committed ones, and only zeros follow.
+        var isSettled = false
         /// The number of bytes that the records of the values take.
         var live = 0
         /// How far this file was flushed, and whether its name was.
@@ -42,12 +43,12 @@ final class FileLog: Sendable {
 
     private init(
         _ file: File, named name: String, in directory: File, isWritable: Bool,
-        _ fields: (epoch: UInt64, crc: UInt32), _ counter: consuming ChangeCounter
+        _ fields: (epoch: UInt64, crc: UInt32), _ words: consuming HeaderWords
     ) throws(FileFailure) {
         (self.file, self.name, self.directory) = (file, name, directory)
         (self.isWritable, epoch) = (isWritable, fields.epoch)
         identity = try file.identity()
-        self.counter = counter
+        self.words = words
         contents = Locked(Contents(crc: fields.crc))
     }
 
@@ -73,10 +74,17 @@ final class FileLog: Sendable {
         guard try unlocked.identity() == file.identity() else {
             throw FileFailure("it was replaced in the meantime", isReplaced: true)
         }
-        let counter = try ChangeCounter(unlocked, isWritable: isWritable)
-        let log = try FileLog(file, named: name, in: directory, isWritable: isWritable, fields, counter)
+        let words = try HeaderWords(unlocked)
+        guard let committed = words.committed else { throw FileFailure.isOverwritten }
+        let log = try FileLog(file, named: name, in: directory, isWritable: isWritable, fields, words)
         log.contents.withLock { contents in
-            _ = contents.apply(bytes, from: RecordFormat.headerLength, isOpening: true)
+            _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: committed.end, isOpening: true)
+            contents.committed = CommittedEnd(tag: committed.tag, end: min(committed.end, contents.end))
+            contents.isSettled =
+                contents.end == committed.end && !committed.isReplaced
+                && bytes.withUnsafeBytes {
+                    RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: $0[contents.end...]))
+                }
             contents.unproven = contents.end
         }
         return log
@@ -87,28 +95,62 @@ final class FileLog: Sendable {
     }
 
     var end: Int { contents.withLock { $0.end } }
-    var count: UInt64? {
-        get { contents.withLock { $0.count } }
-        set { contents.withLock { $0.count = newValue } }
-    }
+    var committed: CommittedEnd { contents.withLock { $0.committed } }
+    var isSettled: Bool { contents.withLock { $0.isSettled } }
     var keys: [String] { contents.withLock { $0.values.keys.map(\.string) } }
 
     /// Returns the bytes of a value, or `nil` if the key is missing.
     func bytes(forKey key: String) -> ArraySlice<UInt8>? { contents.withLock { $0.values[ByteString(key)] } }
 
-    /// Reads the records that were appended since the last call.
+    /// Reads the records that were committed since the last call. Returns their keys.
+    func readRecords(upTo committed: CommittedEnd, sizeLimit: Int) throws(FileFailure) -> [String] {
+        try Self.checkSize(committed.end, sizeLimit)
+        let known = contents.withLock { ($0.committed.tag, $0.end) }
+        guard committed.tag == known.0, committed.end >= known.1 else { throw FileFailure.isOverwritten }
+        let (changed, _) = try readRecords(until: committed.end, upTo: committed.end)
+        guard end == committed.end else { throw FileFailure.isOverwritten }
+        contents.withLock { $0.committed = CommittedEnd(tag: committed.tag, end: committed.end) }
+        return changed
+    }
+
+    /// Reads all records. No writer may be at work.
     ///
     /// - Returns: Their keys, and whether only zeros follow.
-    func readRecords(sizeLimit: Int) throws(FileFailure) -> (changed: [String], isComplete: Bool) {
+    func readAllRecords(sizeLimit: Int) throws(FileFailure) -> (changed: [String], isComplete: Bool) {
         let size = try file.entry().size
         try Self.checkSize(size, sizeLimit)
+        return try readRecords(until: size, upTo: .max)
+    }
+
+    private func readRecords(until size: Int, upTo limit: Int) throws(FileFailure) -> (
+        changed: [String], isComplete: Bool
+    ) {
         let (end, crc, start) = contents.withLock { ($0.end, $0.crc, $0.crcOffset) }
         // Another program may have truncated the file, or copied another one over it.
         let bytes = try file.read(at: start, count: max(0, size - start))
         guard start + bytes.count >= end,
             bytes.withUnsafeBytes({ UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }) == crc
         else { throw FileFailure.isOverwritten }
-        return contents.withLock { $0.apply(bytes, from: end - start) }
+        return contents.withLock { $0.apply(bytes, from: end - start, upTo: limit) }
+    }
+
+    /// Commits the records that were read, or takes back what was committed beyond them. Only zeros
+    /// follow. The caller holds the file lock.
+    func settle() throws(FileFailure) {
+        let end = end
+        guard let old = words.committed else { throw FileFailure.isOverwritten }
+        guard isWritable else { return contents.withLock { $0.committed = CommittedEnd(tag: old.tag, end: old.end) } }
+        // Another tag makes processes that have read lost records read the file again.
+        let new = CommittedEnd(tag: old.end <= end ? old.tag : CommittedEnd.randomTag(), end: end)
+        if new != old { try file.writeWord(new.rawValue, at: RecordFormat.committedOffset) }
+        contents.withLock { ($0.committed, $0.isSettled) = (new, true) }
+    }
+
+    /// Says to readers whether they must look up the name. The caller holds the file lock.
+    func setReplaced(_ isReplaced: Bool) throws(FileFailure) {
+        let known = committed
+        let word = CommittedEnd(tag: known.tag, end: known.end, isReplaced: isReplaced)
+        try file.writeWord(word.rawValue, at: RecordFormat.committedOffset)
     }
 
     /// Appends a commit, completely or not at all. The caller holds the file lock.
@@ -118,26 +160,24 @@ final class FileLog: Sendable {
         let newEnd = end + record.length
         // A larger size takes no space. Writing then fails if the disk is full.
         let newSize = newEnd <= size ? size : (newEnd + RecordFormat.step - 1) / RecordFormat.step * RecordFormat.step
+        let committed = contents.withLock { CommittedEnd(tag: $0.committed.tag, end: newEnd) }
         var written = 0
-        counter.checkFlushed(end)
-        counter.begin()
         do throws(FileFailure) {
+            if words.flushed > UInt64(end) { try file.writeWord(0, at: RecordFormat.flushedOffset) }
             if newSize > size { try file.truncate(to: newSize) }
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
+            try file.writeWord(committed.rawValue, at: RecordFormat.committedOffset)
         } catch {
-            // If this fails too, the next writer does it.
+            // If this fails too, the bytes are not committed, and the next record is written over them.
             if written > 0 { try? file.truncate(to: end) }
             contents.withLock { $0.size = end }
-            counter.end()
             throw error
         }
-        counter.end()
-        guard let count = counter.value else { throw FileFailure.isOverwritten }
         let bytes = record.withBytes { Array($0) }
         contents.withLock { contents in
             bytes.withUnsafeBytes { contents.apply($0, record.payload, of: bytes) }
             (contents.end, contents.crc, contents.crcOffset) = (newEnd, crc, end + 4)
-            (contents.size, contents.count) = (newSize, count)
+            (contents.size, contents.committed) = (newSize, committed)
         }
     }
 
@@ -183,7 +223,7 @@ final class FileLog: Sendable {
     }
     /// Whether a successful flush proves that all records are on the disk. The system reports the
     /// failure of an earlier flush only to the processes that had the file open then.
-    var isProvable: Bool { contents.withLock { $0.isProofGivenUp || counter.flushed >= $0.unproven } }
+    var isProvable: Bool { contents.withLock { $0.isProofGivenUp || words.flushed >= $0.unproven } }
     /// Lets flushes go on without proof. They then prove nothing to other processes either.
     func giveUpProof() -> FileLog? {
         contents.withLock { $0.isProofGivenUp = true }
@@ -195,23 +235,29 @@ final class FileLog: Sendable {
             contents.isNameFlushed = contents.isNameFlushed || isName
             guard !contents.isProofGivenUp else { return }
             contents.unproven = 0
-            counter.noteFlush(to: UInt64(end))
+            // Two processes may do this at once. Then the word may be too small until the next
+            // flush, and so it may if this fails.
+            if isWritable, words.flushed < UInt64(end) {
+                try? file.writeWord(UInt64(end), at: RecordFormat.flushedOffset)
+            }
         }
     }
 }
 
 extension FileLog.Contents {
-    /// Applies the records that follow the last one.
+    /// Applies the records that follow the last one and end at a limit.
     ///
     /// - Returns: Their keys, except during opening, and whether only zeros follow.
     mutating func apply(
-        _ bytes: [UInt8], from start: Int, isOpening: Bool = false
+        _ bytes: [UInt8], from start: Int, upTo limit: Int = .max, isOpening: Bool = false
     ) -> (changed: [String], isComplete: Bool) {
         bytes.withUnsafeBytes { buffer in
             var changed: [String] = []
             var offset = start
             size = max(size, end + bytes.count - start)
-            while let commit = RecordFormat.commit(in: buffer, at: offset, after: crc) {
+            while let commit = RecordFormat.commit(in: buffer, at: offset, after: crc),
+                commit.end - offset <= limit - end
+            {
                 apply(buffer, commit.payload, of: bytes) { if !isOpening { changed.append($0) } }
                 (crcOffset, crc) = (end + 4, commit.crc)
                 end += commit.end - offset

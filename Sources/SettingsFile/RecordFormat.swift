@@ -7,9 +7,10 @@
 /// | 16 | 8 | salt: random for each file, so that no record of another file fits the chain |
 /// | 24 | 8 | zeros |
 /// | 32 | 8 | epoch: how often the file was replaced |
-/// | 40 | 8 | the number of changes, odd during one; begins at random; not part of the checksum |
-/// | 48 | 8 | end of the records that are known to be on the disk; not part of the checksum |
-/// | 60 | 4 | CRC-32C of the 60 bytes before: the start of the chain |
+/// | 40 | 4 | end of the committed records; its lowest bit says that another file gets the name |
+/// | 44 | 4 | tag: random, so that a file that was copied over this one is noticed; never 0 |
+/// | 48 | 8 | end of the records that are known to be on the disk |
+/// | 60 | 4 | CRC-32C of bytes 0 to 39 and of 20 zeros: the start of the chain |
 /// | record + 0 | 4 | length of the payload, never 0 |
 /// | record + 4 | 4 | CRC-32C of length, payload and padding, seeded with the one before |
 /// | record + 8 | n | the commit's operations, then zeros and a 1 up to a multiple of 8 |
@@ -21,7 +22,7 @@ enum RecordFormat {
     static let magicWord = magic.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     static let version: UInt32 = 2
     static let headerLength = 64
-    static let (counterOffset, flushedOffset) = (40, 48)
+    static let (committedOffset, flushedOffset) = (40, 48)
     /// The size up to which a file is never compacted: by a flush, and by a commit, where each
     /// compaction waits for the disk and must be rare during many writes.
     static let (keptSize, busySize) = (64 << 10, 4 << 20)
@@ -46,11 +47,11 @@ enum RecordFormat {
         append(epoch)
         header.append(contentsOf: repeatElement(0, count: 20))
         append(header.withUnsafeBytes { CRC32C.checksum(of: $0) })
-        // Random, so that a file that was copied over another one has another count.
-        // Never 0, as in a file that was emptied.
-        let count = UInt64.random(in: 1 ... .max / 4) * 2
-        withUnsafeBytes(of: (count.littleEndian, UInt64(end).littleEndian)) {
-            header.replaceSubrange(counterOffset..<(counterOffset + 16), with: $0)
+        let words = (
+            CommittedEnd(tag: CommittedEnd.randomTag(), end: end).rawValue.littleEndian, UInt64(end).littleEndian
+        )
+        withUnsafeBytes(of: words) {
+            header.replaceSubrange(committedOffset..<(committedOffset + 16), with: $0)
         }
         return header
     }
@@ -76,7 +77,7 @@ enum RecordFormat {
 
     static func checksum(ofHeader header: some Sequence<UInt8>) -> UInt32 {
         var header = Array(header.prefix(60))
-        for index in header.indices where index >= counterOffset && index < flushedOffset + 8 { header[index] = 0 }
+        for index in header.indices where index >= committedOffset && index < flushedOffset + 8 { header[index] = 0 }
         return header.withUnsafeBytes { CRC32C.checksum(of: $0) }
     }
 
@@ -160,21 +161,6 @@ enum RecordFormat {
         return first == 0
             && areEqual(
                 UnsafeRawBufferPointer(rebasing: bytes.dropLast()), UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
-    }
-
-    /// Returns whether bytes after the last record are the beginning of a record, up to a boundary
-    /// of a block, as a killed writer leaves it. It was never read, so it may be removed without a
-    /// copy where none can be made, and no value is missing without it.
-    ///
-    /// - Parameter offset: The offset of the bytes in the file.
-    static func isTorn(_ bytes: [UInt8], at offset: Int) -> Bool {
-        let stated = bytes.withUnsafeBytes { Salvage.word(in: $0, at: 0) }
-        guard stated != 0, let count = payloadCount(stated), case let end = length(ofPayload: count),
-            end <= bytes.count, let last = bytes.lastIndex(where: { $0 != 0 })
-        else { return false }
-        // A whole record whose length is damaged ends with a 1.
-        let mayBeWhole = last > 8 && last % 8 == 7 && bytes[last] == 1
-        return last + 1 < end && (offset + last + 1).isMultiple(of: 512) && !mayBeWhole
     }
 
     /// Returns a whole file with the given values.

@@ -57,17 +57,17 @@ package final class SettingsFile: Sendable {
         /// The open file; `nil` if there is none.
         let log: FileLog?
         let generation: UInt64
-        /// The counter of the file, and its value when all records were read; `nil` if there are
-        /// bytes that are not a record, or if the name may refer to another file now.
-        private let counter: ChangeCounter.Word?
-        private let count: UInt64
+        /// The committed end of the file, and its value when all records were read; `nil` if the
+        /// name may refer to another file now.
+        private let word: HeaderWords.Word?
+        private let known: UInt64
         /// The process that opened the file, as counted by ``Forks/count``.
         private let process: Int
 
         init(log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false) {
             (self.log, self.generation) = (log, generation)
-            let known = nameMayHaveMoved ? nil : log?.count
-            (counter, count) = (known.flatMap { _ in log?.counter.word }, known ?? 0)
+            word = nameMayHaveMoved ? nil : log?.words.word
+            known = log?.committed.rawValue ?? 0
             process = log?.file.process ?? 0
         }
 
@@ -75,7 +75,7 @@ package final class SettingsFile: Sendable {
         var currentGeneration: UInt64? {
             // Reads the log's page directly, because each `get` does this, and counting references
             // to the log would take longer than the rest.
-            if let counter, counter.value ^ count | UInt64(process ^ Forks.count) == 0 { return generation }
+            if let word, word.value ^ known | UInt64(process ^ Forks.count) == 0 { return generation }
             return log == nil ? nil : generation &+ 1
         }
     }
@@ -97,11 +97,6 @@ package final class SettingsFile: Sendable {
         /// The generation at which a writer timed out waiting for the file lock, and the time
         /// before which other writers do not wait.
         var failedWait: (generation: UInt64, until: MonotonicTime)?
-        /// An odd count, and the time until which its writer may be at work.
-        var unfinished: (count: UInt64?, until: MonotonicTime)?
-        /// The time before which readers do not try again what failed, while the file has this count
-        /// of changes.
-        var pause: (count: UInt64?, end: MonotonicTime)?
         /// Errors to report once no lock is held.
         var reports: [SettingsFileError] = []
         var report: @Sendable (SettingsFileError) -> Void = { _ in }
@@ -243,7 +238,6 @@ extension SettingsFile {
                     try use(fileLocation.open(creating: creating), &state)
                     // Readers that found no file before must read the contents of this one.
                     if let log = state.log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
-                    try catchUp(&state)
                 }
                 return try body(&state)
             }
@@ -257,22 +251,21 @@ extension SettingsFile {
     func catchUp(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }
         // Loaded first: what is read after that may be newer, but never older.
-        let count = log.counter.value
-        if let count, count == log.count, !state.nameMayHaveMoved { return }
-        if !state.isLocked, let pause = state.pause, pause.count == count, .lastTick < pause.end { return }
-        log.count = nil
+        let committed = log.words.committed
         if state.isLocked {
-            guard count != nil else { throw FileFailure.isOverwritten }
-            if try readNewRecords(log, &state) { log.count = count }
+            if committed != log.committed || !log.isSettled { try settle(log, &state) }
             return
         }
+        if committed == log.committed, !state.nameMayHaveMoved { return }
         do throws(FileFailure) {
-            let mayHaveMoved = state.nameMayHaveMoved || count.map { !$0.isMultiple(of: 2) } ?? true
-            if mayHaveMoved {
+            if state.nameMayHaveMoved || committed?.isReplaced ?? true {
                 let hasMoved = try fileLocation.nameHasMoved(from: log)
-                if hasMoved || count == nil { return try reopen(&state, creating: false) }
+                if hasMoved || committed == nil { return try reopen(&state, creating: false) }
             }
-            do throws(FileFailure) { if try readNewRecords(log, &state) { log.count = count } } catch {
+            do throws(FileFailure) {
+                let changed = try log.readRecords(upTo: committed!, sizeLimit: fileLocation.sizeLimit)
+                if !changed.isEmpty { state.changes.add(changed) }
+            } catch {
                 guard error.isReplaced else { throw error }
                 return try reopen(&state, creating: false)
             }
@@ -280,49 +273,39 @@ extension SettingsFile {
         } catch {
             // The open file has the last values that this process knows. The next call tries again.
             state.nameMayHaveMoved = true
-            state.pause = (count, .lastTick + .milliseconds(100))
             if !state.hasReportedLookup { state.reports.append(unavailable(error)) }
             state.hasReportedLookup = true
         }
     }
 
-    /// Returns whether only zeros follow the last record, and no writer is at work.
-    private func readNewRecords(_ log: FileLog, _ state: inout State) throws(FileFailure) -> Bool {
-        let count = log.counter.value
-        let isUnfinished = count.map { !$0.isMultiple(of: 2) } ?? true
-        if try readRecords(log, &state) {
-            if !isUnfinished || state.isLocked { return true }
-            // Give the writer time. If it has died, each read would be slow until the next write.
-            if state.unfinished?.count != count { state.unfinished = (count, .lastTick + .milliseconds(100)) }
-            guard let unfinished = state.unfinished, unfinished.until < .lastTick else { return false }
-        }
-        // What follows is a record in progress, unless no process can be writing it.
-        if !state.isLocked {
-            guard log.isWritable, try log.file.tryLock() else { return false }
-        }
-        defer { if !state.isLocked { log.file.unlock() } }
-        do throws(FileFailure) {
-            // The writer may have replaced the file. Its count then stays odd.
-            let hasMoved = try state.isLocked ? false : fileLocation.nameHasMoved(from: log)
-            guard !hasMoved else { throw FileFailure("it was replaced in the meantime", isReplaced: true) }
-            if try !readRecords(log, &state) { try fileLocation.repair(log, reports: &state.reports) }
-        } catch {
-            if state.isLocked || error.isReplaced { throw error }
-            // The valid records can still be read.
-            if state.pause == nil { state.reports.append(unavailable(error)) }
-            state.pause = (count, .lastTick + .seconds(1))
-            return false
-        }
-        // Its writer died before it could do this.
-        if isUnfinished, !state.isLocked { log.counter.end() }
-        return !isUnfinished || state.isLocked
+    /// Reads all records, commits those that a dead writer or a power cut left behind the committed
+    /// end, and cuts off what follows. The caller holds the file lock.
+    private func settle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
+        let (changed, isComplete) = try log.readAllRecords(sizeLimit: fileLocation.sizeLimit)
+        if !changed.isEmpty { state.changes.add(changed) }
+        if !isComplete, log.isWritable { try fileLocation.repair(log, reports: &state.reports) }
+        try log.settle()
     }
 
-    /// Returns whether only zeros follow the last record.
-    private func readRecords(_ log: FileLog, _ state: inout State) throws(FileFailure) -> Bool {
-        let (changed, isComplete) = try log.readRecords(sizeLimit: fileLocation.sizeLimit)
-        if !changed.isEmpty { state.changes.add(changed) }
-        return isComplete
+    /// Settles a file that was just opened, unless a writer is at work.
+    private func settleIfIdle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
+        guard !log.isSettled else { return }
+        let deadline = MonotonicTime.now + .milliseconds(20)
+        // A shared lock keeps out writers too, and needs no write access.
+        while try !log.file.tryLock(isShared: !log.isWritable) {
+            // Its holder is most likely about to commit a record, or to rename another file.
+            guard .now < deadline else { return }
+            SystemClock.sleep(microseconds: 200)
+        }
+        defer { log.file.unlock() }
+        guard try !fileLocation.nameHasMoved(from: log) else {
+            state.nameMayHaveMoved = true
+            return
+        }
+        do throws(FileFailure) { try settle(log, &state) } catch {
+            // The valid records can still be read.
+            state.reports.append(unavailable(error))
+        }
     }
 
     /// Sets the open file. If it is in another place than the last one, it needs another watch.
@@ -333,6 +316,7 @@ extension SettingsFile {
             state.place = (folder, log.name)
         }
         state.log = log
+        if let log { try settleIfIdle(log, &state) }
     }
 
     /// Opens the file that has the name now. If that fails, the next call tries again.
@@ -346,10 +330,9 @@ extension SettingsFile {
         // A process that replaces a file copies its records to a file of a later epoch. Any other
         // file comes from another program and may lack them.
         if let old, log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
-        try use(log, &state)
         (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
         state.changes.add(nil)
-        try catchUp(&state)
+        try use(log, &state)
     }
 }
 

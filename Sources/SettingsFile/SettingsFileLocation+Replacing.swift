@@ -2,7 +2,6 @@ extension SettingsFileLocation {
     /// Cuts off what follows the last record, after copying damage aside. The caller holds the file
     /// lock, and no record is in progress.
     func repair(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) {
-        guard log.isWritable else { throw FileFailure("its last bytes are damaged, and it is read-only") }
         let size = try log.file.entry().size
         let rest = try log.file.read(at: log.end, count: size - log.end)
         guard let last = rest.lastIndex(where: { $0 != 0 }) else { return }
@@ -11,7 +10,8 @@ extension SettingsFileLocation {
         do throws(FileFailure) {
             reason += try "were damaged or incomplete; they are kept in \(copyAside(damage))"
         } catch {
-            guard error.isPermissionDenied, RecordFormat.isTorn(rest, at: log.end) else {
+            // What is not committed was never read, and no value is missing without it.
+            guard error.isPermissionDenied, let committed = log.words.committed, committed.end <= log.end else {
                 throw FileFailure(
                     "its last \(damage.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
                     code: error.code, isReplaced: error.isReplaced)
@@ -79,14 +79,15 @@ extension SettingsFileLocation {
             }
             try file.flush()
             // Readers of the old file look up the name from now on.
-            log?.counter.begin()
+            try log?.setReplaced(true)
             do throws(FileFailure) {
                 // Another program may have removed or replaced the file during the flush. Do not
                 // undo that.
                 try check(old, in: directory)
                 try directory.rename(temporaryName, to: name)
             } catch {
-                log?.counter.end()
+                // If this fails, they continue to look it up until the next write.
+                try? log?.setReplaced(false)
                 throw error
             }
             // The name needs no flush now. Until it is flushed, a power failure brings back the old

@@ -103,13 +103,13 @@ struct FileLockTests: SettingsFileTests {
                 try #require(FileInspection(path: file.path, timeout: .milliseconds(50)) { _ in true })
             }
             let waiting = try inspection()
-            #expect(!waiting.isComplete && waiting.end == end)
+            #expect(!waiting.problems.isEmpty && waiting.end == end)
             try writer.write([0, 0, 0, 0, 0], at: end)
-            #expect(try inspection().isComplete)
+            #expect(try inspection().problems == [])
             #expect(try !isUnlocked(file), "an inspection needs the lock only after it has found a problem")
             writer.unlock()
             try writer.write([9, 0, 0, 0, 1], at: end)
-            #expect(try !inspection().isComplete)
+            #expect(try !inspection().problems.isEmpty)
             #expect(try isUnlocked(file))
         }
     }

@@ -41,10 +41,14 @@ struct FileLogTests: SettingsFileTests {
             for (key, value) in edits { expected[key] = value }
             commits.append(edits)
         }
-        let header = RecordFormat.header(epoch: 0, end: RecordFormat.headerLength)
+        var header = RecordFormat.header(epoch: 0, end: 0)
         let crc = header.withUnsafeBytes { Salvage.word(in: $0, at: 60) }
         let half = readsLater ? commits.count / 2 : commits.count
         let (first, all) = (records(Array(commits[..<half]), after: crc), records(commits, after: crc))
+        let committed = CommittedEnd(tag: 7, end: header.count + first.count)
+        withUnsafeBytes(of: committed.rawValue.littleEndian) {
+            header.replaceSubrange(RecordFormat.committedOffset..<RecordFormat.flushedOffset, with: $0)
+        }
         try withFile { file in
             try Data(header + first).write(to: file)
             chmod(file.path, 0o600)
@@ -53,10 +57,11 @@ struct FileLogTests: SettingsFileTests {
             let opened = try FileLog.opening(
                 directory.file(name, .readWrite), named: name, in: directory, isWritable: true, sizeLimit: .max)
             let log = try #require(opened)
-            #expect(log.end == header.count + first.count)
+            #expect(log.end == header.count + first.count && log.isSettled)
             try log.file.write(Array(all[first.count...]), at: header.count + first.count)
-            let (changed, isComplete) = try log.readRecords(sizeLimit: .max)
-            #expect(isComplete && changed == commits[half...].flatMap { $0.map(\.key) })
+            let end = CommittedEnd(tag: 7, end: header.count + all.count)
+            let changed = try log.readRecords(upTo: end, sizeLimit: .max)
+            #expect(changed == commits[half...].flatMap { $0.map(\.key) })
             #expect(log.end == header.count + all.count)
             #expect(Set(log.keys) == Set(expected.keys))
             for key in keys { #expect(log.bytes(forKey: key).map(Array.init) == expected[key]) }
@@ -76,6 +81,21 @@ struct FileLogTests: SettingsFileTests {
                 _ = record.finish(after: 7)
                 return record.withBytes { Array($0) }
             }
+            bytes.withUnsafeBytes { #expect(RecordFormat.commit(in: $0, at: 0, after: 7) == nil) }
+        }
+    }
+
+    /// No reader accepts a record before its last byte is there, even if all missing bytes are
+    /// zeros.
+    @Test func aRecordIsReadOnlyWithItsLastByte() {
+        let payload = (1...10).map { UInt8($0) } + [UInt8](repeating: 0, count: 990)
+        let whole = payload.withUnsafeBytes { payload in
+            var record = RecordWriter(payload: payload)
+            _ = record.finish(after: 7)
+            return record.withBytes { Array($0) }
+        }
+        for end in [20, 512, 1_000, whole.count - 1] {
+            let bytes = whole[..<end] + [UInt8](repeating: 0, count: whole.count - end)
             bytes.withUnsafeBytes { #expect(RecordFormat.commit(in: $0, at: 0, after: 7) == nil) }
         }
     }

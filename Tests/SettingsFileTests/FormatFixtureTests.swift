@@ -16,7 +16,7 @@ import Testing
 /// | fixture | what it holds |
 /// |---|---|
 /// | `whole` | every kind of value; replaced twice, then commits of one and of many edits |
-/// | `odd` | an odd count, as a process leaves it that dies during a change |
+/// | `uncommitted` | a whole record behind the committed end, as a killed writer leaves it |
 /// | `torn` | a record up to the boundary of a block, as a killed writer leaves it |
 /// | `damaged` | one changed byte in the third of five records |
 /// | `copy` | what that build set aside of `damaged` |
@@ -74,7 +74,7 @@ struct FormatFixtureTests: SettingsFileTests {
     /// The five records of `damaged`.
     private static let records = (1...5).map { "record \($0)" }
 
-    private enum Fixture: String, CaseIterable { case whole, odd, torn, damaged, copy }
+    private enum Fixture: String, CaseIterable { case whole, uncommitted, torn, damaged, copy }
 
     private static func url(_ fixture: Fixture) -> URL {
         URL(filePath: #filePath).deletingLastPathComponent()
@@ -147,8 +147,8 @@ struct FormatFixtureTests: SettingsFileTests {
     }
 
     @Test(arguments: [false, true])
-    func anOddCountOfFormat2IsEndedByTheNextWrite(isImmediate: Bool) throws {
-        try withCopy(of: .odd) { file in
+    func aWholeRecordOfFormat2IsCommittedWhenTheFileIsOpened(isImmediate: Bool) throws {
+        try withCopy(of: .uncommitted) { file in
             #expect(try FileInspection(file: file).problems == [])
             let suite = open(file, isImmediate ? .immediate : .process)
             let failures = Failures(of: suite)
@@ -237,9 +237,12 @@ extension FormatFixtureTests {
             return
         }
         try writeWhole(Self.url(.whole))
-        let odd = Self.url(.odd)
-        open(odd)[number] = 1
-        try withLog(odd) { $0.counter.begin() }
+        let uncommitted = Self.url(.uncommitted)
+        open(uncommitted)[number] = 1
+        try withLog(uncommitted) { log in
+            let word = CommittedEnd(tag: log.committed.tag, end: RecordFormat.headerLength)
+            try log.file.writeWord(word.rawValue, at: RecordFormat.committedOffset)
+        }
         try writeTorn(Self.url(.torn))
         try writeDamaged(Self.url(.damaged))
         // Opening sets the damage aside.

@@ -183,8 +183,11 @@
                 #expect(try tool("export", "camera").code == 0)
                 #expect(try tool("check", "camera").code == 1)
                 #expect(try Data(contentsOf: file) == bytes)
-                // A file that ends there lost a part: writers extend the file first.
-                _ = try damage(file) { $0 = $0.prefix(1_024) }
+                // A file that was flushed beyond that has lost a part.
+                try DefaultsSuite(file: file).synchronize()
+                try backend.writing { #expect(throws: Never.self) { try backend.commit([("d", value)]) } }
+                try DefaultsSuite(file: file).synchronize()
+                _ = try damage(file) { $0.replaceSubrange(1_024..., with: Data(count: $0.count - 1_024)) }
                 #expect(try tool("export", "camera").code == 3)
             }
         }
