@@ -104,9 +104,13 @@ final class FileLog: Sendable {
 
     /// Reads the records that were committed since the last call. Returns their keys.
     func readRecords(upTo committed: CommittedEnd, sizeLimit: Int) throws(FileFailure) -> [String] {
-        try Self.checkSize(committed.end, sizeLimit)
         let known = contents.withLock { ($0.committed.tag, $0.end) }
-        guard committed.tag == known.0, committed.end >= known.1 else { throw FileFailure.isOverwritten }
+        // The word may be wrong, so the size of the file counts.
+        let size = committed.end > sizeLimit ? try file.entry().size : committed.end
+        try Self.checkSize(size, sizeLimit)
+        guard committed.tag == known.0, committed.end >= known.1, committed.end <= size else {
+            throw FileFailure.isOverwritten
+        }
         let (changed, _) = try readRecords(until: committed.end, upTo: committed.end)
         guard end == committed.end else { throw FileFailure.isOverwritten }
         contents.withLock { $0.committed = CommittedEnd(tag: committed.tag, end: committed.end) }
@@ -134,6 +138,13 @@ final class FileLog: Sendable {
         return contents.withLock { $0.apply(bytes, from: end - start, upTo: limit) }
     }
 
+    /// The end of records that had been flushed and are missing; `nil` if there are none.
+    var lostEnd: Int? {
+        let flushed = words.flushed
+        return flushed > UInt64(end) && flushed <= UInt64(RecordFormat.sizeLimit + RecordFormat.reserve)
+            ? Int(flushed) : nil
+    }
+
     /// Commits the records that were read, or takes back what was committed beyond them. Only zeros
     /// follow. The caller holds the file lock.
     func settle() throws(FileFailure) {
@@ -142,6 +153,7 @@ final class FileLog: Sendable {
         guard isWritable else { return contents.withLock { $0.committed = CommittedEnd(tag: old.tag, end: old.end) } }
         // Another tag makes processes that have read lost records read the file again.
         let new = CommittedEnd(tag: old.end <= end ? old.tag : CommittedEnd.randomTag(), end: end)
+        if words.flushed > UInt64(end) { try file.writeWord(0, at: RecordFormat.flushedOffset) }
         if new != old { try file.writeWord(new.rawValue, at: RecordFormat.committedOffset) }
         contents.withLock { ($0.committed, $0.isSettled) = (new, true) }
     }

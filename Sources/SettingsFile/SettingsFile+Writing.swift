@@ -3,16 +3,15 @@
 //
 //     writer                           file                              readers
 //     ------                           ----                              -------
-//     beginWrite: flock                                                  values up to `end`
+//     beginWrite: flock                ..|record n|                      values up to `committed`
 //       look up the name, read records
-//     commit: counter.begin            changes = odd              ---->  read up to `end`, look up
-//       ftruncate ahead, write         record without its 1                the name; once the last
-//                                      record n + 1 is whole      ---->    byte is there, read it
-//       counter.end                    changes = even, another    ---->  compare, read it if new
+//     commit: write                    ..|record n|record n + 1|
+//             fence, write the word    committed moves             ---->  compare, read record n + 1
 //     endWrite: unlock
 //
-// If the write fails, the file is cut off at `end` before the count becomes even. If the writer
-// dies, the next process under the lock cuts off what the record is short of, and ends the count.
+// If a write fails, the file is cut off at the committed end again. If the writer dies before it
+// writes the word, a process that opens the file commits the record, or the next record is written
+// over it.
 
 extension SettingsFile {
     /// Waits for the file lock and reads the records that other processes have written.

@@ -1,27 +1,28 @@
 // The settings file
 // =================
 //
-//      0          40        48         64                                   end          size
-//      +----------+---------+----------+----------+----------+--  --+----------+---------+
-//      |  header  | changes | flushed  | record 1 | record 2 |  ..  | record n |  zeros  |
-//      +----------+---------+----------+----------+----------+--  --+----------+---------+
-//                  odd during   end of the records
-//                  a change     known to be on disk     each checksum continues from the last
+//      0          40          48         64                      committed            size
+//      +----------+-----------+----------+----------+--  --+----------+---------------+
+//      |  header  | committed | flushed  | record 1 |  ..  | record n |     zeros     |
+//      +----------+-----------+----------+----------+--  --+----------+---------------+
+//                  end of the  end of those          each checksum continues from the last
+//                  records     known to be on disk
 //
 // The file is a log with one record for each commit (RecordFormat.swift). `FileLog` is one open
 // file with its values; `SettingsFileLocation` finds, creates and replaces files.
 //
-// Change counter: each change makes it odd, and even again when it is complete. A reader compares
-// it, through a mapping of the first page, with the count up to which it has read. If they differ,
-// the reader reads the new records. If the count is odd, the name may refer to another file, so the
-// reader looks it up. A count that a dead writer left odd is ended under the file lock.
+// Committed word: a writer first writes a record behind the committed end, then the word. A reader
+// compares the word, through a mapping of the first page, with the one up to which it has read, and
+// reads the records in between if they differ. The word also says that another file is about to
+// get the name. Then the reader looks the name up.
 //
-// Writing: SettingsFile+Writing.swift draws a commit. A process that can lock the file copies bytes
-// after the last record that are not zeros to a file beside it, and cuts them off.
+// Behind the committed end may be a record whose writer died, or one whose word a power cut lost. A
+// process that opens the file commits it if it is whole, unless a writer is at work. Anything else
+// that is not zeros is copied to a file beside this one, and cut off.
 //
 // Compaction: when superseded values take three times the space of live ones, a writer or a flush
-// writes the values to a new file, flushes it, and renames it into place. It holds the locks of both
-// files, so no commit is lost between the two. The old file's count becomes odd and stays so.
+// writes the values to a new file, flushes it, and renames it into place. It holds the locks of
+// both files, so no commit is lost between the two.
 //
 // Flushes: after a failed flush, the system treats the lost pages as written, and reports the error
 // once to each descriptor that was open. So a process replaces the file after a failed flush, and
@@ -283,7 +284,13 @@ extension SettingsFile {
     private func settle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
         let (changed, isComplete) = try log.readAllRecords(sizeLimit: fileLocation.sizeLimit)
         if !changed.isEmpty { state.changes.add(changed) }
-        if !isComplete, log.isWritable { try fileLocation.repair(log, reports: &state.reports) }
+        if !isComplete {
+            if log.isWritable { try fileLocation.repair(log, reports: &state.reports) }
+        } else if let lost = log.lostEnd {
+            let reason =
+                "the records of \(fileLocation.path) from byte \(log.end) to \(lost), which had been flushed, are missing"
+            state.reports.append(SettingsFileError(.unreadable, reason: reason))
+        }
         try log.settle()
     }
 

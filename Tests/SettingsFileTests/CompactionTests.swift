@@ -7,8 +7,8 @@ import Testing
 
 /// Tests when a settings file is compacted, and that no value is lost.
 struct CompactionTests: SettingsFileTests {
-    /// Leaves the file as it is if a process dies between the seal and the rename.
-    private func seal(_ file: URL) throws {
+    /// Leaves the file as it is if a process dies just before the rename.
+    private func markReplaced(_ file: URL) throws {
         let directory = try File.directory(file.deletingLastPathComponent().path)
         let name = file.lastPathComponent
         let log = try FileLog.opening(
@@ -98,14 +98,14 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// After a process died between the seal and the rename, processes that have read the seal
-    /// continue with the old file.
-    @Test func theSealOfADeadWriterIsRemoved() throws {
+    /// After a process died just before the rename, processes that have read the mark continue with
+    /// the old file.
+    @Test func theMarkOfADeadProcessIsRemoved() throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             first[number] = 1
             #expect(second[number] == 1)
-            try seal(file)
+            try markReplaced(file)
             #expect(second[number] == 1)
             first[number] = 2
             #expect(second[number] == 2)
@@ -205,16 +205,15 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// A process died between the seal and the rename, and another one flushes before the next
-    /// write.
+    /// A process died just before the rename, and another one flushes before the next write.
     @Test(arguments: [false, true])
-    func aCountThatADeadWriterLeftOddIsEnded(isKnown: Bool) throws {
+    func aFileThatADeadProcessDidNotReplaceStaysInUse(isKnown: Bool) throws {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             let failures = Failures(of: second)
             try grow(first)
             if isKnown { _ = try second.keys() }
-            try seal(file)
+            try markReplaced(file)
             try second.synchronize()
             _ = try second.keys()
             try second.synchronize()

@@ -111,8 +111,8 @@
             #expect(open(path).store.get() == 1)
         }
 
-        /// A killed writer leaves some bytes of a record, which is not committed. A process that has
-        /// the file open writes over them, and the next one that opens it removes what is left.
+        /// A killed writer leaves some bytes of a record, which is not committed. A process that
+        /// has the file open writes over them, and the next one that opens it removes what is left.
         @Test(
             arguments: [0..<8, 0..<520, 0..<3_000, 0..<8_712, 4..<9_024, 8..<9_024, 3_592..<7_688], [false, true])
         func anUnfinishedRecordIsErased(kept: Range<Int>, isOpenBefore: Bool) async throws {

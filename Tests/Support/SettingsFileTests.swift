@@ -9,8 +9,8 @@ extension SettingsFileTests {
     package func withFile(_ body: (URL) throws -> Void) throws {
         let file = try makeFile()
         try body(file)
-        // A suite that is still open may flush its file in the background, and create a file that is
-        // gone a moment later.
+        // A suite that is still open may flush its file in the background, and create a file that
+        // is gone a moment later.
         let folder = file.deletingLastPathComponent()
         while FileManager.default.fileExists(atPath: folder.path) {
             do { try FileManager.default.removeItem(at: folder) } catch CocoaError.fileNoSuchFile {}

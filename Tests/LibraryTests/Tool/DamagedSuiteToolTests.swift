@@ -10,10 +10,12 @@
     struct DamagedSuiteToolTests {
         /// Stores a = 1, b = 2 and c = 3, each as a commit of its own, as another process would.
         private func fill(_ file: URL) throws {
+            // One suite, because another one would replace the file when it flushes.
+            let suite = try DefaultsSuite(file: file)
             for (key, value) in [("a", 1), ("b", 2), ("c", 3)] as [(String, PropertyList)] {
-                let backend = FileBackend(path: file.path)
-                try backend.writing { #expect(throws: Never.self) { try backend.commit([(key, value)]) } }
+                try suite.update { $0[key] = value }
             }
+            try suite.synchronize()
         }
 
         /// Changes the bytes of a file in place, and returns them.
@@ -184,9 +186,9 @@
                 #expect(try tool("check", "camera").code == 1)
                 #expect(try Data(contentsOf: file) == bytes)
                 // A file that was flushed beyond that has lost a part.
-                try DefaultsSuite(file: file).synchronize()
-                try backend.writing { #expect(throws: Never.self) { try backend.commit([("d", value)]) } }
-                try DefaultsSuite(file: file).synchronize()
+                let suite = try DefaultsSuite(file: file)
+                try suite.update { $0["d"] = value }
+                try suite.synchronize()
                 _ = try damage(file) { $0.replaceSubrange(1_024..., with: Data(count: $0.count - 1_024)) }
                 #expect(try tool("export", "camera").code == 3)
             }

@@ -475,8 +475,8 @@
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
-            /// Without `/proc`, nothing can show what the disk holds. The flush of a file that
-            /// cannot be replaced must still succeed.
+            /// Earlier records may be lost, but a service in a read-only folder must be able to
+            /// save. Its flushes prove nothing to other processes.
             @Test(.enabled(if: geteuid() == 0, "chroot needs root"))
             func aFileThatCannotBeCompactedIsFlushedWithoutProof() async throws {
                 let file = try makeFile()

@@ -102,7 +102,7 @@ struct FileBackendTests: SettingsFileTests {
             suite[number] = 5
             let path = file.path
             #expect(rename(other.path, path) == 0)
-            // A file that was replaced without a seal is only detected by the next write.
+            // A file that another program replaced is only detected by the next write.
             suite[DefaultKey("another", default: 0)] = 1
             #expect(suite[number] == 7)
         }
@@ -299,8 +299,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     #if os(macOS) || os(Linux)
-        /// Only the page that was already read is accessed in the mapping. Other pages are read
-        /// with calls that can fail, because a page after the end raises SIGBUS.
+        /// Only the header is mapped. Records are read with calls that can fail.
         @Test func recordsOfATruncatedFileAreRead() async throws {
             let file = try makeFile()
             await #expect(processExitsWith: .success) { [path = file.path as String] in
