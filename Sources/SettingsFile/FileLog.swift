@@ -180,7 +180,8 @@ final class FileLog: Sendable {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
             try file.writeWord(committed.rawValue, at: RecordFormat.committedOffset)
         } catch {
-            // If this fails too, the bytes are not committed, and the next record is written over them.
+            // If this fails too, the bytes are not committed, and the next record is written over
+            // them.
             if written > 0 { try? file.truncate(to: end) }
             contents.withLock { $0.size = end }
             throw error

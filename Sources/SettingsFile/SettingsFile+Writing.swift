@@ -1,12 +1,12 @@
 // A commit
 // ========
 //
-//     writer                           file                              readers
-//     ------                           ----                              -------
-//     beginWrite: flock                ..|record n|                      values up to `committed`
+//     writer                           file                            readers
+//     ------                           ----                            -------
+//     beginWrite: flock                ..|record n|                    values up to `committed`
 //       look up the name, read records
 //     commit: write                    ..|record n|record n + 1|
-//             fence, write the word    committed moves             ---->  compare, read record n + 1
+//             fence, write the word    committed moves           --->  compare, read record n + 1
 //     endWrite: unlock
 //
 // If a write fails, the file is cut off at the committed end again. If the writer dies before it

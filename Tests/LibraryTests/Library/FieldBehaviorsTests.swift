@@ -348,11 +348,13 @@ struct FieldBehaviorsTests {
             let declared = Set(code.matches(of: /(?:func|struct|enum) (\w+)/).map(\.1))
             let articles = try text(in: Self.tests.appending(path: "../Sources/TypedDefaults"), "md")
             let filters = articles.matches(of: /--filter '?([\w|]+)/).flatMap { $0.1.split(separator: "|") }
-            // The last cell of a row, or a suite.
+            // The last cell of a row, a suite, or a test with its suite.
             let names = articles.matches(of: /\| `(\w+)` \|\n|`(\w+Tests)`/).compactMap { $0.1 ?? $0.2 }
-            #expect(filters.count >= 10 && names.count >= 20)
+            let tests = articles.matches(of: /`(\w+Tests)\.(\w+)`/).flatMap { [$0.1, $0.2] }
+            let scripts = try FileManager.default.contentsOfDirectory(atPath: Self.tests.appending(path: "Torture").path)
+            #expect(filters.count >= 10 && names.count >= 20 && tests.count >= 80)
             #expect(filters.filter { filter in !declared.contains { $0.contains(filter) } } == [])
-            #expect(names.filter { !declared.contains($0) } == [])
+            #expect((names + tests).filter { !declared.contains($0) && !scripts.contains(String($0)) } == [])
         }
     }
 #endif
