@@ -271,6 +271,8 @@ extension FileLog.Contents {
             while let commit = RecordFormat.commit(in: buffer, at: offset, after: crc),
                 commit.end - offset <= limit - end
             {
+                // Most records of many edits are those of a new file, where none replaces another.
+                if commit.editCount > 32 { values.reserveCapacity(values.count + commit.editCount) }
                 apply(buffer, commit.payload, of: bytes) { if !isOpening { changed.append($0) } }
                 (crcOffset, crc) = (end + 4, commit.crc)
                 end += commit.end - offset
@@ -289,8 +291,6 @@ extension FileLog.Contents {
     fileprivate mutating func apply(
         _ buffer: UnsafeRawBufferPointer, _ payload: Range<Int>, of bytes: [UInt8], _ note: (String) -> Void = { _ in }
     ) {
-        // Most records of many operations are those of a new file. There, none replaces another.
-        if payload.count > 4 << 10 { values.reserveCapacity(values.count + payload.count / 32) }
         RecordFormat.forEachEdit(in: buffer, payload) { key, value in
             let string = String(decoding: buffer[key], as: UTF8.self)
             let old =

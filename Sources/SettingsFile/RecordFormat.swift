@@ -102,6 +102,7 @@ enum RecordFormat {
         let payload: Range<Int>
         let end: Int
         let crc: UInt32
+        let editCount: Int
     }
 
     /// Returns the commit at an offset; `nil` if there is none, or if it is incomplete, damaged, or
@@ -115,10 +116,15 @@ enum RecordFormat {
         }
         let end = offset + length(ofPayload: count)
         let payload = (offset + 8)..<(offset + 8 + count)
+        var editCount = 0
+        func isValid(_ key: Range<Int>, _ value: Range<Int>?) -> Bool {
+            editCount += 1
+            return isKey(UnsafeRawBufferPointer(rebasing: bytes[key]))
+        }
         guard checksum(ofRecord: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), after: crc) == stored,
-            forEachEdit(in: bytes, payload, { key, _ in isKey(UnsafeRawBufferPointer(rebasing: bytes[key])) })
+            forEachEdit(in: bytes, payload, isValid)
         else { return nil }
-        return Commit(payload: payload, end: end, crc: stored)
+        return Commit(payload: payload, end: end, crc: stored, editCount: editCount)
     }
 
     private static func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -53,7 +53,7 @@ struct ReaderTests: SettingsFileTests {
             #expect(try temporary.tryLock())
             let (isCompacting, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
-                try? backend.file.beginWrite()
+                _ = try? backend.file.beginWrite()
                 isCompacting.signal()
                 _ = try? backend.file.withState { try backend.file.compact(&$0) }
                 backend.file.endWrite()

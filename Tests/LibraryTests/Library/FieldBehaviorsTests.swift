@@ -351,7 +351,8 @@ struct FieldBehaviorsTests {
             // The last cell of a row, a suite, or a test with its suite.
             let names = articles.matches(of: /\| `(\w+)` \|\n|`(\w+Tests)`/).compactMap { $0.1 ?? $0.2 }
             let tests = articles.matches(of: /`(\w+Tests)\.(\w+)`/).flatMap { [$0.1, $0.2] }
-            let scripts = try FileManager.default.contentsOfDirectory(atPath: Self.tests.appending(path: "Torture").path)
+            let torture = Self.tests.appending(path: "Torture").path
+            let scripts = try FileManager.default.contentsOfDirectory(atPath: torture)
             #expect(filters.count >= 10 && names.count >= 20 && tests.count >= 80)
             #expect(filters.filter { filter in !declared.contains { $0.contains(filter) } } == [])
             #expect((names + tests).filter { !declared.contains($0) && !scripts.contains(String($0)) } == [])
