@@ -11,9 +11,10 @@ extension SettingsFileTests {
         try body(file)
         // A suite that is still open may flush its file in the background, and create a file that
         // is gone a moment later.
-        let folder = file.deletingLastPathComponent()
-        while FileManager.default.fileExists(atPath: folder.path) {
-            do { try FileManager.default.removeItem(at: folder) } catch CocoaError.fileNoSuchFile {}
+        for attempt in 1...10 {
+            do { return try FileManager.default.removeItem(at: file.deletingLastPathComponent()) } catch {
+                if attempt == 10 { throw error }
+            }
         }
     }
 
