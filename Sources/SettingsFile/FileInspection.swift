@@ -24,74 +24,45 @@ package struct FileInspection: Sendable {
 
     /// Reads a settings file and leaves it unchanged. Returns `nil` if it does not exist.
     ///
-    /// A record that another process is writing looks like damage. Bytes that look damaged are
-    /// therefore read again under a shared lock, which keeps writers out and needs no write access.
-    ///
     /// - Parameters:
     ///   - path: An absolute path.
-    ///   - timeout: How long to wait for a writer. If it takes longer, its record counts as damage.
     ///   - isValue: Returns whether the bytes are a value that this version can read.
     package init?(
-        path: String, timeout: Duration = .seconds(2),
-        isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+        path: String, isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) throws(SettingsFileError) {
         self.init(isValue: isValue)
-        do throws(FileFailure) {
-            let mayBeInProgress = try inspect(path, isLocked: false) ?? false
-            let deadline = ContinuousClock.now + timeout
-            while mayBeInProgress, ContinuousClock.now < deadline {
-                if try inspect(path, isLocked: true) != nil { return }
-                SystemClock.sleep(microseconds: 200)
-            }
-        } catch let error where error.isMissing {
+        do throws(FileFailure) { try inspect(path) } catch let error where error.isMissing {
             return nil
         } catch {
             throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
         }
     }
 
-    /// Inspects the file once.
-    ///
-    /// - Parameter isLocked: Whether to read under a shared lock.
-    /// - Returns: Whether a writer may be the reason for one of the problems; `nil` if the file
-    ///   cannot be locked now.
-    private mutating func inspect(_ path: String, isLocked: Bool) throws(FileFailure) -> Bool? {
+    private mutating func inspect(_ path: String) throws(FileFailure) {
         var location = SettingsFileLocation(path: path)
         var directory = try File.existingDirectory(location.folder)
         if try directory.target(ofLink: location.name) != nil {
             (location, directory) = try location.followingLinks()
         }
-        let name = location.name
-        var inspection = FileInspection(isValue: isValue)
-        guard let count = try inspection.checkStatus(of: name, in: directory) else {
-            self = inspection
-            return false
-        }
-        let file = try directory.file(name, .readOnly)
-        if isLocked {
-            guard try file.tryLock(isShared: true), try directory.identity(of: name) == file.identity() else {
-                return nil
-            }
-        }
-        let known = inspection.problems.count
-        let bytes = try file.read(at: 0, count: count)
-        // The lock ends here at the earliest, because the last reference closes the file.
-        withExtendedLifetime(file) {}
-        bytes.withUnsafeBytes { inspection.inspect($0) }
-        self = inspection
-        return problems.count > known
+        guard try checkStatus(of: location.name, in: directory) else { return }
+        let file = try directory.file(location.name, .readOnly)
+        // First: a writer may be at work behind this end.
+        let header = try file.read(at: 0, count: RecordFormat.headerLength)
+        let bytes = try file.read(at: 0, count: min(file.entry().size, RecordFormat.sizeLimit))
+        let committed = header.withUnsafeBytes { Self.word(in: $0, at: RecordFormat.committedOffset) }
+        bytes.withUnsafeBytes { inspect($0, upTo: CommittedEnd(rawValue: committed).end) }
     }
 }
 
 extension FileInspection {
-    /// Returns the number of bytes to read, or `nil` if it is not a regular file.
-    private mutating func checkStatus(of name: String, in directory: File) throws(FileFailure) -> Int? {
+    /// Returns whether it is a regular file.
+    private mutating func checkStatus(of name: String, in directory: File) throws(FileFailure) -> Bool {
         let status = try directory.status(of: name)
         size = status.size
         if try directory.status().isWorldWritable { reject("is in a folder that is writable by all users") }
         guard status.isRegular else {
             reject("is not a regular file")
-            return nil
+            return false
         }
         if !status.isOwn { reject("belongs to another user") }
         if status.links == 0 {
@@ -99,9 +70,8 @@ extension FileInspection {
         }
         if status.links > 1 { reject("has more than one hard link") }
         if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
-        let limit = RecordFormat.sizeLimit
-        if size > limit { reject("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
-        return min(size, limit)
+        if size > RecordFormat.sizeLimit { reject("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
+        return true
     }
 
     /// Adds a problem that may have caused keys to be missing.
@@ -110,14 +80,14 @@ extension FileInspection {
         isComplete = false
     }
 
-    private mutating func inspect(_ bytes: UnsafeRawBufferPointer) {
+    private mutating func inspect(_ bytes: UnsafeRawBufferPointer, upTo committed: Int) {
         let used = bytes.count
         // The library creates no such file. Writers treat it as an empty suite.
         guard bytes.contains(where: { $0 != 0 }) else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))[...])
             (version, epoch) = (Int(bytes[8]), fields.epoch)
-            readRecords(bytes, used: used, after: fields.crc)
+            readRecords(bytes, used: used, after: fields.crc, upTo: committed)
         } catch {
             reject("cannot be read: \(error.reason)")
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
@@ -127,11 +97,13 @@ extension FileInspection {
         }
     }
 
-    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32) {
+    private mutating func readRecords(
+        _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32, upTo committed: Int
+    ) {
         var values: [ByteString: Range<Int>] = [:]
         (end, liveBytes) = (RecordFormat.headerLength, 0)
         var crc = crc
-        while let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
+        while end != committed, let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
             RecordFormat.forEachEdit(in: bytes, commit.payload) { key, value in
                 values[ByteString(String(decoding: bytes[key], as: UTF8.self))] = value
                 return true
@@ -149,15 +121,19 @@ extension FileInspection {
             }
         }
         liveBytes = min(liveBytes, end - RecordFormat.headerLength)
-        let flushed = UInt64(
-            littleEndian: bytes.loadUnaligned(fromByteOffset: RecordFormat.flushedOffset, as: UInt64.self))
+        let flushed = Self.word(in: bytes, at: RecordFormat.flushedOffset)
         if flushed > UInt64(end), flushed <= UInt64(RecordFormat.sizeLimit + RecordFormat.reserve) {
             reject("ends at byte \(end), although records up to byte \(flushed) had been flushed")
         }
-        guard !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
+        guard end < committed, !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
         problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
         salvage(bytes, used: used, from: end, after: crc)
         isComplete = isComplete && salvageable.isEmpty
+    }
+
+    private static func word(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        bytes.count < offset + 8
+            ? 0 : UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {

@@ -65,9 +65,11 @@ final class FileLog: Sendable {
             throw FileFailure("it has more than one hard link; remove the others, which find -samefile shows")
         }
         try checkSize(status.size, sizeLimit)
-        let bytes = try file.read(at: 0, count: status.size)
-        guard bytes.contains(where: { $0 != 0 }) else { return nil }
-        let fields = try RecordFormat.fields(ofHeader: bytes.prefix(RecordFormat.headerLength))
+        let header = try file.read(at: 0, count: RecordFormat.headerLength)
+        if !header.contains(where: { $0 != 0 }) {
+            guard try file.read(at: 0, count: status.size).contains(where: { $0 != 0 }) else { return nil }
+        }
+        let fields = try RecordFormat.fields(ofHeader: header[...])
         // A mapping keeps the open file description alive, even in a forked child, and with it the
         // lock of a parent that was killed. Map through a descriptor that is never locked.
         let unlocked = try directory.file(name, isWritable ? .readWrite : .readOnly)
@@ -75,17 +77,20 @@ final class FileLog: Sendable {
             throw FileFailure("it was replaced in the meantime", isReplaced: true)
         }
         let words = try HeaderWords(unlocked)
+        // Loaded before the records are read: what is behind this end may be written over.
         guard let committed = words.committed else { throw FileFailure.isOverwritten }
+        let size = max(status.size, min(committed.end, RecordFormat.sizeLimit + RecordFormat.reserve))
+        let bytes = try file.read(at: 0, count: size)
         let log = try FileLog(file, named: name, in: directory, isWritable: isWritable, fields, words)
         log.contents.withLock { contents in
             _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: committed.end, isOpening: true)
-            contents.committed = CommittedEnd(tag: committed.tag, end: min(committed.end, contents.end))
+            contents.committed = CommittedEnd(tag: committed.tag, end: committed.end)
+            let rest = bytes[min(contents.end, bytes.count)...]
             contents.isSettled =
                 contents.end == committed.end && !committed.isReplaced
-                && bytes.withUnsafeBytes {
-                    RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: $0[contents.end...]))
-                }
-            contents.unproven = contents.end
+                && rest.withUnsafeBytes { RecordFormat.areZeros($0) }
+            // A record whose word is still to come was in the file too.
+            contents.unproven = contents.isSettled ? contents.end : bytes.count
         }
         return log
     }
@@ -93,6 +98,9 @@ final class FileLog: Sendable {
     private static func checkSize(_ size: Int, _ limit: Int) throws(FileFailure) {
         guard size - RecordFormat.reserve <= limit else { throw FileFailure("it is larger than \(limit >> 20) MiB") }
     }
+
+    /// Whether this log is of the same file and has all of the records of the other one.
+    func contains(_ old: FileLog) -> Bool { identity == old.identity && end >= old.end }
 
     var end: Int { contents.withLock { $0.end } }
     var committed: CommittedEnd { contents.withLock { $0.committed } }
@@ -111,51 +119,64 @@ final class FileLog: Sendable {
         guard committed.tag == known.0, committed.end >= known.1, committed.end <= size else {
             throw FileFailure.isOverwritten
         }
-        let (changed, _) = try readRecords(until: committed.end, upTo: committed.end)
+        let changed = try apply(upTo: committed.end)
         guard end == committed.end else { throw FileFailure.isOverwritten }
         contents.withLock { $0.committed = CommittedEnd(tag: committed.tag, end: committed.end) }
         return changed
     }
 
-    /// Reads all records. No writer may be at work.
-    ///
-    /// - Returns: Their keys, and whether only zeros follow.
-    func readAllRecords(sizeLimit: Int) throws(FileFailure) -> (changed: [String], isComplete: Bool) {
-        let size = try file.entry().size
-        try Self.checkSize(size, sizeLimit)
-        return try readRecords(until: size, upTo: .max)
+    private func apply(upTo limit: Int) throws(FileFailure) -> [String] {
+        let (bytes, start) = try readRest(upTo: limit)
+        return contents.withLock { $0.apply(bytes, from: $0.end - start, upTo: limit) }
     }
 
-    private func readRecords(until size: Int, upTo limit: Int) throws(FileFailure) -> (
-        changed: [String], isComplete: Bool
-    ) {
+    /// Returns the checksum of the last record, what follows the record, and the offset of these
+    /// bytes.
+    private func readRest(upTo limit: Int) throws(FileFailure) -> (bytes: [UInt8], start: Int) {
         let (end, crc, start) = contents.withLock { ($0.end, $0.crc, $0.crcOffset) }
+        let bytes = try file.read(at: start, count: max(0, limit - start))
         // Another program may have truncated the file, or copied another one over it.
-        let bytes = try file.read(at: start, count: max(0, size - start))
         guard start + bytes.count >= end,
             bytes.withUnsafeBytes({ UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }) == crc
         else { throw FileFailure.isOverwritten }
-        return contents.withLock { $0.apply(bytes, from: end - start, upTo: limit) }
+        return (bytes, start)
     }
 
-    /// The end of records that had been flushed and are missing; `nil` if there are none.
-    var lostEnd: Int? {
-        let flushed = words.flushed
-        return flushed > UInt64(end) && flushed <= UInt64(RecordFormat.sizeLimit + RecordFormat.reserve)
-            ? Int(flushed) : nil
+    /// Returns the end of all whole records, and what follows without the zeros. No writer may be
+    /// at work.
+    func scan(sizeLimit: Int) throws(FileFailure) -> (end: Int, rest: [UInt8]) {
+        let size = try file.entry().size
+        try Self.checkSize(size, sizeLimit)
+        let (bytes, start) = try readRest(upTo: size)
+        var (offset, crc) = contents.withLock { ($0.end - start, $0.crc) }
+        bytes.withUnsafeBytes { bytes in
+            while let commit = RecordFormat.commit(in: bytes, at: offset, after: crc) {
+                (offset, crc) = (commit.end, commit.crc)
+            }
+        }
+        let rest = bytes[offset...]
+        return (start + offset, Array(rest[..<(rest.lastIndex { $0 != 0 }.map { $0 + 1 } ?? offset)]))
     }
 
-    /// Commits the records that were read, or takes back what was committed beyond them. Only zeros
-    /// follow. The caller holds the file lock.
-    func settle() throws(FileFailure) {
-        let end = end
+    /// Commits the records up to the end that ``scan(sizeLimit:)`` has returned, and cuts off what
+    /// follows. The caller holds the file lock.
+    ///
+    /// - Returns: The keys of records that were not read before.
+    func settle(at end: Int, cuts: Bool) throws(FileFailure) -> [String] {
         guard let old = words.committed else { throw FileFailure.isOverwritten }
-        guard isWritable else { return contents.withLock { $0.committed = CommittedEnd(tag: old.tag, end: old.end) } }
         // Another tag makes processes that have read lost records read the file again.
         let new = CommittedEnd(tag: old.end <= end ? old.tag : CommittedEnd.randomTag(), end: end)
         if words.flushed > UInt64(end) { try file.writeWord(0, at: RecordFormat.flushedOffset) }
+        // The word first: a process that has the file open must not write behind the cut.
         if new != old { try file.writeWord(new.rawValue, at: RecordFormat.committedOffset) }
-        contents.withLock { ($0.committed, $0.isSettled) = (new, true) }
+        if cuts { try file.truncate(to: end) }
+        let changed = try apply(upTo: end)
+        contents.withLock { contents in
+            (contents.committed, contents.isSettled) = (new, true)
+            contents.unproven = min(contents.unproven, end)
+            if cuts { contents.size = end }
+        }
+        return changed
     }
 
     /// Says to readers whether they must look up the name. The caller holds the file lock.
@@ -180,9 +201,9 @@ final class FileLog: Sendable {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
             try file.writeWord(committed.rawValue, at: RecordFormat.committedOffset)
         } catch {
-            // If this fails too, the bytes are not committed, and the next record is written over
-            // them.
-            if written > 0 { try? file.truncate(to: end) }
+            // Remove the record, or at least its length: a process that opens the file would commit
+            // a whole one.
+            if written > 0, (try? file.truncate(to: end)) == nil { try? file.write([0, 0, 0, 0], at: end) }
             contents.withLock { $0.size = end }
             throw error
         }
@@ -192,12 +213,6 @@ final class FileLog: Sendable {
             (contents.end, contents.crc, contents.crcOffset) = (newEnd, crc, end + 4)
             (contents.size, contents.committed) = (newSize, committed)
         }
-    }
-
-    /// Cuts off what follows the last record. The caller holds the file lock.
-    func truncate() throws(FileFailure) {
-        try file.truncate(to: end)
-        contents.withLock { $0.size = $0.end }
     }
 
     /// Returns the contents of a file that can replace this one.
@@ -260,10 +275,10 @@ final class FileLog: Sendable {
 extension FileLog.Contents {
     /// Applies the records that follow the last one and end at a limit.
     ///
-    /// - Returns: Their keys, except during opening, and whether only zeros follow.
+    /// - Returns: Their keys, except during opening.
     mutating func apply(
         _ bytes: [UInt8], from start: Int, upTo limit: Int = .max, isOpening: Bool = false
-    ) -> (changed: [String], isComplete: Bool) {
+    ) -> [String] {
         bytes.withUnsafeBytes { buffer in
             var changed: [String] = []
             var offset = start
@@ -278,7 +293,7 @@ extension FileLog.Contents {
                 end += commit.end - offset
                 offset = commit.end
             }
-            return (changed, RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: buffer[offset...])))
+            return changed
         }
     }
 

@@ -31,10 +31,7 @@ extension SettingsFile {
                 // A writer keeps the file whose lock it holds.
                 if state.isLocked { state.noteMissingFile() } else { try reopen(&state, creating: false) }
             }
-            guard !state.hasLostCommits || isInBackground else {
-                state.hasLostCommits = false
-                throw FileFailure.isRemoved
-            }
+            try state.checkLostCommits(isInBackground)
             guard let log = state.log, log.needsFlush else { return nil }
             return (log, log.end, state.commits)
         }
@@ -42,7 +39,13 @@ extension SettingsFile {
         // the parent has open.
         if let due, process == Forks.count {
             do throws(FileFailure) { try flush(due.log, to: due.end) } catch { throw unavailable(error) }
-            state.withLock { $0.flushedCommits = max($0.flushedCommits, due.commits) }
+            // The flush may have found that another program has replaced the file.
+            do throws(FileFailure) {
+                try state.withLock { state throws(FileFailure) in
+                    try state.checkLostCommits(isInBackground)
+                    state.flushedCommits = max(state.flushedCommits, due.commits)
+                }
+            } catch { throw unavailable(error) }
         }
         try compactIfNeeded()
     }
@@ -156,6 +159,15 @@ extension SettingsFile {
         try catchUp(&state)
         try compact(&state)
         return true
+    }
+}
+
+extension SettingsFile.State {
+    /// Throws once if commits were lost that no flush has covered.
+    fileprivate mutating func checkLostCommits(_ isInBackground: Bool) throws(FileFailure) {
+        guard hasLostCommits, !isInBackground else { return }
+        hasLostCommits = false
+        throw FileFailure.isRemoved
     }
 }
 

@@ -254,7 +254,8 @@ extension SettingsFile {
         // Loaded first: what is read after that may be newer, but never older.
         let committed = log.words.committed
         if state.isLocked {
-            if committed != log.committed || !log.isSettled { try settle(log, &state) }
+            guard let committed, !committed.isReplaced, log.isSettled else { return try settle(log, &state) }
+            if committed != log.committed { try readRecords(of: log, upTo: committed, &state) }
             return
         }
         if committed == log.committed, !state.nameMayHaveMoved { return }
@@ -263,10 +264,7 @@ extension SettingsFile {
                 let hasMoved = try fileLocation.nameHasMoved(from: log)
                 if hasMoved || committed == nil { return try reopen(&state, creating: false) }
             }
-            do throws(FileFailure) {
-                let changed = try log.readRecords(upTo: committed!, sizeLimit: fileLocation.sizeLimit)
-                if !changed.isEmpty { state.changes.add(changed) }
-            } catch {
+            do throws(FileFailure) { try readRecords(of: log, upTo: committed!, &state) } catch {
                 guard error.isReplaced else { throw error }
                 return try reopen(&state, creating: false)
             }
@@ -279,27 +277,33 @@ extension SettingsFile {
         }
     }
 
-    /// Reads all records, commits those that a dead writer or a power cut left behind the committed
-    /// end, and cuts off what follows. The caller holds the file lock.
-    private func settle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
-        let (changed, isComplete) = try log.readAllRecords(sizeLimit: fileLocation.sizeLimit)
+    private func readRecords(
+        of log: FileLog, upTo committed: CommittedEnd, _ state: inout State
+    ) throws(FileFailure) {
+        let changed = try log.readRecords(upTo: committed, sizeLimit: fileLocation.sizeLimit)
         if !changed.isEmpty { state.changes.add(changed) }
-        if !isComplete {
-            if log.isWritable { try fileLocation.repair(log, reports: &state.reports) }
-        } else if let lost = log.lostEnd {
-            let reason =
-                "the records of \(fileLocation.path) from byte \(log.end) to \(lost), which had been flushed, are missing"
-            state.reports.append(SettingsFileError(.unreadable, reason: reason))
+    }
+
+    /// Commits whole records that a dead writer or a power cut left behind the committed end, and
+    /// cuts off what follows. The caller holds the file lock.
+    private func settle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
+        guard let committed = log.words.committed else { throw FileFailure.isOverwritten }
+        let (end, rest) = try log.scan(sizeLimit: fileLocation.sizeLimit)
+        var reason: String?
+        if committed.end > end {
+            // What is behind the committed end was never read, and no value is missing without it.
+            reason = try fileLocation.setAside(rest, from: end, flushed: log.words.flushed)
         }
-        try log.settle()
+        let changed = try log.settle(at: end, cuts: !rest.isEmpty)
+        if !changed.isEmpty { state.changes.add(changed) }
+        if let reason { state.reports.append(SettingsFileError(.unreadable, reason: reason)) }
     }
 
     /// Settles a file that was just opened, unless a writer is at work.
     private func settleIfIdle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
-        guard !log.isSettled else { return }
+        guard !log.isSettled, log.isWritable else { return }
         let deadline = MonotonicTime.now + .milliseconds(20)
-        // A shared lock keeps out writers too, and needs no write access.
-        while try !log.file.tryLock(isShared: !log.isWritable) {
+        while try !log.file.tryLock() {
             // Its holder is most likely about to commit a record, or to rename another file.
             guard .now < deadline else { return }
             SystemClock.sleep(microseconds: 200)
@@ -322,8 +326,8 @@ extension SettingsFile {
             if state.place.map({ $0 != (folder, log.name) }) ?? true { state.isWatchOutdated = true }
             state.place = (folder, log.name)
         }
-        state.log = log
         if let log { try settleIfIdle(log, &state) }
+        state.log = log
     }
 
     /// Opens the file that has the name now. If that fails, the next call tries again.
@@ -336,7 +340,7 @@ extension SettingsFile {
         }
         // A process that replaces a file copies its records to a file of a later epoch. Any other
         // file comes from another program and may lack them.
-        if let old, log.map({ $0.epoch <= old.epoch }) ?? true { state.noteMissingFile() }
+        if let old, log.map({ $0.epoch <= old.epoch && !$0.contains(old) }) ?? true { state.noteMissingFile() }
         (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
         state.changes.add(nil)
         try use(log, &state)

@@ -1,25 +1,26 @@
 extension SettingsFileLocation {
-    /// Cuts off what follows the last record, after copying damage aside. The caller holds the file
-    /// lock, and no record is in progress.
-    func repair(_ log: FileLog, reports: inout [SettingsFileError]) throws(FileFailure) {
-        let size = try log.file.entry().size
-        let rest = try log.file.read(at: log.end, count: size - log.end)
-        guard let last = rest.lastIndex(where: { $0 != 0 }) else { return }
-        let damage = Array(rest[...last])
-        var reason = "the last \(damage.count) bytes of \(path) "
-        do throws(FileFailure) {
-            reason += try "were damaged or incomplete; they are kept in \(copyAside(damage))"
-        } catch {
-            // What is not committed was never read, and no value is missing without it.
-            guard error.isPermissionDenied, let committed = log.words.committed, committed.end <= log.end else {
-                throw FileFailure(
-                    "its last \(damage.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
-                    code: error.code, isReplaced: error.isReplaced)
+    /// Keeps the bytes of damaged records in a file beside this one.
+    ///
+    /// - Parameters:
+    ///   - damage: The bytes that follow the last whole record; empty if the records are missing.
+    ///   - flushed: The end of the records that had been flushed.
+    /// - Returns: What to report; `nil` if records are missing that were not flushed, as after a
+    ///   power failure.
+    func setAside(_ damage: [UInt8], from end: Int, flushed: UInt64) throws(FileFailure) -> String? {
+        guard !damage.isEmpty else {
+            guard flushed > UInt64(end), flushed <= UInt64(RecordFormat.sizeLimit + RecordFormat.reserve) else {
+                return nil
             }
-            reason += "were a record that its writer never finished; they were removed"
+            return "the records of \(path) from byte \(end) to \(flushed), which had been flushed, are missing"
         }
-        try log.truncate()
-        reports.append(SettingsFileError(.unreadable, reason: reason))
+        do throws(FileFailure) {
+            return try "the last \(damage.count) bytes of \(path) were damaged or incomplete; they are kept in"
+                + " \(copyAside(damage))"
+        } catch {
+            throw FileFailure(
+                "its last \(damage.count) bytes are damaged and cannot be copied to another file: \(error.reason)",
+                code: error.code, isReplaced: error.isReplaced)
+        }
     }
 
     /// Copies damage to a file beside this one. Equal damage gets an equal name, so it is copied
@@ -120,8 +121,10 @@ extension SettingsFileLocation {
                     file = try directory.file(temporaryName, .readWrite)
                 } catch {
                     if error.isMissing { continue }
-                    // Do not remove it: it may belong to another user, who holds its lock.
-                    throw FileFailure("\(temporaryName): \(error.reason)", code: error.code)
+                    // Do not remove it: it may belong to another user, who holds its lock. The
+                    // permissions of the file itself and of its folder may be fine.
+                    throw FileFailure(
+                        "\(temporaryName): \(error.reason)", code: error.isPermissionDenied ? 0 : error.code)
                 }
                 do throws(FileFailure) {
                     if try isClaimed(file, in: directory) {

@@ -26,7 +26,7 @@ struct FailureReportTests: SettingsFileTests {
             let other = FileBackend(path: file.path)
             for key in ["a", "b"] { try commit(other, key, 1) }
             let end = try FileInspection(file: URL(filePath: file.path)).end
-            try change(file, at: end, to: [1, 2, 3])
+            try change(file, at: end - 4, to: [1, 2, 3])
             let reports = Guarded<[String]>([])
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
             backend.attach { event in

@@ -89,28 +89,4 @@ struct FileLockTests: SettingsFileTests {
             withExtendedLifetime((backend, reader, repairing)) {}
         }
     }
-
-    @Test func anInspectionWaitsForAWriterNoLongerThanItsTimeout() throws {
-        try withFile { file in
-            let backend = FileBackend(path: file.path)
-            for value in 1...2 { try commit(backend, "number", .integer(.init(value))) }
-            let writer = try opened(file)
-            #expect(try writer.tryLock())
-            // Half a record.
-            let end = try FileInspection(file: URL(filePath: file.path)).end
-            try writer.write([9, 0, 0, 0, 1], at: end)
-            func inspection() throws -> FileInspection {
-                try #require(FileInspection(path: file.path, timeout: .milliseconds(50)) { _ in true })
-            }
-            let waiting = try inspection()
-            #expect(!waiting.problems.isEmpty && waiting.end == end)
-            try writer.write([0, 0, 0, 0, 0], at: end)
-            #expect(try inspection().problems == [])
-            #expect(try !isUnlocked(file), "an inspection needs the lock only after it has found a problem")
-            writer.unlock()
-            try writer.write([9, 0, 0, 0, 1], at: end)
-            #expect(try !inspection().problems.isEmpty)
-            #expect(try isUnlocked(file))
-        }
-    }
 }

@@ -81,10 +81,12 @@ struct LinkedFileTests: SettingsFileTests {
 
     @Test func damageIsCopiedBesideTheTarget() throws {
         try withLink { link, target in
-            open(link)[number] = 1
+            let writer = open(link)
+            writer[number] = 1
+            writer[DefaultKey("other", default: 0)] = 2
             let handle = try FileHandle(forUpdating: target)
-            try handle.seek(toOffset: UInt64(FileInspection(file: target).end))
-            try handle.write(contentsOf: Data("damage.".utf8 + [1]))
+            try handle.seek(toOffset: UInt64(FileInspection(file: target).end - 4))
+            try handle.write(contentsOf: Data([1, 2, 3]))
             try handle.close()
             let suite = open(link)
             let failures = Failures(of: suite)

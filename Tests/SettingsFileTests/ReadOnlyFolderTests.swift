@@ -125,7 +125,7 @@
                 try Self.tear(path, keeping: kept)
                 #expect(store.get() == 1)
                 for number in 2...3 { #expect(throws: Never.self) { try store.save(number) } }
-                #expect(failures.kinds == (isOpenBefore ? [] : [.unreadable]))
+                #expect(failures.kinds == [])
                 #expect(Self.open(path).store.get() == 3)
                 let inspection = try FileInspection(file: URL(filePath: path))
                 #expect(inspection.problems == [])

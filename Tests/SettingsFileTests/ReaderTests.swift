@@ -75,12 +75,13 @@ struct ReaderTests: SettingsFileTests {
         try withFile { file in
             let writer = open(file)
             writer[number] = 1
+            writer[DefaultKey("other", default: 0)] = 2
             try writer.synchronize()
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             try Data("not a settings file".utf8).write(to: obstacle)
             let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(FileInspection(file: file).end))
-            try handle.write(contentsOf: Data("damage.".utf8 + [1]))
+            try handle.seek(toOffset: UInt64(FileInspection(file: file).end - 4))
+            try handle.write(contentsOf: Data([1, 2, 3]))
             try handle.close()
             let suite = open(file)
             let failures = Failures(of: suite)

@@ -20,6 +20,11 @@ struct RecordFormatTests: SettingsFileTests {
             }
         }
         bytes += rest
+        // All of it is committed, and nothing is flushed.
+        let committed = CommittedEnd(tag: 1, end: (bytes.count + 7) & ~7).rawValue
+        withUnsafeBytes(of: (committed.littleEndian, 0 as UInt64)) {
+            bytes.replaceSubrange(RecordFormat.committedOffset..<(RecordFormat.flushedOffset + 8), with: $0)
+        }
         bytes += [UInt8](repeating: 0, count: RecordFormat.step - bytes.count % RecordFormat.step)
         try Data(bytes).write(to: file)
         chmod(file.path, 0o600)

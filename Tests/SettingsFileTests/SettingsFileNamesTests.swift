@@ -120,10 +120,12 @@ struct SettingsFileNamesTests: SettingsFileTests {
     func damageToAFileOfALongNameIsSetAside(length: Int) throws {
         try withFile { file in
             let long = self.file(String(repeating: "é", count: length / 2) + (length % 2 == 0 ? "" : "x"), beside: file)
-            try UserDefault(number, in: DefaultsSuite(file: long)).store.save(1)
-            let handle = try FileHandle(forUpdating: long)
-            let damage = Data(repeating: 0xA5, count: 40)
+            let store = try UserDefault(number, in: DefaultsSuite(file: long)).store
+            try store.save(1)
             let end = try FileInspection(file: URL(filePath: long.path)).end
+            try store.save(3)
+            let damage = try Data(repeating: 0xA5, count: FileInspection(file: URL(filePath: long.path)).end - end)
+            let handle = try FileHandle(forUpdating: long)
             try handle.seek(toOffset: UInt64(end))
             try handle.write(contentsOf: damage)
             try handle.close()

@@ -61,13 +61,10 @@ extension File {
     }
 
     /// Locks the file. Returns false if another process holds the lock.
-    ///
-    /// - Parameter isShared: Whether other shared locks are allowed. Such a lock keeps out writers,
-    ///   and needs no write access on any file system.
-    func tryLock(isShared: Bool = false) throws(FileFailure) -> Bool {
+    func tryLock() throws(FileFailure) -> Bool {
         try checkProcess()
         do throws(FileFailure) {
-            try Self.checking("flock") { flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) }
+            try Self.checking("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
             return true
         } catch let error where error.code == EWOULDBLOCK {
             return false

@@ -397,7 +397,7 @@
                 $0[48] = 136
                 $0 = $0.prefix(112)
             },
-            Damage("behind zeros", ["no valid record at byte 136"]) { $0[3_000] = 1 },
+            Damage("behind the committed end", ["OK, 3 keys"], code: 0) { $0[3_000] = 1 },
         ]
 
         @Test(arguments: damages) func checkFindsTheDamageAndLeavesIt(damage: Damage) throws {

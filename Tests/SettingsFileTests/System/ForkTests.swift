@@ -185,6 +185,7 @@
                     // Another program puts a file with damage in its place, which is reported.
                     var bytes = try #require(FileManager.default.contents(atPath: path))
                     bytes = bytes.prefix(RecordFormat.headerLength) + "damage! ".utf8
+                    bytes[RecordFormat.committedOffset] = UInt8(bytes.count)
                     try bytes.write(to: URL(filePath: path), options: .atomic)
                     let child = Guarded<pid_t?>(nil)
                     settings.attach { _ in child.withLock { $0 = forkProcess() } }
