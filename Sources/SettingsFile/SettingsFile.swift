@@ -16,9 +16,10 @@
 // reads the records in between if they differ. The word also says that another file is about to
 // get the name. Then the reader looks the name up.
 //
-// Behind the committed end may be a record whose writer died, or one whose word a power cut lost. A
-// process that opens the file commits it if it is whole, unless a writer is at work. Anything else
-// that is not zeros is copied to a file beside this one, and cut off.
+// Nobody reads behind the committed end. There may be a record whose writer died, or one whose word
+// a power cut lost. A process that opens the file commits it if it is whole, unless a writer is at
+// work, and cuts off anything else. Only if committed records are damaged, the bytes are copied to a
+// file beside this one first.
 //
 // Compaction: when superseded values take three times the space of live ones, a writer or a flush
 // writes the values to a new file, flushes it, and renames it into place. It holds the locks of
@@ -338,16 +339,15 @@ extension SettingsFile {
         if log == nil, let old, try !fileLocation.nameHasMoved(from: old) {
             throw FileFailure("another program has emptied it; the values that are known stay in use")
         }
-        // A process that replaces a file copies its records to a file of a later epoch. Any other
-        // file comes from another program and may lack them.
-        if let old, log.map({ $0.epoch <= old.epoch && !$0.contains(old) }) ?? true { state.noteMissingFile() }
         (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
         state.changes.add(nil)
         try use(log, &state)
+        // A process that replaces a file copies its records to a file of a later epoch. Any other
+        // file comes from another program and may lack them.
+        if let old, log.map({ $0.epoch <= old.epoch && !$0.contains(old) }) ?? true { state.noteMissingFile() }
     }
 }
 
-// Reports and the watch.
 extension SettingsFile {
     package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
         let new = onChange.map { onChange in

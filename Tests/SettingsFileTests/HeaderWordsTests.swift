@@ -97,4 +97,35 @@ struct HeaderWordsTests: SettingsFileTests {
             #expect(failures.kinds == (isFlushed ? [.unreadable] : []))
         }
     }
+
+    /// A dead writer left a record, and its flush may have failed. A process that finds the record
+    /// when it opens the file cannot prove that its pages are on the disk, so it replaces the file.
+    @Test(arguments: [false, true]) func aRecordOfADeadWriterIsNotProved(isWhole: Bool) throws {
+        try withFile { file in
+            let writer = open(file)
+            writer[number] = 1
+            try writer.synchronize()
+            let identity = try File.existingDirectory(file.deletingLastPathComponent().path)
+                .identity(of: file.lastPathComponent)
+            let (word, _) = try committed(of: file)
+            let bytes = try Data(contentsOf: file)
+            var record = RecordWriter()
+            record.append("other", raw: [2, 5, 0, 0, 0, 0, 0, 0, 0])
+            _ = record.finish(after: bytes.withUnsafeBytes { Salvage.word(in: $0, at: RecordFormat.headerLength + 4) })
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(word.end))
+            try handle.write(contentsOf: record.withBytes { Data($0.prefix(isWhole ? $0.count : 20)) })
+            try handle.close()
+            let suite = open(file)
+            #expect(suite[number] == 1)
+            #expect(suite[DefaultKey("other", default: 0)] == (isWhole ? 5 : 0))
+            suite[number] = 2
+            try suite.synchronize()
+            let now = try File.existingDirectory(file.deletingLastPathComponent().path)
+                .identity(of: file.lastPathComponent)
+            // What was cut off needs no proof.
+            #expect((now != identity) == isWhole)
+            #expect(open(file)[number] == 2)
+        }
+    }
 }
