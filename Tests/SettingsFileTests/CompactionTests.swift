@@ -330,7 +330,7 @@ struct CompactionTests: SettingsFileTests {
             let copy = try Data(contentsOf: file)
             try store.save(2)
             try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
-            try copy.write(to: file)
+            try overwrite(file, with: copy)
             try store.save(4)
             #expect(open(file)[number] == 4)
             #expect(suite[DefaultKey("other", default: 0)] == 0)

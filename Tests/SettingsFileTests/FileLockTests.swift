@@ -71,13 +71,13 @@ struct FileLockTests: SettingsFileTests {
             try commit(backend, "number", 2)
             let older = try Data(contentsOf: file)
             try commit(backend, "number", 3)
-            try older.write(to: file)
+            try overwrite(file, with: older)
             try commit(backend, "number", 4)
             #expect(try isUnlocked(file))
             // A reader that cannot repair the file, and one that can.
             var damaged = try Data(contentsOf: file)
             damaged[RecordFormat.headerLength + 12] ^= 1
-            try damaged.write(to: file)
+            try overwrite(file, with: damaged)
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
             let reader = FileBackend(path: file.path)
             #expect(try reader.value(forKey: "number") == nil)

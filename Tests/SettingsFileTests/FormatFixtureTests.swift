@@ -287,7 +287,7 @@ extension FormatFixtureTests {
         var bytes = try Data(contentsOf: file)
         let start = (end / 512 + 2) * 512
         bytes = bytes.prefix(start) + Data(count: bytes.count - start)
-        try bytes.write(to: file)
+        try overwrite(file, with: bytes)
     }
 
     private func writeDamaged(_ file: URL) throws {
@@ -299,7 +299,7 @@ extension FormatFixtureTests {
         }
         var bytes = try Data(contentsOf: file)
         bytes[ends[1] + 12] ^= 0xFF
-        try bytes.write(to: file)
+        try overwrite(file, with: bytes)
     }
 
     private func withLog(_ file: URL, _ body: (FileLog) throws -> Void) throws {

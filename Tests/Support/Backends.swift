@@ -96,6 +96,15 @@ package func makeFile() throws -> URL {
     return folder.appending(path: "test.defaults")
 }
 
+/// Overwrites a file in place, and never empties it in between: a suite of this process that has it
+/// open and reads its header at that moment would get SIGBUS.
+package func overwrite(_ file: URL, with bytes: Data) throws {
+    let handle = try FileHandle(forUpdating: file)
+    try handle.write(contentsOf: bytes)
+    try handle.truncate(atOffset: UInt64(bytes.count))
+    try handle.close()
+}
+
 /// A name that no other test and none of the user's programs has. Foundation looks for its folder
 /// once, before any test runs, so the file is in the user's own folder; it is removed with its last
 /// key.

@@ -362,7 +362,7 @@
                 #expect(!lines.contains { $0.hasPrefix("problems: ") })
                 var bytes = try Data(contentsOf: tool.file("camera"))
                 bytes[73] ^= 1
-                try bytes.write(to: tool.file("camera"))
+                try overwrite(tool.file("camera"), with: bytes)
                 chmod(tool.file("camera").path, 0o600)
                 #expect(try tool("info", "camera").lines.contains("problems: 1; see typed-defaults check"))
             }
@@ -407,7 +407,7 @@
                 }
                 var bytes = try Data(contentsOf: tool.file("camera"))
                 damage.damage(&bytes)
-                try bytes.write(to: tool.file("camera"))
+                try overwrite(tool.file("camera"), with: bytes)
                 chmod(tool.file("camera").path, 0o600)
                 let outcome = try tool("check", "camera")
                 #expect(outcome.code == damage.code)
@@ -427,7 +427,7 @@
                 }
                 var bytes = try Data(contentsOf: tool.file("camera"))
                 bytes[73] ^= 1
-                try bytes.write(to: tool.file("camera"))
+                try overwrite(tool.file("camera"), with: bytes)
                 let before = try tool("check", "camera", "--json")
                 // A write repairs the file, and sets aside what it cannot use.
                 let written = try tool("set", "camera", "d", "1")

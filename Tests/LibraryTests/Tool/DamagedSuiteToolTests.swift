@@ -10,19 +10,19 @@
     struct DamagedSuiteToolTests {
         /// Stores a = 1, b = 2 and c = 3, each as a commit of its own, as another process would.
         private func fill(_ file: URL) throws {
-            // One suite, because another one would replace the file when it flushes.
-            let suite = try DefaultsSuite(file: file)
+            // One process, because another one would replace the file when it flushes.
+            let backend = FileBackend(path: file.path)
             for (key, value) in [("a", 1), ("b", 2), ("c", 3)] as [(String, PropertyList)] {
-                try suite.update { $0[key] = value }
+                try backend.writing { #expect(throws: Never.self) { try backend.commit([(key, value)]) } }
             }
-            try suite.synchronize()
+            try backend.synchronize()
         }
 
         /// Changes the bytes of a file in place, and returns them.
         private func damage(_ file: URL, _ damage: (inout Data) -> Void) throws -> Data {
             var bytes = try Data(contentsOf: file)
             damage(&bytes)
-            try bytes.write(to: file)
+            try overwrite(file, with: bytes)
             chmod(file.path, 0o600)
             return bytes
         }

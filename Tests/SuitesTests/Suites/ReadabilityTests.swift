@@ -19,7 +19,7 @@ struct ReadabilityTests: SettingsFileTests {
     private func change(_ file: URL, _ body: (inout Data) -> Void) throws {
         var bytes = try bytes(of: file)
         body(&bytes)
-        try bytes.write(to: file)
+        try overwrite(file, with: bytes)
         chmod(file.path, 0o600)
     }
 
@@ -74,11 +74,11 @@ struct ReadabilityTests: SettingsFileTests {
             try suite.synchronize()
             let good = try bytes(of: file)
             for byte in [0, 33, 64, 73] {
-                try good.write(to: file)
+                try overwrite(file, with: good)
                 try change(file) { $0[byte] ^= 1 }
                 try expectFailure(file, byte < 64 ? "cannot be read" : "had been flushed")
             }
-            try good.write(to: file)
+            try overwrite(file, with: good)
             try change(file) { $0 = $0.prefix(80) }
             try expectFailure(file, "had been flushed")
         }
