@@ -50,7 +50,8 @@ package struct FileInspection: Sendable {
         let header = try file.read(at: 0, count: RecordFormat.headerLength)
         let bytes = try file.read(at: 0, count: min(file.entry().size, RecordFormat.sizeLimit))
         let committed = header.withUnsafeBytes { Self.word(in: $0, at: RecordFormat.committedOffset) }
-        bytes.withUnsafeBytes { inspect($0, upTo: CommittedEnd(rawValue: committed).end) }
+        let flushed = header.withUnsafeBytes { Self.word(in: $0, at: RecordFormat.flushedOffset) }
+        bytes.withUnsafeBytes { inspect($0, upTo: CommittedEnd(rawValue: committed).limit(flushed: flushed)) }
     }
 }
 

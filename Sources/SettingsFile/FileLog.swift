@@ -79,15 +79,16 @@ final class FileLog: Sendable {
         let words = try HeaderWords(unlocked)
         // Loaded before the records are read: what is behind this end may be written over.
         guard let committed = words.committed else { throw FileFailure.isOverwritten }
+        let limit = committed.limit(flushed: words.flushed)
         let size = max(status.size, min(committed.end, RecordFormat.sizeLimit + RecordFormat.reserve))
         let bytes = try file.read(at: 0, count: size)
         let log = try FileLog(file, named: name, in: directory, isWritable: isWritable, fields, words)
         log.contents.withLock { contents in
-            _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: committed.end, isOpening: true)
+            _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: limit, isOpening: true)
             contents.committed = CommittedEnd(tag: committed.tag, end: committed.end)
             let rest = bytes[min(contents.end, bytes.count)...]
             contents.isSettled =
-                contents.end == committed.end && !committed.isReplaced
+                contents.end == committed.end && limit == committed.end && !committed.isReplaced
                 && rest.withUnsafeBytes { RecordFormat.areZeros($0) }
             // A record whose word is still to come was in the file too.
             contents.unproven = contents.isSettled ? contents.end : bytes.count
@@ -142,15 +143,15 @@ final class FileLog: Sendable {
         return (bytes, start)
     }
 
-    /// Returns the end of all whole records, and what follows without the zeros. No writer may be
-    /// at work.
-    func scan(sizeLimit: Int) throws(FileFailure) -> (end: Int, rest: [UInt8]) {
+    /// Returns the end of the whole records up to a limit, and what follows without the zeros. No
+    /// writer may be at work.
+    func scan(upTo limit: Int, sizeLimit: Int) throws(FileFailure) -> (end: Int, rest: [UInt8]) {
         let size = try file.entry().size
         try Self.checkSize(size, sizeLimit)
         let (bytes, start) = try readRest(upTo: size)
         var (offset, crc) = contents.withLock { ($0.end - start, $0.crc) }
         bytes.withUnsafeBytes { bytes in
-            while let commit = RecordFormat.commit(in: bytes, at: offset, after: crc) {
+            while let commit = RecordFormat.commit(in: bytes, at: offset, after: crc), commit.end <= limit - start {
                 (offset, crc) = (commit.end, commit.crc)
             }
         }
@@ -201,9 +202,9 @@ final class FileLog: Sendable {
             try record.withBytes { bytes throws(FileFailure) in try file.write(bytes, at: end, written: &written) }
             try file.writeWord(committed.rawValue, at: RecordFormat.committedOffset)
         } catch {
-            // Remove the record, or at least its length: a process that opens the file would commit
-            // a whole one.
-            if written > 0, (try? file.truncate(to: end)) == nil { try? file.write([0, 0, 0, 0], at: end) }
+            // If this fails too, the bytes are not committed, and the next record is written over
+            // them.
+            if written > 0 { try? file.truncate(to: end) }
             contents.withLock { $0.size = end }
             throw error
         }

@@ -10,8 +10,8 @@
 //     endWrite: unlock
 //
 // If a write fails, the file is cut off at the committed end again. If the writer dies before it
-// writes the word, a process that opens the file commits the record, or the next record is written
-// over it.
+// writes the word, the next record is written over its own, or a process that opens the file cuts
+// that off.
 
 extension SettingsFile {
     /// Waits for the file lock and reads the records that other processes have written.

@@ -16,10 +16,10 @@
 // reads the records in between if they differ. The word also says that another file is about to
 // get the name. Then the reader looks the name up.
 //
-// Nobody reads behind the committed end. There may be a record whose writer died, or one whose word
-// a power cut lost. A process that opens the file commits it if it is whole, unless a writer is at
-// work, and cuts off anything else. Only if committed records are damaged, the bytes are copied to a
-// file beside this one first.
+// No process reads behind the committed end. There may be a record whose writer died, or one whose
+// word a power cut lost; no caller knows that it was stored. A process that opens the file cuts
+// that off, unless a writer is at work. If committed records are damaged, the bytes are first
+// copied to a file beside this one.
 //
 // Compaction: when superseded values take three times the space of live ones, a writer or a flush
 // writes the values to a new file, flushes it, and renames it into place. It holds the locks of
@@ -285,15 +285,16 @@ extension SettingsFile {
         if !changed.isEmpty { state.changes.add(changed) }
     }
 
-    /// Commits whole records that a dead writer or a power cut left behind the committed end, and
-    /// cuts off what follows. The caller holds the file lock.
+    /// Cuts off what a dead writer or a power cut left behind the committed end, and takes back the
+    /// end if committed records are missing. The caller holds the file lock.
     private func settle(_ log: FileLog, _ state: inout State) throws(FileFailure) {
         guard let committed = log.words.committed else { throw FileFailure.isOverwritten }
-        let (end, rest) = try log.scan(sizeLimit: fileLocation.sizeLimit)
+        let flushed = log.words.flushed
+        let (end, rest) = try log.scan(upTo: committed.limit(flushed: flushed), sizeLimit: fileLocation.sizeLimit)
         var reason: String?
-        if committed.end > end {
+        if max(UInt64(committed.end), flushed) > UInt64(end) {
             // What is behind the committed end was never read, and no value is missing without it.
-            reason = try fileLocation.setAside(rest, from: end, flushed: log.words.flushed)
+            reason = try fileLocation.setAside(rest, from: end, flushed: flushed)
         }
         let changed = try log.settle(at: end, cuts: !rest.isEmpty)
         if !changed.isEmpty { state.changes.add(changed) }
