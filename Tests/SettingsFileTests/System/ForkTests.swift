@@ -484,8 +484,10 @@
                 let folder = file.deletingLastPathComponent()
                 let key = DefaultKey("number", default: 0)
                 for number in 1...2 {
-                    // Write after the records that were flushed when the file was created.
-                    try UserDefault(key, in: DefaultsSuite(backend: FileBackend(path: file.path))).store.save(number)
+                    // Write after the records that were flushed when the file was created. A flush
+                    // in the background would replace the file by one of this user.
+                    let backend = FileBackend(path: file.path, flushDelay: .seconds(3_600))
+                    try UserDefault(key, in: DefaultsSuite(backend: backend)).store.save(number)
                 }
                 try #require(chown(file.path, 65_534, 65_534) == 0 && chmod(folder.path, 0o555) == 0)
                 await #expect(processExitsWith: .success) { [root = folder.path as String] in
