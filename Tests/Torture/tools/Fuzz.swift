@@ -43,8 +43,6 @@ private func readRecords(_ bytes: UnsafeRawBufferPointer) {
     _ = parts.apply(bytes, from: parts.end - RecordFormat.headerLength)
     precondition(whole.end == parts.end && whole.crc == parts.crc && whole.live == parts.live)
     precondition(whole.values == parts.values)
-    // Zeros may follow, and nothing else may.
-    precondition(whole.apply(bytes + [0, 0, 0], from: end).isComplete == bytes[end...].allSatisfy { $0 == 0 })
 }
 
 /// Reads the bytes as the payload of a record with a valid checksum, which random bytes would
@@ -54,8 +52,12 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     _ = record.finish(after: 7)
     let bytes = record.withBytes { Array($0) }
     var contents = FileLog.Contents(crc: 7)
-    let isComplete = contents.apply(bytes, from: 0).isComplete
-    precondition(isComplete == (contents.end == RecordFormat.headerLength + bytes.count))
+    _ = contents.apply(bytes, from: 0)
+    precondition([0, bytes.count].contains(contents.end - RecordFormat.headerLength))
+    // No record behind the committed end is applied.
+    var empty = FileLog.Contents(crc: 7)
+    _ = empty.apply(bytes, from: 0, upTo: RecordFormat.headerLength + bytes.count - 1)
+    precondition(empty.end == RecordFormat.headerLength && empty.values.isEmpty)
     // A record whose end is missing is not whole, even if it was filled with zeros.
     var cut = FileLog.Contents(crc: 7)
     _ = cut.apply(bytes.dropLast() + [0], from: 0)

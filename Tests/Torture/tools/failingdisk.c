@@ -80,6 +80,8 @@ int fdatasync(int file) {
     if (size >= saltEnd) {
         struct image *disk = image(bytes, size);
         for (ssize_t i = 0; i < size; i++) {
+            // The words of the header on the disk stay as they were. Each commit writes them again.
+            if (fails && i >= 40 && i < 56) continue;
             // Zeros never replace anything, because the texts that are searched for contain none.
             if (bytes[i] == disk->bytes[i] || bytes[i] == disk->lost[i]) continue;
             *(fails ? &disk->lost[i] : &disk->bytes[i]) = bytes[i];
@@ -127,11 +129,13 @@ int fsync(int folder) {
     return end(fails, bytes);
 }
 
-// Returns whether the disk holds the text, before the first lost byte.
+// Returns whether the disk holds the text, before the first lost byte and the committed end.
 int disk_holds(const char *text) {
     pthread_mutex_lock(&lock);
     size_t good = 0;
-    while (named && good < named->size && !named->lost[good]) good++;
+    unsigned end = 0;
+    if (named) memcpy(&end, named->bytes + 40, sizeof end);
+    while (named && good < named->size && good < (end & ~7u) && !named->lost[good]) good++;
     int holds = named && memmem(named->bytes, good, text, strlen(text)) != 0;
     pthread_mutex_unlock(&lock);
     return holds;

@@ -26,13 +26,15 @@ struct FileProtectionTests {
     @Test func allFilesAreReadableAfterTheFirstUnlock() throws {
         try withFolder { folder in
             let file = folder.appending(path: "settings")
-            DefaultsSuite(backend: FileBackend(path: file.path))[text] = "a"
+            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+            writer[text] = "a"
+            writer[DefaultKey("damaged", default: 0)] = 1
             #expect(try classes(in: folder) == ["settings": firstUnlock])
 
             let handle = try FileHandle(forUpdating: file)
             let end = try #require(try FileInspection(file.path)).end
-            try handle.seek(toOffset: UInt64(end))
-            try handle.write(contentsOf: Data("damage".utf8))
+            try handle.seek(toOffset: UInt64(end - 4))
+            try handle.write(contentsOf: Data([1, 2, 3]))
             try handle.close()
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
             suite.onFailure = { _ in }
