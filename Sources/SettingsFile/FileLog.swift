@@ -159,8 +159,8 @@ final class FileLog: Sendable {
         return (start + offset, Array(rest[..<(rest.lastIndex { $0 != 0 }.map { $0 + 1 } ?? offset)]))
     }
 
-    /// Commits the records up to the end that ``scan(sizeLimit:)`` has returned, and cuts off what
-    /// follows. The caller holds the file lock.
+    /// Commits the records up to the end that ``scan(upTo:sizeLimit:)`` has returned, and cuts off
+    /// what follows. The caller holds the file lock.
     ///
     /// - Returns: The keys of records that were not read before.
     func settle(at end: Int, cuts: Bool) throws(FileFailure) -> [String] {

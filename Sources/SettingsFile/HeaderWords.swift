@@ -1,17 +1,5 @@
 import CChecksum
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Android)
-    import Android
-#else
-    #error("SettingsFile needs POSIX files")
-#endif
-
 /// The value of the first word of a header that changes: which records are committed.
 struct CommittedEnd: Equatable {
     let rawValue: UInt64
@@ -49,27 +37,21 @@ struct CommittedEnd: Equatable {
 /// records that it covers, on arm64 too.
 ///
 /// If another program truncates the file, a read raises SIGBUS until the file has bytes again.
-// Safe: the mapping never changes, and each access is that of one word.
-struct HeaderWords: ~Copyable, @unchecked Sendable {
-    private let page: UnsafeRawPointer
+struct HeaderWords: ~Copyable, Sendable {
+    private let page: MappedBytes
 
-    init(_ file: File) throws(FileFailure) {
-        let page = mmap(nil, RecordFormat.headerLength, PROT_READ, MAP_SHARED, file.descriptor, 0)
-        guard let page, page != MAP_FAILED else { throw FileFailure(call: "mmap", code: errno) }
-        self.page = UnsafeRawPointer(page)
-    }
-
-    deinit { munmap(UnsafeMutableRawPointer(mutating: page), RecordFormat.headerLength) }
+    init(_ file: File) throws(FileFailure) { page = try MappedBytes(of: file, count: RecordFormat.headerLength) }
 
     /// `nil` if the page no longer begins like a settings file: another program has truncated the
     /// file or copied another one over it.
     var committed: CommittedEnd? {
         let value = word.value
-        return page.load(as: UInt64.self) == RecordFormat.magicWord ? CommittedEnd(rawValue: value) : nil
+        return page.start.load(as: UInt64.self) == RecordFormat.magicWord ? CommittedEnd(rawValue: value) : nil
     }
 
     /// The first word alone, for a reader that keeps the mapping alive and knows a value that the
     /// file had.
+    // Safe: the pointer never changes, and each access is that of one word.
     struct Word: @unchecked Sendable {
         fileprivate let word: UnsafeRawPointer
 
@@ -77,7 +59,7 @@ struct HeaderWords: ~Copyable, @unchecked Sendable {
         var value: UInt64 { UInt64(load_acquiring(word)) }
     }
 
-    var word: Word { Word(word: page + RecordFormat.committedOffset) }
+    var word: Word { Word(word: page.start + RecordFormat.committedOffset) }
 
     /// The end of the records that are known to be on the disk.
     ///
@@ -85,7 +67,7 @@ struct HeaderWords: ~Copyable, @unchecked Sendable {
     /// is too large, a process relies on its own flush for records that it did not write. That
     /// matters only if another process's flush of them has failed. A writer resets a word beyond
     /// the end of the records.
-    var flushed: UInt64 { UInt64(load_acquiring(page + RecordFormat.flushedOffset)) }
+    var flushed: UInt64 { UInt64(load_acquiring(page.start + RecordFormat.flushedOffset)) }
 }
 
 extension File {

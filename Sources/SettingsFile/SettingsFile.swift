@@ -261,11 +261,11 @@ extension SettingsFile {
         }
         if committed == log.committed, !state.nameMayHaveMoved { return }
         do throws(FileFailure) {
-            if state.nameMayHaveMoved || committed?.isReplaced ?? true {
-                let hasMoved = try fileLocation.nameHasMoved(from: log)
-                if hasMoved || committed == nil { return try reopen(&state, creating: false) }
+            guard let committed else { return try reopen(&state, creating: false) }
+            if state.nameMayHaveMoved || committed.isReplaced, try fileLocation.nameHasMoved(from: log) {
+                return try reopen(&state, creating: false)
             }
-            do throws(FileFailure) { try readRecords(of: log, upTo: committed!, &state) } catch {
+            do throws(FileFailure) { try readRecords(of: log, upTo: committed, &state) } catch {
                 guard error.isReplaced else { throw error }
                 return try reopen(&state, creating: false)
             }
@@ -291,9 +291,9 @@ extension SettingsFile {
         guard let committed = log.words.committed else { throw FileFailure.isOverwritten }
         let flushed = log.words.flushed
         let (end, rest) = try log.scan(upTo: committed.limit(flushed: flushed), sizeLimit: fileLocation.sizeLimit)
+        // What is behind the committed end was never read, so no value is missing without it.
         var reason: String?
         if max(UInt64(committed.end), flushed) > UInt64(end) {
-            // What is behind the committed end was never read, and no value is missing without it.
             reason = try fileLocation.setAside(rest, from: end, flushed: flushed)
         }
         let changed = try log.settle(at: end, cuts: !rest.isEmpty)

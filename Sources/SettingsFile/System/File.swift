@@ -266,3 +266,18 @@ package enum SystemClock {
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }
     static func yield() { sched_yield() }
 }
+
+/// The first bytes of a file, mapped for reading until this value is released.
+// Safe: the mapping never changes.
+struct MappedBytes: ~Copyable, @unchecked Sendable {
+    let start: UnsafeRawPointer
+    private let count: Int
+
+    init(of file: File, count: Int) throws(FileFailure) {
+        let start = mmap(nil, count, PROT_READ, MAP_SHARED, file.descriptor, 0)
+        guard let start, start != MAP_FAILED else { throw FileFailure(call: "mmap", code: errno) }
+        (self.start, self.count) = (UnsafeRawPointer(start), count)
+    }
+
+    deinit { munmap(UnsafeMutableRawPointer(mutating: start), count) }
+}
