@@ -153,6 +153,10 @@ package final class SettingsFile: Sendable {
     /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
     package static func problem(ofName name: String) -> String? { SettingsFileLocation.problem(ofName: name) }
 
+    /// Returns a path without the components `.` and `..` and without empty ones. Does not follow
+    /// links.
+    package static func normalized(_ path: String) -> String { SettingsFileLocation.normalized(path) }
+
     /// Creates a backend for a file.
     ///
     /// - Parameters:
@@ -179,6 +183,12 @@ extension SettingsFile {
     /// Whether the name refers to the file that readers use. Takes one system call.
     package var isInPlace: Bool {
         guard let log = view.withLock({ $0.log }) else { return false }
+        return (try? fileLocation.nameHasMoved(from: log)) == false
+    }
+
+    /// Whether the name refers to the file that the other one has open.
+    package func isSameFile(as other: SettingsFile) -> Bool {
+        guard let log = other.view.withLock({ $0.log }) else { return false }
         return (try? fileLocation.nameHasMoved(from: log)) == false
     }
 

@@ -23,6 +23,17 @@ struct SettingsFileLocation {
         )
     }
 
+    /// Returns a path without the components `.` and `..` and without empty ones. Does not follow
+    /// links.
+    static func normalized(_ path: String) -> String {
+        // Split the bytes, because a slash and a following combining mark form one character.
+        var components: [Substring.UTF8View] = []
+        for component in path.utf8.split(separator: UInt8(ascii: "/")) where !component.elementsEqual(".".utf8) {
+            if component.elementsEqual("..".utf8) { _ = components.popLast() } else { components.append(component) }
+        }
+        return components.map { "/" + (String($0) ?? "") }.joined()
+    }
+
     /// Returns why a file of that name cannot be a settings file, or `nil` if it can.
     static func problem(ofName name: String) -> String? {
         if name.utf8.contains(0) { return "a file name cannot contain a NUL byte" }

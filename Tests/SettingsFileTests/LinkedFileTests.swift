@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -76,6 +77,70 @@ struct LinkedFileTests: SettingsFileTests {
             try suite.update(number) { $0 += 1 }
             #expect(open(other)[number] == 8)
             #expect(open(target)[number] == 1)
+        }
+    }
+
+    /// The suite of a path that leads through a link to a folder, as deployments switch it.
+    @Test func aSuiteFollowsALinkToItsFolder() throws {
+        try withFile { file in
+            let root = file.deletingLastPathComponent()
+            for name in ["1", "2"] {
+                try makeFolder(root.appending(path: name))
+                try DefaultsSuite(file: root.appending(path: "\(name)/a.defaults"))[number] = name == "1" ? 1 : 2
+            }
+            let current = root.appending(path: "current")
+            #expect(symlink("1", current.path) == 0)
+            let suite = try DefaultsSuite(file: current.appending(path: "a.defaults"))
+            #expect(suite[number] == 1)
+            #expect(unlink(current.path) == 0 && symlink("2", current.path) == 0)
+            let written = DefaultKey("written", default: 0)
+            suite[written] = 7
+            #expect(suite[number] == 2)
+            try suite.synchronize()
+            #expect(open(root.appending(path: "2/a.defaults"))[written] == 7)
+            #expect(open(root.appending(path: "1/a.defaults"))[written] == 0)
+        }
+    }
+
+    @Test(arguments: ["./", "", "../config/", "missing/../"])
+    func aSpellingOfAPathIsTheSameSuite(_ spelling: String) throws {
+        try withLink { link, _ in
+            let suite = try DefaultsSuite(file: link)
+            let path = link.deletingLastPathComponent().path + "//\(spelling)\(link.lastPathComponent)"
+            let other = try DefaultsSuite(file: URL(filePath: path))
+            #expect(other.location == link.path)
+            try suite.update { _ in #expect(fails(with: .nestedWrite) { try other.update { $0["a"] = 1 } }) }
+        }
+    }
+
+    /// Two names of one file are two suites. Only the lock of the file keeps them apart, and a
+    /// nested write would wait for itself.
+    @Test func anUpdateInsideOneOfAnotherNameFailsAtOnce() throws {
+        try withLink { link, target in
+            let (suite, other) = (try DefaultsSuite(file: link), try DefaultsSuite(file: target))
+            let start = ContinuousClock.now
+            try suite.update { contents in
+                contents["a"] = 1
+                let error = #expect(throws: DefaultsError.self) { try other.update { $0["b"] = 2 } }
+                #expect(error?.kind == .nestedWrite)
+                #expect(error?.reason.contains("this process has the file") == true)
+                #expect(error?.reason.contains("open under another name") == true)
+            }
+            #expect(ContinuousClock.now - start < .seconds(1.5))
+            try other.update { $0["b"] = 2 }
+            #expect(try suite.keys().sorted() == ["a", "b"])
+            // Another thread is no nested write.
+            let ended = DispatchSemaphore(value: 0)
+            try suite.update { contents in
+                contents["c"] = 3
+                Thread {
+                    #expect(throws: Never.self) { try other.update { $0["d"] = 4 } }
+                    ended.signal()
+                }.start()
+                usleep(20_000)
+            }
+            ended.wait()
+            #expect(try suite.keys().sorted() == ["a", "b", "c", "d"])
         }
     }
 

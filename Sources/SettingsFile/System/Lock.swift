@@ -146,6 +146,8 @@ package final class RecursionCheckingLock: Sendable {
         return ticket
     }
 
+    package var isHeldByCaller: Bool { locked.withLock { $0.holder == AfterUnlock.thread } }
+
     /// Acquires the lock if it is free. Otherwise, leaves a request that ``release()`` returns to
     /// the holder.
     ///
@@ -303,7 +305,12 @@ package enum AfterUnlock {
 
     package static var holdsLock: Bool { own.pointee.count > 0 }
 
-    package static func didLock() { own.pointee.count += 1 }
+    /// Returns whether the thread holds another lock as well.
+    @discardableResult
+    package static func didLock() -> Bool {
+        own.pointee.count += 1
+        return own.pointee.count > 1
+    }
 
     package static func didUnlock() {
         let own = own

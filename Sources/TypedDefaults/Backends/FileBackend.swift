@@ -117,6 +117,9 @@ package final class FileBackend: DefaultsBackend {
         file.watch { _ in handler(.changed(keys: [])) }
     }
 
+    /// Whether the name refers to the file that another backend has open.
+    func isSameFile(as other: FileBackend) -> Bool { file.isSameFile(as: other.file) }
+
     /// Whether the name refers to the file that readers use, and not to a file with which another
     /// program has replaced it.
     var isInPlace: Bool { file.isInPlace }

@@ -20,8 +20,11 @@ extension DefaultsSuite {
         case immediate
     }
 
-    /// Creates a suite in a settings file, which any number of processes may use at once. Suites of
-    /// the same file share their values.
+    /// Creates a suite in a settings file, which any number of processes may use at once.
+    ///
+    /// Suites of the same path share their observers and cached values. In a path, `.`, `..` and
+    /// empty components are removed by name, before any link is followed. Links are followed at
+    /// each write, so a suite of a link is another one than a suite of its target.
     ///
     /// The first write creates the file. If the file cannot be read, this initializer succeeds, and
     /// access to settings fails with ``DefaultsError/Kind/unavailable``.
@@ -44,13 +47,9 @@ extension DefaultsSuite {
         if let problem = SettingsFile.problem(ofName: file.lastPathComponent) {
             throw DefaultsError(.invalidName, reason: problem)
         }
-        let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
-        let path = (folder == "/" ? "" : folder) + "/" + file.lastPathComponent
-        // The links are resolved only to recognize a file by another path. They may lead elsewhere
-        // later.
-        let given = file.path
-        self.init(
-            core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: given, durability: durability) })
+        // Links are not resolved: they may lead elsewhere later.
+        let path = SettingsFile.normalized(file.path)
+        self.init(core: SuiteCore.shared(id: CoreID(path: path)) { FileBackend(path: path, durability: durability) })
     }
 }
 
