@@ -54,9 +54,12 @@ final class FileLog: Sendable {
 
     /// Opens a log on a file. Returns `nil` if nothing has been written to the file yet.
     ///
-    /// - Parameter name: The name of the file now.
+    /// - Parameters:
+    ///   - name: The name of the file now.
+    ///   - finalName: The name that the file gets; `nil` if it has it.
     static func opening(
-        _ file: File, named name: String, in directory: File, isWritable: Bool, sizeLimit: Int
+        _ file: File, named name: String, as finalName: String? = nil, in directory: File, isWritable: Bool,
+        sizeLimit: Int
     ) throws(FileFailure) -> FileLog? {
         let status = try file.status()
         guard status.isRegular else { throw FileFailure("it is not a regular file") }
@@ -82,7 +85,7 @@ final class FileLog: Sendable {
         let limit = committed.limit(flushed: words.flushed)
         let size = max(status.size, min(committed.end, RecordFormat.sizeLimit + RecordFormat.reserve))
         let bytes = try file.read(at: 0, count: size)
-        let log = try FileLog(file, named: name, in: directory, isWritable: isWritable, fields, words)
+        let log = try FileLog(file, named: finalName ?? name, in: directory, isWritable: isWritable, fields, words)
         log.contents.withLock { contents in
             _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: limit, isOpening: true)
             contents.committed = CommittedEnd(tag: committed.tag, end: committed.end)

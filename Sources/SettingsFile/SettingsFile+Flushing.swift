@@ -29,7 +29,16 @@ extension SettingsFile {
         let due = try withLog { state throws(FileFailure) -> (log: FileLog, end: Int, commits: Int)? in
             if let log = state.log, try fileLocation.nameHasMoved(from: log) {
                 // A writer keeps the file whose lock it holds.
-                if state.isLocked { state.noteMissingFile() } else { try reopen(&state, creating: false) }
+                if state.isLocked {
+                    state.noteMissingFile()
+                } else {
+                    do throws(FileFailure) { try reopen(&state, creating: false) } catch let error where error.isMissing
+                    {
+                        state.noteMissingFile()
+                        try state.checkLostCommits(isInBackground)
+                        return nil
+                    }
+                }
             }
             try state.checkLostCommits(isInBackground)
             guard let log = state.log, log.needsFlush else { return nil }

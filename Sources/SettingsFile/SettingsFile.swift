@@ -31,8 +31,14 @@
 // the new file uses other pages. Only a successful flush moves the word, so a dead process or
 // another program's `fsync` cannot make it claim too much.
 //
+// Looks: `SettingsFileLocation.nameHasMoved` resolves the path, links included. A process looks when
+// it opens the file, before each write and equal `set`, for a flush, after an event of the watch,
+// and every two seconds while there are observers. If that finds another file, the process opens it,
+// and watches its folder.
+//
 // Unusable files: a process that cannot open the file that has the name now keeps the values it
-// knows and reports that once. Writes fail.
+// knows and reports that once. Writes fail. If a folder or a link is missing, the suite counts as
+// empty only after a second look, a second later.
 //
 // The table of locks is in SuiteCore.swift. The order here is `flushing`, then `state`, then `view`
 // and the contents of a `FileLog`. The state lock is held during system calls such as a flush of a
@@ -63,11 +69,19 @@ package final class SettingsFile: Sendable {
         /// name may refer to another file now.
         private let word: HeaderWords.Word?
         private let known: UInt64
+        /// Whether the name is known to refer to this file.
+        let isNameKnown: Bool
         /// The process that opened the file, as counted by ``Forks/count``.
         private let process: Int
 
-        init(log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false) {
-            (self.log, self.generation) = (log, generation)
+        let outage: SettingsFileError?
+
+        init(
+            log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false,
+            outage: SettingsFileError? = nil
+        ) {
+            self.outage = outage
+            (self.log, self.generation, isNameKnown) = (log, generation, !nameMayHaveMoved)
             word = nameMayHaveMoved ? nil : log?.words.word
             known = log?.committed.rawValue ?? 0
             process = log?.file.process ?? 0
@@ -106,7 +120,10 @@ package final class SettingsFile: Sendable {
         /// The process that used this last, as counted by ``Forks/count``.
         private var process = Forks.count
         var hasReportedWatchFailure = false
-        var hasReportedLookup = false
+        /// Why the file of the path cannot be used, while the values of the open one stay in use.
+        var outage: SettingsFileError?
+        /// When the folder of the file, or a link to it, was first found missing.
+        var missingSince: MonotonicTime?
         /// Where the last open file was, and whether that is not what is watched.
         var place: (folder: File.Identity, name: String)?
         var isWatchOutdated = false
@@ -116,6 +133,16 @@ package final class SettingsFile: Sendable {
             guard commits > flushedCommits else { return }
             flushedCommits = commits
             hasLostCommits = true
+        }
+
+        /// Throws until a second has passed since the first call: a program that replaces a folder or
+        /// a link may remove it first.
+        mutating func awaitSecondLook() throws(FileFailure) {
+            let start = missingSince ?? .now
+            missingSince = start
+            guard start + .seconds(1) < .now else {
+                throw FileFailure.isGone
+            }
         }
 
         /// In a forked child, drops what belongs to the parent.
@@ -197,11 +224,19 @@ extension SettingsFile {
         return try withLog { state in state.log?.bytes(forKey: key) }
     }
 
+    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it can
+    /// be used.
+    package var outage: SettingsFileError? { view.withLock { $0.outage } }
+
+    /// Returns the keys. Throws if the file cannot be used now.
     package func keys() throws(SettingsFileError) -> [String] {
-        try withLog { state throws(FileFailure) in
+        let keys: [String]? = try withLog { state throws(FileFailure) in
             try catchUp(&state)
+            guard state.outage == nil else { return nil }
             return state.log?.keys ?? []
         }
+        guard let keys else { throw outage ?? unavailable(FileFailure("it cannot be used now")) }
+        return keys
     }
 
     package var generation: UInt64? { view.withLock { $0.currentGeneration } }
@@ -220,7 +255,8 @@ extension SettingsFile {
         try state.withLock { state throws(Failure) in
             defer {
                 let new = View(
-                    log: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved)
+                    log: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved,
+                    outage: state.outage)
                 // Release the old log after unlocking, because it may be the last reference.
                 withExtendedLifetime(view.withLock { exchange(&$0, with: new) }) {}
             }
@@ -236,7 +272,7 @@ extension SettingsFile {
         var hasReports = false
         var onChangeOfNewWatch: (@Sendable ([String]?) -> Void)?
         defer {
-            if let onChangeOfNewWatch { watch(onChangeOfNewWatch) }
+            if let onChangeOfNewWatch { watch(onChangeOfNewWatch, isRenewed: true) }
             if hasReports { deliverReports() }
         }
         do throws(FileFailure) {
@@ -279,12 +315,14 @@ extension SettingsFile {
                 guard error.isReplaced else { throw error }
                 return try reopen(&state, creating: false)
             }
-            (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
+            (state.nameMayHaveMoved, state.outage, state.missingSince) = (false, nil, nil)
         } catch {
             // The open file has the last values that this process knows. The next call tries again.
             state.nameMayHaveMoved = true
-            if !state.hasReportedLookup { state.reports.append(unavailable(error)) }
-            state.hasReportedLookup = true
+            let failure = unavailable(error)
+            // What is missing is either there again in a second, or an empty suite.
+            if state.outage == nil, !error.isMissing { state.reports.append(failure) }
+            state.outage = error.isMissing ? state.outage ?? failure : failure
         }
     }
 
@@ -347,10 +385,13 @@ extension SettingsFile {
         state.nameMayHaveMoved = true
         let old = state.log
         let log = try fileLocation.open(creating: creating)
-        if log == nil, let old, try !fileLocation.nameHasMoved(from: old) {
-            throw FileFailure("another program has emptied it; the values that are known stay in use")
+        if log == nil, let old {
+            guard try fileLocation.nameHasMoved(from: old) else {
+                throw FileFailure("another program has emptied it; the values that are known stay in use")
+            }
+            if try fileLocation.hasLostWay(to: old) { try state.awaitSecondLook() }
         }
-        (state.nameMayHaveMoved, state.hasReportedLookup) = (false, false)
+        (state.nameMayHaveMoved, state.outage, state.missingSince) = (false, nil, nil)
         state.changes.add(nil)
         try use(log, &state)
         // A process that replaces a file copies its records to a file of a later epoch. Any other
@@ -360,9 +401,14 @@ extension SettingsFile {
 }
 
 extension SettingsFile {
-    package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) {
+    package func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?) { watch(onChange, isRenewed: false) }
+
+    /// - Parameter isRenewed: Whether the file is in another place than the one watched before.
+    private func watch(_ onChange: (@Sendable (_ keys: [String]?) -> Void)?, isRenewed: Bool) {
         let new = onChange.map { onChange in
-            let watch = fileLocation.watch { [weak self] isName in
+            let watch = fileLocation.watch(isRenewed: isRenewed) { [weak self] in
+                self?.hasMoved == true
+            } onChange: { [weak self] isName in
                 if isName { self?.withState { $0.nameMayHaveMoved = true } }
                 if self?.isEmptied == true { return }
                 onChange(nil)
@@ -389,6 +435,12 @@ extension SettingsFile {
         // Release the old closure after unlocking, because it may hold objects of the program.
         let old = state.withLock { exchange(&$0.report, with: report) }
         withExtendedLifetime(old) {}
+    }
+
+    /// Whether the name may refer to another file than the open one, or to a usable one again.
+    private var hasMoved: Bool {
+        let (log, isKnown) = view.withLock { ($0.log, $0.isNameKnown) }
+        return log != nil && !isKnown || (try? fileLocation.nameHasMoved(from: log)) != false
     }
 
     /// Whether another program has truncated the file. It most likely writes it again at once, and

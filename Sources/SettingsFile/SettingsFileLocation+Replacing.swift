@@ -74,7 +74,7 @@ extension SettingsFileLocation {
             try file.write(bytes, at: 0)
             // Read the file back, so that only a valid file replaces the old one.
             let opened = try FileLog.opening(
-                file, named: temporaryName, in: directory, isWritable: true, sizeLimit: .max)
+                file, named: temporaryName, as: name, in: directory, isWritable: true, sizeLimit: .max)
             guard let new = opened, new.end == bytes.count else {
                 throw FileFailure("the new file cannot be read back")
             }

@@ -109,11 +109,15 @@ struct SettingsFileLocation {
         return directory
     }
 
-    /// Starts to watch the file and its name.
-    func watch(_ onChange: @escaping @Sendable (_ isName: Bool) -> Void) -> FileWatch {
-        // The folder must exist to be watched. If this fails, readers get the error.
-        let target = (try? followingLinks(creating: true))?.0 ?? self
-        return FileWatch(folder: target.folder, name: target.name, onChange: onChange)
+    /// Starts to watch the file and its name. Creates nothing.
+    func watch(
+        isRenewed: Bool, hasMoved: @escaping @Sendable () -> Bool,
+        onChange: @escaping @Sendable (_ isName: Bool) -> Void
+    ) -> FileWatch {
+        // If this fails, readers get the error.
+        let target = (try? followingLinks())?.0 ?? self
+        return FileWatch(
+            folder: target.folder, name: target.name, isRenewed: isRenewed, hasMoved: hasMoved, onChange: onChange)
     }
 
     /// Opens the file, or creates it and its folder if `creating` is true.
@@ -159,9 +163,20 @@ struct SettingsFileLocation {
         return (try? directory.file(target.name, .readWrite)) != nil
     }
 
-    /// Returns whether the name refers to another file, or to none. Compares by full path, because
-    /// the folder may have been renamed too.
-    func nameHasMoved(from log: FileLog) throws(FileFailure) -> Bool {
-        try log.directory.identity(of: path, followsLinks: true) != log.identity
+    /// A look: returns whether the path leads to another file than the open one, or to none. Resolves
+    /// the whole path, because a link, a mount or a folder above may have changed.
+    ///
+    /// - Parameter log: The open file; `nil` if there is none.
+    func nameHasMoved(from log: FileLog?) throws(FileFailure) -> Bool {
+        guard let log else { return File.isWritable(path) != nil }
+        return try log.directory.identity(of: path, followsLinks: true) != log.identity
+    }
+
+    /// Whether the path leads to no file because a link or a folder was removed or renamed, and not
+    /// the file itself.
+    func hasLostWay(to log: FileLog) throws(FileFailure) -> Bool {
+        if try log.directory.identity(of: log.name) == log.identity { return true }
+        do throws(FileFailure) { _ = try followingLinks() } catch let error where error.isMissing { return true }
+        return false
     }
 }

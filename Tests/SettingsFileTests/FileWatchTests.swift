@@ -78,6 +78,74 @@ struct FileWatchTests {
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
+    /// The system reports none of these changes to a watch of the old folder.
+    @Test(arguments: ["folder above", "link to the file", "link to the folder"], [true, false])
+    func observersFollowThePath(_ way: String, writesBefore: Bool) throws {
+        let root = try makeFile().deletingLastPathComponent()
+        func folder(_ name: String) throws -> URL {
+            let folder = root.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            return folder
+        }
+        func path(_ name: String) -> String { root.appending(path: name).path }
+        var (file, other) = (path("a/b/test.defaults"), path("c/b/test.defaults"))
+        for (name, value) in [("a/b", 1), ("c/b", 2)] {
+            DefaultsSuite(backend: FileBackend(path: try folder(name).path + "/test.defaults"))[number] = value
+        }
+        var (link, target) = ("", "")
+        switch way {
+        case "link to the file": (link, file, target) = (path("link"), path("link"), other)
+        case "link to the folder": (link, file, target) = (path("current"), path("current/test.defaults"), path("c/b"))
+        default: break
+        }
+        if !link.isEmpty {
+            #expect(symlink(way == "link to the file" ? path("a/b/test.defaults") : path("a/b"), link) == 0)
+        }
+        let suite = DefaultsSuite(backend: FileBackend(path: file))
+        let heard = Guarded<[Int]>([])
+        let token = suite.observe(number) { change in heard.withLock { $0.append(change.newValue ?? 0) } }
+        if link.isEmpty {
+            #expect(rename(path("a"), path("old")) == 0 && rename(path("c"), path("a")) == 0)
+            other = file
+        } else {
+            #expect(symlink(target, link + "-new") == 0 && rename(link + "-new", link) == 0)
+        }
+        if writesBefore { suite[DefaultKey("other", default: 0)] = 1 }
+        let writer = DefaultsSuite(backend: FileBackend(path: other))
+        for value in 3...5 {
+            let start = ContinuousClock.now
+            writer[number] = value
+            heard.wait { $0.last == value }
+            // Two seconds and some load at most, and then as always.
+            #expect(ContinuousClock.now - start < (value == 3 && !writesBefore ? .seconds(5) : .seconds(1)))
+        }
+        let values = heard.withLock { $0 }
+        #expect(Set(values).count == values.count && values.suffix(3) == [3, 4, 5])
+        token.cancel()
+        try FileManager.default.removeItem(at: root)
+    }
+
+    /// Observing creates no folder, and finds one that is created later.
+    @Test func aWatchWaitsForItsFolder() throws {
+        let file = try makeFile()
+        let folder = file.deletingLastPathComponent()
+        try? FileManager.default.removeItem(at: folder)
+        let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+        let failures = Failures(of: suite)
+        let heard = Guarded(0)
+        let token = suite.observe(number) { change in heard.withLock { $0 = change.newValue ?? 0 } }
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        for value in 1...3 {
+            DefaultsSuite(backend: FileBackend(path: file.path))[number] = value
+            heard.wait { $0 == value }
+            #expect(heard.withLock { $0 } == value)
+        }
+        #expect(failures.kinds == [])
+        token.cancel()
+        try FileManager.default.removeItem(at: folder)
+    }
+
     @Test func aChangeMakesASuiteReadOnlyWhatChanged() throws {
         let file = try makeFile()
         let writer = DefaultsSuite(backend: FileBackend(path: file.path))

@@ -36,6 +36,9 @@ struct FileFailure: Error {
     /// A program has truncated the file in place, or has copied another one over it.
     static let isOverwritten = Self("another program has overwritten it", isReplaced: true)
 
+    /// The folder of a file that was open is missing, or a link to it.
+    static let isGone = Self("its folder, or a link to it, is missing", code: ENOENT)
+
     var isMissing: Bool { code == ENOENT }
     var isPermissionDenied: Bool { code == EACCES || code == EPERM || code == EROFS }
     var alreadyExists: Bool { code == EEXIST }

@@ -30,33 +30,38 @@
 
         private let file: File
         private let state = Locked(State())
+        private let hasMoved: @Sendable () -> Bool
         private let onBegin: @Sendable () -> Void
+        private let onEvent: @Sendable (FileEvents, _ isName: Bool) -> Void
         private let folder: String
         private let path: String
         private let name: [UInt8]
 
-        /// Starts to wait for the first event.
+        /// Call ``arm()`` and then ``start()`` to wait for the first event.
         ///
         /// - Parameters:
+        ///   - hasMoved: Called on the thread every two seconds. Returns whether the name may refer
+        ///     to another file although there was no event.
         ///   - onBegin: Called on the thread when ``awaitNext()`` has made events available again.
         ///   - onEvent: Called on the thread for an event. The argument says whether the name may
         ///     refer to another file now.
         init(
-            folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
+            folder: String, name: String, queue: DispatchQueue, hasMoved: @escaping @Sendable () -> Bool,
+            onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) {
-            self.onBegin = onBegin
+            (self.hasMoved, self.onBegin, self.onEvent) = (hasMoved, onBegin, onEvent)
             file = try File("inotify_init1") { inotify_init1(Int32(IN_CLOEXEC)) }
             path = (folder == "/" ? "" : folder) + "/" + name
             self.folder = folder
             self.name = Array(name.utf8)
-            try arm()
-            guard startThread({ self.run(onEvent) }) else {
-                throw FileFailure("the system refused a thread")
-            }
         }
 
-        private func run(_ onEvent: @Sendable (FileEvents, _ isName: Bool) -> Void) {
+        func start() throws(FileFailure) {
+            guard startThread({ self.run() }) else { throw FileFailure("the system refused a thread") }
+        }
+
+        private func run() {
             // In a child that was forked in a handler, the thread ends when the handler returns.
             while isOwn, !state.withLock({ $0.isOver }) {
                 if let (time, work) = state.withLock({ exchange(&$0.later, with: nil) }) {
@@ -85,7 +90,7 @@
             }
         }
 
-        /// Runs `work` on the thread after a pause. Call it on the thread.
+        /// Runs `work` on the thread after a pause. Call it on the thread, or before ``start()``.
         func run(after pause: Duration, _ work: @escaping () -> Void) {
             state.withLock { $0.later = (.now + pause, work) }
         }
@@ -97,7 +102,7 @@
         }
 
         /// Requests events of the contents and of names.
-        private func arm() throws(FileFailure) {
+        func arm() throws(FileFailure) {
             // Request only events of names for the folder: events of contents would slow down the
             // writers of every file in it. Do so each time, because the path may lead to another
             // folder by now.
@@ -132,6 +137,8 @@
         /// Waits for events. Returns whether they concern the contents of the file, and its name.
         private func take() -> (contents: Bool, name: Bool) {
             var taken = (contents: false, name: false)
+            var ready = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&ready, 1, 2_000) != 0 else { return (false, !state.withLock({ $0.isOver }) && hasMoved()) }
             withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
                 // Fails only if other code of the program has closed the descriptor.
                 guard
@@ -163,9 +170,12 @@
     final class FileEvents: Sendable {
         static let missesNames = true
         init(
-            folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
+            folder: String, name: String, queue: DispatchQueue, hasMoved: @escaping @Sendable () -> Bool,
+            onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) { throw FileFailure("not supported on this system") }
+        func arm() throws(FileFailure) {}
+        func start() throws(FileFailure) {}
         func run(after pause: Duration, _ work: @escaping @Sendable () -> Void) {}
         func awaitNext() throws(FileFailure) {}
         func cancel() {}

@@ -11,14 +11,22 @@ final class FileWatch: Sendable {
     private let isOver = Locked(false)
     private let end: @Sendable () -> Void
 
-    /// Starts to watch.
+    /// Starts to watch. If the folder is missing, looks for it with increasing pauses.
     ///
-    /// - Parameter onChange: Called on a thread of the watch, one call at a time. The argument says
-    ///   whether the name may refer to another file now.
-    init(folder: String, name: String, onChange: @escaping @Sendable (_ isName: Bool) -> Void) {
+    /// - Parameters:
+    ///   - isRenewed: Whether to report a change at once, because another watch may have missed it.
+    ///   - hasMoved: Returns whether the path leads to another file than before. Called every two
+    ///     seconds, because the system does not report a mount, a folder above that was moved, or a
+    ///     link that leads elsewhere.
+    ///   - onChange: Called on a thread of the watch, one call at a time. The argument says whether
+    ///     the name may refer to another file now.
+    init(
+        folder: String, name: String, isRenewed: Bool = false, hasMoved: @escaping @Sendable () -> Bool,
+        onChange: @escaping @Sendable (_ isName: Bool) -> Void
+    ) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {
-            let events = try FileEvents(folder: folder, name: name, queue: queue) { [isOver] in
+            let events = try FileEvents(folder: folder, name: name, queue: queue, hasMoved: hasMoved) { [isOver] in
                 // Report what changed before events were available.
                 if !isOver.withLock({ $0 }) { onChange(FileEvents.missesNames) }
             } onEvent: { [isOver] events, isName in
@@ -30,6 +38,15 @@ final class FileWatch: Sendable {
                 // writes.
                 Self.awaitNext(of: events, after: .milliseconds(2), isOver, onChange)
             }
+            do throws(FileFailure) {
+                try events.arm()
+                if isRenewed {
+                    events.run(after: .zero) { [isOver] in if !isOver.withLock({ $0 }) { onChange(false) } }
+                }
+            } catch let error where error.isMissing {
+                Self.awaitNext(of: events, after: .milliseconds(100), isOver, onChange)
+            }
+            try events.start()
             end = { events.cancel() }
             failure = nil
         } catch {
@@ -63,7 +80,8 @@ final class FileWatch: Sendable {
                 // The folder is gone, or a limit of the system is reached. Poll until waiting works
                 // again.
                 onChange(true)
-                awaitNext(of: events, after: .milliseconds(100), isOver, onChange)
+                let next = error.isMissing ? min(max(pause, .milliseconds(50)) * 2, .seconds(2)) : .milliseconds(100)
+                awaitNext(of: events, after: next, isOver, onChange)
             }
         }
     }

@@ -21,26 +21,42 @@
         private let folder: String
         private let name: String
         private let queue: DispatchQueue
+        private let hasMoved: @Sendable () -> Bool
         private let onBegin: @Sendable () -> Void
         private let onEvent: @Sendable (FileEvents, _ isName: Bool) -> Void
         private let sources = Locked<[Source]>([])
 
-        /// Starts to wait for the first event.
+        /// Call ``arm()`` and then ``start()`` to wait for the first event.
         ///
         /// - Parameters:
+        ///   - hasMoved: Called on the queue every two seconds. Returns whether the name may refer
+        ///     to another file although there was no event.
         ///   - onBegin: Called on the queue when events are available.
         ///   - onEvent: Called on the queue for an event. The argument says whether the name may
         ///     refer to another file now.
         init(
-            folder: String, name: String, queue: DispatchQueue, onBegin: @escaping @Sendable () -> Void,
+            folder: String, name: String, queue: DispatchQueue, hasMoved: @escaping @Sendable () -> Bool,
+            onBegin: @escaping @Sendable () -> Void,
             onEvent: @escaping @Sendable (FileEvents, _ isName: Bool) -> Void
         ) throws(FileFailure) {
+            self.hasMoved = hasMoved
             self.folder = folder
             self.name = name
             self.queue = queue
             self.onBegin = onBegin
             self.onEvent = onEvent
-            try awaitNext()
+        }
+
+        func arm() throws(FileFailure) { try awaitNext() }
+
+        func start() { lookAgain() }
+
+        private func lookAgain() {
+            queue.asyncAfter(deadline: .now() + 2) { [weak self] in
+                guard let self else { return }
+                if hasMoved() { end(isName: true) }
+                lookAgain()
+            }
         }
 
         deinit { cancel() }
