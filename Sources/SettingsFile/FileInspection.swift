@@ -5,6 +5,8 @@ package struct FileInspection: Sendable {
     /// Whether ``keys`` are all keys that were known to be on the disk. A record that no flush has
     /// covered, and that a dead writer or a power failure left unfinished, is not missing.
     package private(set) var isComplete = true
+    /// Whether no program can open the file, because its header is damaged.
+    package private(set) var isHeaderDamaged = false
     package private(set) var version: Int?
     package private(set) var epoch: UInt64?
     package private(set) var size = 0
@@ -34,7 +36,8 @@ package struct FileInspection: Sendable {
         do throws(FileFailure) { try inspect(path) } catch let error where error.isMissing {
             return nil
         } catch {
-            throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(error.reason)")
+            let reason = SettingsFileLocation(path: path).naming(ownerIn: error).reason
+            throw SettingsFileError(.unavailable, reason: "the file \(path) cannot be inspected: \(reason)")
         }
     }
 
@@ -60,17 +63,20 @@ extension FileInspection {
     private mutating func checkStatus(of name: String, in directory: File) throws(FileFailure) -> Bool {
         let status = try directory.status(of: name)
         size = status.size
-        if try directory.status().isWorldWritable { reject("is in a folder that is writable by all users") }
+        if try directory.status().isWorldWritable, try !directory.isMountRoot {
+            reject("is in a folder that is writable by all users")
+        }
         guard status.isRegular else {
             reject("is not a regular file")
             return false
         }
-        if !status.isOwn { reject("belongs to another user") }
+        let isReadOnly = !status.isOwn && status.isOfRoot && status.isPrivate
+        if !status.isOwn, !isReadOnly { reject(status.ownership(of: name)) }
         if status.links == 0 {
             do throws(FileFailure) { _ = try directory.identity(of: name) } catch { reject("is \(File.orphan)") }
         }
         if status.links > 1 { reject("has more than one hard link") }
-        if status.mode & 0o177 != 0 { problems.append("has permissions wider than 0600") }
+        if status.mode & 0o177 != 0, !isReadOnly { problems.append("has permissions wider than 0600") }
         if size > RecordFormat.sizeLimit { reject("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
         return true
     }
@@ -94,6 +100,7 @@ extension FileInspection {
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
             // A file of another version is not damaged.
             guard RecordFormat.checksum(ofHeader: bytes) != crc else { return }
+            isHeaderDamaged = true
             salvage(bytes, used: used, from: nil, after: crc)
         }
     }

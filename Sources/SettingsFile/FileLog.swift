@@ -63,7 +63,6 @@ final class FileLog: Sendable {
     ) throws(FileFailure) -> FileLog? {
         let status = try file.status()
         guard status.isRegular else { throw FileFailure("it is not a regular file") }
-        guard status.isOwn else { throw FileFailure("it belongs to another user") }
         guard status.links <= 1 else {
             throw FileFailure("it has more than one hard link; remove the others, which find -samefile shows")
         }

@@ -32,7 +32,8 @@ extension SettingsFile {
             guard try !isFutile(now, until: end) else {
                 throw SettingsFileError(
                     .timedOut,
-                    reason: "other processes keep \(fileLocation.path) locked for over \(fileLocation.timeout)")
+                    reason: "other processes keep \(fileLocation.path) locked for over \(fileLocation.timeout); one of"
+                        + " them may be stopped, or wait for a slow or frozen file system")
             }
             deadline = end
             SystemClock.sleep(microseconds: pause)
@@ -114,7 +115,10 @@ extension SettingsFile {
     package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log else { throw FileFailure("it does not exist, and its folder is not writable") }
-            guard log.isWritable else { throw FileFailure("it is read-only") }
+            guard log.isWritable else {
+                let isOwn = try log.file.status().isOwn
+                throw FileFailure(isOwn ? "it is read-only" : "it belongs to root, so it is only read")
+            }
             guard state.isLocked else {
                 throw FileFailure(
                     "the write began before the file was created or the process was forked; begin it again")

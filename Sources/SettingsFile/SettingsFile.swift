@@ -31,10 +31,10 @@
 // the new file uses other pages. Only a successful flush moves the word, so a dead process or
 // another program's `fsync` cannot make it claim too much.
 //
-// Looks: `SettingsFileLocation.nameHasMoved` resolves the path, links included. A process looks when
-// it opens the file, before each write and equal `set`, for a flush, after an event of the watch,
-// and every two seconds while there are observers. If that finds another file, the process opens it,
-// and watches its folder.
+// Looks: `SettingsFileLocation.nameHasMoved` resolves the path, links included. A process looks
+// when it opens the file, before each write and equal `set`, for a flush, after an event of the
+// watch, and every two seconds while there are observers. If that finds another file, the process
+// opens it, and watches its folder.
 //
 // Unusable files: a process that cannot open the file that has the name now keeps the values it
 // knows and reports that once. Writes fail. If a folder or a link is missing, the suite counts as
@@ -135,8 +135,8 @@ package final class SettingsFile: Sendable {
             hasLostCommits = true
         }
 
-        /// Throws until a second has passed since the first call: a program that replaces a folder or
-        /// a link may remove it first.
+        /// Throws until a second has passed since the first call: a program that replaces a folder
+        /// or a link may remove it first.
         mutating func awaitSecondLook() throws(FileFailure) {
             let start = missingSince ?? .now
             missingSince = start
@@ -224,8 +224,8 @@ extension SettingsFile {
         return try withLog { state in state.log?.bytes(forKey: key) }
     }
 
-    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it can
-    /// be used.
+    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
+    /// can be used.
     package var outage: SettingsFileError? { view.withLock { $0.outage } }
 
     /// Returns the keys. Throws if the file cannot be used now.

@@ -68,7 +68,13 @@ struct SettingsFileLocation {
         var location = self
         for _ in 0..<8 {
             let isTarget = location.folder != folder || location.name != name
-            let directory = try location.directory(creating: creating && !isTarget)
+            let directory: File
+            do throws(FileFailure) {
+                directory = try location.directory(creating: creating && !isTarget)
+            } catch let error where error.isMissing && isTarget {
+                throw FileFailure(
+                    "it is a symbolic link into the folder \(location.folder), which does not exist", code: error.code)
+            }
             let target = try directory.target(ofLink: location.name)
             if isTarget || target != nil {
                 try Self.check(directory.status(), of: location.folder)
@@ -85,7 +91,9 @@ struct SettingsFileLocation {
 
     private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
         guard !status.isPrivate else { return }
-        let problem = status.isOwn ? "can be written by others; run chmod go-w on it, or" : "belongs to another user;"
+        let problem =
+            status.isOwn || status.isOfRoot
+            ? "can be written by others; run chmod go-w on it, or" : "belongs to another user;"
         throw FileFailure(
             "it is a symbolic link, which is followed only if no other user can change it, and \(path) \(problem) name"
                 + " the file itself")
@@ -101,12 +109,63 @@ struct SettingsFileLocation {
         }
         if let problem = Self.problem(ofName: name) { throw FileFailure(problem) }
         guard !folder.utf8.contains(0) else { throw FileFailure("a path cannot contain a NUL byte") }
-        let directory = try creating ? File.directory(folder) : File.existingDirectory(folder)
-        guard try !directory.status().isWorldWritable else {
+        let directory: File
+        do throws(FileFailure) {
+            directory = try creating ? Self.makeFolder(folder) : File.existingDirectory(folder)
+        } catch { throw naming(ownerIn: error) }
+        // A volume of a container is open to all users of the container. It is the root of a mount.
+        var isOpenToAll = try directory.status().isWorldWritable
+        if isOpenToAll { isOpenToAll = try !directory.isMountRoot }
+        guard !isOpenToAll else {
             throw FileFailure(
-                "its folder is writable by all users, who could replace the file; restrict its permissions")
+                "its folder is writable by all users, who could replace the file; use a subfolder, such as"
+                    + " \(folder == "/" ? "" : folder)/settings, which is created for this user alone, or restrict the"
+                    + " permissions")
         }
         return directory
+    }
+
+    /// Opens a folder. Creates it and its parents if they are missing, for this user only.
+    static func makeFolder(_ path: String) throws(FileFailure) -> File {
+        do throws(FileFailure) {
+            return try File.existingDirectory(path)
+        } catch let error where error.isMissing {
+            let (parentPath, name) = split(path)
+            let parent = try makeFolder(parentPath)
+            try checkOwner(of: parent, parentPath)
+            // A power failure must not remove the name of the folder once a file in it has been
+            // flushed.
+            try parent.makeDirectory(name)
+            try parent.flushNames()
+            return try File.existingDirectory(path)
+        }
+    }
+
+    /// Throws if a folder in which something is about to be created belongs to another user. A
+    /// program that runs as root with the `HOME` of a user would otherwise lock this user out. Root
+    /// itself cannot be locked out.
+    private static func checkOwner(of directory: File, _ path: String) throws(FileFailure) {
+        let status = try directory.status()
+        guard !status.isOwn, !status.isOfRoot else { return }
+        throw FileFailure("nothing is created in \(path), which \(status.ownership(of: path))")
+    }
+
+    /// Replaces the error that permission is denied by one that names the owner of the file, or of
+    /// the first folder on its path that this process may not use.
+    func naming(ownerIn error: FileFailure) -> FileFailure {
+        guard error.isPermissionDenied else { return error }
+        for (part, isFile) in Self.parents(of: folder).map({ ($0, false) }) + [(path, true)] {
+            guard isFile || !File.isSearchable(part) else { continue }
+            guard let status = try? File.status(ofPath: part), !status.isOwn else { return error }
+            return FileFailure(
+                "\(isFile ? "it" : "the folder \(part)") \(status.ownership(of: part))", code: error.code)
+        }
+        return error
+    }
+
+    /// A folder and those above it, the highest first.
+    private static func parents(of folder: String) -> [String] {
+        folder == "/" ? ["/"] : parents(of: split(folder).folder) + [folder]
     }
 
     /// Starts to watch the file and its name. Creates nothing.
@@ -135,8 +194,20 @@ struct SettingsFileLocation {
             do throws(FileFailure) {
                 file = try directory.file(target.name, .readWrite)
             } catch let error where error.isPermissionDenied {
-                (file, isWritable) = (try directory.file(target.name, .readOnly), false)
-            } catch let error where error.isMissing {}
+                do throws(FileFailure) {
+                    (file, isWritable) = (try directory.file(target.name, .readOnly), false)
+                } catch { throw naming(ownerIn: error) }
+            } catch let error where error.isMissing {
+                if creating { try Self.checkOwner(of: directory, target.folder) }
+            }
+            if let file {
+                let status = try file.status()
+                guard status.isOwn || status.isOfRoot && status.isPrivate else {
+                    throw FileFailure("it \(status.ownership(of: path))")
+                }
+                // A file that only root can write is read, but not written or repaired.
+                isWritable = isWritable && status.isOwn
+            }
             do throws(FileFailure) {
                 if let file,
                     let log = try FileLog.opening(
@@ -160,11 +231,11 @@ struct SettingsFileLocation {
     /// Whether the file can be opened for writing now.
     var isWritable: Bool {
         guard let (target, directory) = try? followingLinks() else { return false }
-        return (try? directory.file(target.name, .readWrite)) != nil
+        return (try? directory.file(target.name, .readWrite).status().isOwn) == true
     }
 
-    /// A look: returns whether the path leads to another file than the open one, or to none. Resolves
-    /// the whole path, because a link, a mount or a folder above may have changed.
+    /// A look: returns whether the path leads to another file than the open one, or to none.
+    /// Resolves the whole path, because a link, a mount or a folder above may have changed.
     ///
     /// - Parameter log: The open file; `nil` if there is none.
     func nameHasMoved(from log: FileLog?) throws(FileFailure) -> Bool {

@@ -9,7 +9,7 @@ import Testing
 struct CompactionTests: SettingsFileTests {
     /// Leaves the file as it is if a process dies just before the rename.
     private func markReplaced(_ file: URL) throws {
-        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
         let name = file.lastPathComponent
         let log = try FileLog.opening(
             directory.file(name, .readWrite), named: name, in: directory, isWritable: true,

@@ -305,7 +305,7 @@ extension FormatFixtureTests {
     }
 
     private func withLog(_ file: URL, _ body: (FileLog) throws -> Void) throws {
-        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
         let name = file.lastPathComponent
         let opened = try FileLog.opening(
             directory.file(name, .readWrite), named: name, in: directory, isWritable: true,

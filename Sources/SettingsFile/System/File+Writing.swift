@@ -57,7 +57,11 @@ extension File {
     /// Waits until the names in this directory survive a power failure.
     func flushNames() throws(FileFailure) {
         try checkProcess()
-        try Self.checking("fsync") { flushAll(descriptor) }
+        do throws(FileFailure) { try Self.checking("fsync") { flushAll(descriptor) } } catch {
+            // Some file systems (SMB, some of FUSE) cannot flush a directory. Their server decides
+            // when a name is durable.
+            guard error.code == EINVAL else { throw error }
+        }
     }
 
     /// Locks the file. Returns false if another process holds the lock.

@@ -67,10 +67,32 @@ final class File: Sendable {
 
         var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
         var isOwn: Bool { owner == UInt32(geteuid()) }
+        var isOfRoot: Bool { owner == 0 }
+        /// Whether group and others cannot write. A symbolic link has no permissions of its own.
+        private var isWritableByOwnerOnly: Bool {
+            mode & 0o022 == 0 || mode & UInt32(S_IFMT) == UInt32(S_IFLNK)
+        }
+        /// Whether no other user but root can write.
+        var isPrivate: Bool { (isOwn || isOfRoot) && isWritableByOwnerOnly }
         /// Whether other users can replace files in this directory.
         var isWorldWritable: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
-        /// Whether only this user can write. A symbolic link has no permissions of its own.
-        var isPrivate: Bool { isOwn && (mode & 0o022 == 0 || mode & UInt32(S_IFMT) == UInt32(S_IFLNK)) }
+        /// “belongs to the user ann, and this process runs as root”, and what to do about that.
+        func ownership(of path: String) -> String {
+            let (owner, user) = (Self.name(ofUser: owner), Self.name(ofUser: UInt32(geteuid())))
+            return "belongs to the user \(owner), and this process runs as \(user): run it as that user"
+                + " (sudo -u \(owner) …) or, if it should belong to \(user), run chown \(user) \(path)"
+        }
+
+        /// The name of a user; its number if it has none.
+        private static func name(ofUser user: UInt32) -> String {
+            var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+                guard getpwuid_r(uid_t(user), &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil,
+                    let name = entry.pw_name
+                else { return "#\(user)" }
+                return String(cString: name)
+            }
+        }
     }
 
     /// Identifies a file independently of its name.
@@ -93,32 +115,30 @@ final class File: Sendable {
 
     deinit { Forks.close(descriptor, of: process) }
 
-    /// Opens a directory. Creates it and its parents if they are missing.
-    static func directory(_ path: String) throws(FileFailure) -> File {
-        do throws(FileFailure) {
-            return try existingDirectory(path)
-        } catch let error where error.isMissing {
-            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-            let parent = try directory(slash == path.startIndex ? "/" : String(path[..<slash]))
-            if mkdir(path, 0o700) == 0 {
-                var status = stat()
-                // An unusual `umask` may have withheld rights. If this fails, the use of the folder
-                // fails and says why.
-                if stat(path, &status) == 0, status.st_mode & 0o700 != 0o700 { _ = chmod(path, 0o700) }
-            } else if errno != EEXIST {
-                throw FileFailure(call: "mkdir", code: errno)
-            }
-            // A power failure must not remove the name of the folder once a file in it has been
-            // flushed.
-            try parent.flushNames()
-            return try existingDirectory(path)
-        }
-    }
-
     /// Returns whether this process may write the file or the folder; `nil` if there is none.
     static func isWritable(_ path: String) -> Bool? {
         if access(path, W_OK) == 0 { return true }
         return errno == ENOENT ? nil : false
+    }
+
+    /// Returns whether this process may use the files in a folder.
+    static func isSearchable(_ path: String) -> Bool { access(path, R_OK | X_OK) == 0 }
+
+    static func status(ofPath path: String) throws(FileFailure) -> Status {
+        var status = stat()
+        try checking("stat") { stat(path, &status) }
+        return Status(status)
+    }
+
+    /// Creates a directory in this one, accessible to the user only. Another process may be faster.
+    func makeDirectory(_ name: String) throws(FileFailure) {
+        guard mkdirat(descriptor, name, 0o700) == 0 else {
+            guard errno != EEXIST else { return }
+            throw FileFailure(call: "mkdir", code: errno)
+        }
+        // An unusual `umask` may have withheld rights. If this fails, the use of the folder fails
+        // and says why.
+        if let status = try? status(of: name), status.mode & 0o700 != 0o700 { fchmodat(descriptor, name, 0o700, 0) }
     }
 
     static func existingDirectory(_ path: String) throws(FileFailure) -> File {

@@ -42,8 +42,8 @@ package final class FileBackend: DefaultsBackend {
         try translating { () throws(SettingsFileError) in try file.keys() }
     }
 
-    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it can
-    /// be used.
+    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
+    /// can be used.
     var outage: DefaultsError? { file.outage.map { DefaultsError($0) } }
 
     package var generation: UInt64? { file.generation }

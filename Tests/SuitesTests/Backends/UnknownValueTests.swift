@@ -9,7 +9,7 @@ import Testing
 struct UnknownValueTests: SettingsFileTests {
     /// Opens the log of a file, and locks the file.
     private func log(of file: URL) throws -> FileLog {
-        let directory = try File.directory(file.deletingLastPathComponent().path)
+        let directory = try SettingsFileLocation.makeFolder(file.deletingLastPathComponent().path)
         let opened = try FileLog.opening(
             directory.file(file.lastPathComponent, .readWrite), named: file.lastPathComponent, in: directory,
             isWritable: true, sizeLimit: RecordFormat.sizeLimit)

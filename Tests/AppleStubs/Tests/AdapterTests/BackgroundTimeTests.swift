@@ -93,7 +93,7 @@ struct BackgroundTimeTests {
             try Self.withLargeFile { file, url in
                 let size = try Self.size(of: url)
                 // Compaction waits while another process holds the lock of its temporary file.
-                let other = try File.directory(url.deletingLastPathComponent().path)
+                let other = try SettingsFileLocation.makeFolder(url.deletingLastPathComponent().path)
                     .file(".settings.new", .createExclusively)
                 #expect(try other.tryLock())
                 let (isOver, end) = (Guarded(false), DispatchSemaphore(value: 0))

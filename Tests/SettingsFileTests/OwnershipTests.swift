@@ -1,0 +1,110 @@
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @testable import SettingsFile
+    @testable import TypedDefaults
+
+    /// Tests whose files and folders are used and created. They run as root, which may do anything,
+    /// and as the user 65534.
+    @Suite(.enabled(if: geteuid() == 0, "needs root"))
+    struct OwnershipTests: SettingsFileTests {
+        private let user: uid_t = 65_534
+
+        private func withFolder(of owner: uid_t, _ mode: mode_t = 0o700, _ body: (URL) throws -> Void) throws {
+            try withFile { file in
+                let folder = file.deletingLastPathComponent()
+                #expect(chmod(folder.path, mode) == 0 && chown(folder.path, owner, owner) == 0)
+                try body(folder)
+            }
+        }
+
+        @Test(arguments: ["", "a/b/"]) func nothingIsCreatedInTheFolderOfAnotherUser(_ path: String) throws {
+            try withFolder(of: user) { folder in
+                let suite = open(folder.appending(path: "\(path)test.defaults"))
+                let error = #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).store.save(1) }
+                #expect(error?.kind == .unavailable)
+                #expect(error?.reason.contains("nothing is created in \(folder.path)") == true)
+                #expect(error?.reason.contains("run it as that user (sudo -u") == true)
+                #expect(error?.reason.contains("chown root \(folder.path)") == true)
+                suite.observe(number) { _ in }.cancel()
+                #expect(suite[number] == 0)
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                #expect(names == [])
+            }
+        }
+
+        @Test func anOwnFileInTheFolderOfAnotherUserIsWritten() throws {
+            try withFolder(of: 0) { folder in
+                let file = folder.appending(path: "test.defaults")
+                open(file)[number] = 1
+                #expect(chown(folder.path, user, user) == 0)
+                try UserDefault(number, in: open(file)).store.save(2)
+                #expect(open(file)[number] == 2)
+            }
+        }
+
+        /// The policy of an administrator.
+        @Test func aFileThatOnlyRootCanWriteIsReadAndNotWritten() async throws {
+            let file = try makeFile()
+            let folder = file.deletingLastPathComponent()
+            let owner = open(file)
+            owner[DefaultKey("number", default: 0)] = 9
+            try owner.synchronize()
+            // Damage that its owner would cut off.
+            let handle = try FileHandle(forUpdating: file)
+            try handle.seek(toOffset: UInt64(FileInspection(file: file).end))
+            try handle.write(contentsOf: Data([1, 2, 3]))
+            try handle.close()
+            let bytes = try Data(contentsOf: file)
+            #expect(chmod(folder.path, 0o755) == 0 && chmod(file.path, 0o644) == 0)
+            #expect(symlink(file.path, folder.appending(path: "link").path) == 0)
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
+                let link = URL(filePath: path).deletingLastPathComponent().appending(path: "link").path
+                for path in [path, link] {
+                    let suite = DefaultsSuite(backend: FileBackend(path: path))
+                    let setting = UserDefault(DefaultKey("number", default: 0), in: suite)
+                    #expect(try setting.store.load() == 9)
+                    try suite.checkReadability()
+                    let error = #expect(throws: DefaultsError.self) { try setting.store.save(1) }
+                    #expect(error?.reason.contains("it belongs to root, so it is only read") == true)
+                }
+            }
+            #expect(try Data(contentsOf: file) == bytes)
+            // Others could write this one.
+            #expect(chmod(file.path, 0o664) == 0)
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                #expect(fails(with: .unavailable) { _ = try suite.read(DefaultKey("number", default: 0)) })
+            }
+            try FileManager.default.removeItem(at: folder)
+        }
+
+        @Test func theErrorNamesTheOwnerOfAClosedFolder() async throws {
+            let file = try makeFile()
+            let folder = file.deletingLastPathComponent()
+            open(file)[DefaultKey("number", default: 0)] = 9
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                #expect(chmod(URL(filePath: path).deletingLastPathComponent().path, 0o700) == 0)
+                #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                let error = #expect(throws: DefaultsError.self) { _ = try suite.keys() }
+                #expect(error?.reason.contains("belongs to the user root") == true)
+                #expect(error?.reason.contains("chown") == true)
+            }
+            try FileManager.default.removeItem(at: folder)
+        }
+
+        @Test func aFolderOfAllUsersIsRefusedWithAWayOut() throws {
+            try withFolder(of: 0, 0o777) { folder in
+                let suite = open(folder.appending(path: "test.defaults"))
+                let error = #expect(throws: DefaultsError.self) { _ = try suite.keys() }
+                #expect(error?.reason.contains("use a subfolder, such as \(folder.path)/settings") == true)
+                open(folder.appending(path: "settings/test.defaults"))[number] = 1
+            }
+        }
+    }
+#endif
