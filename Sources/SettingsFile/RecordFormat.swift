@@ -59,7 +59,7 @@ enum RecordFormat {
     /// Returns the fields of a header. Throws if the header is invalid.
     static func fields(ofHeader header: ArraySlice<UInt8>) throws(FileFailure) -> (epoch: UInt64, crc: UInt32) {
         guard header.count == headerLength, header.starts(with: magic) else {
-            throw FileFailure("it is not a settings file")
+            throw FileFailure("it is not a settings file, or its header is damaged; \(repairs)")
         }
         func load<Field: FixedWidthInteger>(_ offset: Int, _ type: Field.Type) -> Field {
             header.withUnsafeBytes { Field(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
@@ -70,10 +70,12 @@ enum RecordFormat {
         }
         let crc = load(60, UInt32.self)
         guard checksum(ofHeader: header) == crc else {
-            throw FileFailure("its header is damaged")
+            throw FileFailure("its header is damaged; \(repairs)")
         }
         return (load(32, UInt64.self), crc)
     }
+
+    private static let repairs = "“typed-defaults repair” sets it aside and keeps what can be read"
 
     static func checksum(ofHeader header: some Sequence<UInt8>) -> UInt32 {
         var header = Array(header.prefix(60))

@@ -25,7 +25,7 @@ extension SettingsFileLocation {
 
     /// Copies damage to a file beside this one. Equal damage gets an equal name, so it is copied
     /// once.
-    private func copyAside(_ bytes: [UInt8]) throws(FileFailure) -> String {
+    fileprivate func copyAside(_ bytes: [UInt8]) throws(FileFailure) -> String {
         let (target, directory) = try followingLinks()
         let checksum = String(bytes.withUnsafeBytes { CRC32C.checksum(of: $0) }, radix: 16)
         var start = target.name
@@ -167,6 +167,46 @@ extension File {
             guard status.isRegular, status.isOwn, status.links <= 1 else { return false }
             let start = try read(at: 0, count: RecordFormat.magic.count)
             return RecordFormat.magic.starts(with: start) || start.allSatisfy { $0 == 0 }
+        }
+    }
+}
+
+extension SettingsFile {
+    /// Replaces a file with a damaged header by one with the values that can be read. Copies all
+    /// of its bytes to a file beside it first.
+    ///
+    /// - Parameters:
+    ///   - path: An absolute path.
+    ///   - isValue: Returns whether the bytes are a value that this version can read.
+    /// - Returns: The path of the copy, and the old file; `nil` if there is no file, or its header
+    ///   is not damaged.
+    package static func repair(
+        path: String, isValue: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) throws(SettingsFileError) -> (copy: String, old: FileInspection)? {
+        let location = SettingsFileLocation(path: path)
+        guard var old = try FileInspection(path: path, isValue: isValue), old.isHeaderDamaged else { return nil }
+        do throws(FileFailure) {
+            let (target, directory) = try location.followingLinks()
+            let file = try directory.file(target.name, .readWrite)
+            let status = try file.status()
+            guard status.isOwn, status.isRegular, status.links <= 1 else {
+                throw FileFailure("its owner or its links do not allow that; see typed-defaults check")
+            }
+            guard try file.tryLock() else { throw FileFailure("another process is using it") }
+            // Another process may have repaired it in the meantime.
+            guard let now = try? FileInspection(path: path, isValue: isValue), now.isHeaderDamaged else { return nil }
+            old = now
+            let copy = try target.copyAside(file.read(at: 0, count: status.size))
+            var values: [ByteString: ArraySlice<UInt8>] = [:]
+            for (key, value) in old.salvageable { if let value { values[ByteString(key)] = value[...] } }
+            let new = try target.install(
+                RecordFormat.file(epoch: 0, values), in: directory, inPlaceOf: file.identity())
+            defer { new.file.unlock() }
+            try directory.flushNames()
+            return (copy, old)
+        } catch {
+            throw SettingsFileError(
+                .unavailable, reason: "the file \(path) cannot be repaired: \(location.naming(ownerIn: error).reason)")
         }
     }
 }

@@ -60,4 +60,26 @@ extension Command {
         throw .missing(
             "“\(suite.name)”: problems: \(isCopy ? 0 : file.problems.count), damaged copies: \(copies.count)")
     }
+
+    /// Makes a damaged settings file usable again, and prints what was kept.
+    func repair(_ suite: OpenSuite) throws(Failure) {
+        guard let path = suite.path else {
+            throw .unavailable("the system manages “\(suite.name)”, so there is no file to repair")
+        }
+        try suite.checkExistence()
+        let repaired: (copy: String, old: FileInspection)?
+        do throws(DefaultsError) { repaired = try FileInspection.repair(path) } catch {
+            throw .unavailable("\(error)")
+        }
+        guard let (copy, old) = repaired else {
+            // Opening the suite sets aside any other damage, which prints a message.
+            let count = try suite.update { $0.keys.count }
+            return try Output.print("OK, \(count) \(count == 1 ? "key" : "keys")")
+        }
+        let kept = old.salvageableValues.filter { $0.value != nil }
+        try Output.write(Data(kept.map { Self.line($0.key, $0.value, limit: 100) }.joined().utf8))
+        Output.printDiagnostic(
+            "repaired “\(suite.name)”: \(kept.count) \(kept.count == 1 ? "key" : "keys") could be read and"
+                + " \(kept.count == 1 ? "is" : "are") stored again; all bytes of the damaged file are in \(copy)")
+    }
 }

@@ -33,9 +33,8 @@ extension Command {
         """
 
     private static let exitCodes = """
-        Exit codes: 0 done; 1 no such key or suite, diff found a difference, or check
-        a problem; 2 wrong usage; 3 the suite cannot be read or written, or a value is
-        refused.
+        Exit codes: 0 done; 1 no such key or suite, or diff or check found something;
+        2 wrong usage; 3 the suite cannot be read or written, or a value is refused.
         """
 
     private static let jsonForms = """
@@ -54,7 +53,7 @@ extension Command {
     var form: String {
         switch self {
         case .suites: ""
-        case .path, .list, .watch, .info: "SUITE"
+        case .path, .list, .watch, .info, .repair: "SUITE"
         case .get: "SUITE KEY"
         case .set: "SUITE KEY VALUE"
         case .remove: "SUITE KEY…"
@@ -81,6 +80,7 @@ extension Command {
         case .watch: "each change by any process, until stopped"
         case .info: "location, size, number of keys, damaged copies"
         case .check: "problems, and values to recover"
+        case .repair: "sets damage aside, and keeps what can be read"
         case .help: "this text, or what a command does"
         }
     }
@@ -189,6 +189,12 @@ extension Command {
             from it and from the damaged copies that the library has set aside.
 
               --json  the recovered values, for “import”
+            """
+        case .repair:
+            """
+            Copies damage to a file beside the suite and makes the suite usable again. Each
+            program does this when it opens the file, except if the header is damaged. Then
+            this copies all bytes, and stores the values that “check” can recover.
             """
         case .help:
             "Prints all commands, or how to call COMMAND."

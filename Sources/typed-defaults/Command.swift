@@ -2,7 +2,7 @@ import Foundation
 import TypedDefaults
 
 enum Command: String, CaseIterable {
-    case suites, path, list, get, set, remove, export, `import`, diff, watch, info, check, help
+    case suites, path, list, get, set, remove, export, `import`, diff, watch, info, check, repair, help
 
     init(named name: String) throws(Failure) {
         guard let command = Self(rawValue: name) else {
@@ -37,6 +37,7 @@ enum Command: String, CaseIterable {
         case .watch: try watch(suite, asJSON: arguments.options.contains(.json))
         case .info: try info(suite)
         case .check: try check(suite, asJSON: arguments.options.contains(.json))
+        case .repair: try repair(suite)
         }
     }
 
@@ -44,7 +45,7 @@ enum Command: String, CaseIterable {
         switch self {
         case .suites: 0...0
         case .help: 0...1
-        case .path, .list, .watch, .info, .check: 1...1
+        case .path, .list, .watch, .info, .check, .repair: 1...1
         case .get, .import, .diff: 2...2
         case .set: 3...3
         case .remove: 2...Int.max

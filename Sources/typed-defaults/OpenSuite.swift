@@ -17,9 +17,11 @@ struct OpenSuite {
             suite =
                 try name.contains("/")
                 ? DefaultsSuite(file: URL(filePath: name, directoryHint: .notDirectory).absoluteURL)
-                : DefaultsSuite(name: name)
+                : Self.suite(named: name)
         } catch let error as DefaultsError where error.kind == .invalidName {
             throw .usage("“\(name)”: \(error.reason)")
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw .unavailable("\(error)")
         }
@@ -52,20 +54,27 @@ struct OpenSuite {
         #endif
     }
 
-    /// “; run it as …” if the file belongs to another user, or an empty text.
-    private var owner: String {
-        var status = stat()
-        guard let path, stat(path, &status) == 0, status.st_uid != geteuid() else { return "" }
-        return "; run this as that user: sudo -u '#\(status.st_uid)' typed-defaults …"
+    /// Returns a suite by its name. Its errors give no advice for programmers.
+    private static func suite(named name: String) throws -> DefaultsSuite {
+        #if canImport(Darwin)
+            return try DefaultsSuite(name: name)
+        #else
+            // The suite is released at once: another one of its path would share its errors.
+            guard let path = try DefaultsSuite(name: name).location else {
+                throw Failure.unavailable(
+                    "there is no folder for settings: neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8")
+            }
+            return try DefaultsSuite(file: URL(filePath: path, directoryHint: .notDirectory))
+        #endif
     }
 
     /// Returns the result of `body`. An error that it throws or the suite reports ends the tool.
     func using<Result>(_ body: (DefaultsSuite) throws -> Result) throws(Failure) -> Result {
         let result: Result
         do { result = try body(suite) } catch let failure as Failure { throw failure } catch {
-            throw .unavailable("\(error)\(owner)")
+            throw .unavailable("\(error)")
         }
-        if let failure = failures.all.first { throw .unavailable("\(failure)\(owner)") }
+        if let failure = failures.all.first { throw .unavailable("\(failure)") }
         return result
     }
 
@@ -94,7 +103,7 @@ struct OpenSuite {
     private func failure(of file: FileInspection, ifUnreadable isRelevant: (String) -> Bool) -> Failure? {
         guard let path, !file.isComplete || file.contents.unreadableKeys.contains(where: isRelevant) else { return nil }
         let problems = file.problems.joined(separator: "; ")
-        return .unavailable("the file \(path) \(problems)\(owner); see typed-defaults check \(name)")
+        return .unavailable("the file \(path) \(problems); see typed-defaults check \(name)")
     }
 
     /// Changes the suite as one commit that survives a power failure. Waits for other writers, of

@@ -27,6 +27,42 @@
             return bytes
         }
 
+        /// A program cannot repair a header, because nothing says whether it is a settings file.
+        @Test(arguments: [true, false]) func repairKeepsAllBytesAndWhatCanBeRead(isHeader: Bool) throws {
+            try CommandLineTool.run { tool throws in
+                try fill(tool.file("camera"))
+                let bytes = try damage(tool.file("camera")) {
+                    if isHeader { $0[33] ^= 4 } else { $0 = Data("text".utf8) }
+                }
+                let refusal = try tool("set", "camera", "d", "4")
+                #expect(refusal.code == 3 && refusal.errors.contains("typed-defaults repair"))
+                let outcome = try tool("repair", "camera")
+                #expect(outcome.code == 0)
+                #expect(outcome.text == (isHeader ? "a = 1\nb = 2\nc = 3\n" : ""))
+                #expect(outcome.errors.contains(isHeader ? "3 keys could be read" : "0 keys could be read"))
+                let names = try tool.names
+                let copy = try #require(names.first { $0.hasPrefix("camera.defaults.damaged-") })
+                #expect(outcome.errors.contains(copy))
+                #expect(try Data(contentsOf: tool.folder.appending(path: copy)) == bytes)
+                #expect(try tool("set", "camera", "d", "4").code == 0)
+                #expect(try tool("list", "camera").lines.count == (isHeader ? 4 : 1))
+                let again = try tool("repair", "camera")
+                #expect(again.code == 0 && again.text == (isHeader ? "OK, 4 keys\n" : "OK, 1 key\n"))
+            }
+        }
+
+        @Test func repairSetsADamagedRecordAside() throws {
+            try CommandLineTool.run { tool throws in
+                try fill(tool.file("camera"))
+                _ = try damage(tool.file("camera")) { $0[121] ^= 1 }
+                let outcome = try tool("repair", "camera")
+                #expect(outcome.code == 0 && outcome.text == "OK, 2 keys\n")
+                #expect(outcome.errors.contains("are kept in"))
+                #expect(try tool("list", "camera").lines == ["a = 1", "b = 2"])
+                #expect(try tool("repair", "missing").code == 1)
+            }
+        }
+
         struct Damage: CustomTestStringConvertible {
             let testDescription: String
             /// The keys that can still be read.
