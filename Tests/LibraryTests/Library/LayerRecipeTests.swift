@@ -6,9 +6,16 @@ import TypedDefaults
 /// The functions of the article *Layers*.
 struct LayerRecipeTests {
     func managedLayer(file: URL) throws -> DefaultsSuite.Layer {
-        let json: Data
-        do { json = try Data(contentsOf: file) } catch CocoaError.fileReadNoSuchFile { json = Data("{}".utf8) }
-        let contents = try SuiteContents(json: json)
+        let contents: SuiteContents
+        if file.pathExtension == "defaults" {
+            let suite = try DefaultsSuite(file: file)
+            try suite.checkReadability()
+            contents = try suite.contents()
+        } else {
+            do { contents = try SuiteContents(json: Data(contentsOf: file)) } catch CocoaError.fileReadNoSuchFile {
+                contents = [:]
+            }
+        }
         return DefaultsSuite.Layer("admin") { key in contents[key] }
     }
 
@@ -35,7 +42,7 @@ struct LayerRecipeTests {
     let file: URL
     init() throws {
         limit = UserDefault("limit", default: 0, in: suite)
-        file = try makeFile()
+        file = try makeFile().deletingPathExtension().appendingPathExtension("json")
     }
 
     /// A typo in the file of an administrator must not put the user's values in force.
@@ -48,6 +55,26 @@ struct LayerRecipeTests {
         try Data(text.utf8).write(to: file)
         #expect(throws: DefaultsError.self) { suite.layers = [try managedLayer(file: file), .stored] }
         #expect(limit.value == 9 && limit.isManaged)
+    }
+
+    @Test func aSettingsFileOfAnAdministratorIsInForce() throws {
+        let file = file.deletingLastPathComponent().appending(path: "admin.defaults")
+        suite.layers = [try managedLayer(file: file), .stored]
+        #expect(limit.value == 1 && !limit.isManaged)
+        let admin = try DefaultsSuite(file: file)
+        try admin.update { $0["limit"] = 9 }
+        try admin.synchronize()
+        suite.layers = [try managedLayer(file: file), .stored]
+        #expect(limit.value == 9 && limit.isManaged)
+        // Damage, also to a record, is an error.
+        let good = try Data(contentsOf: file)
+        for offset in [33, 75] {
+            var bytes = good
+            bytes[offset] ^= 4
+            try bytes.write(to: file, options: .atomic)
+            #expect(throws: DefaultsError.self) { suite.layers = [try managedLayer(file: file), .stored] }
+            #expect(limit.value == 9 && limit.isManaged)
+        }
     }
 
     @Test func onlyAManagedFileThatDoesNotExistManagesNothing() throws {
