@@ -26,6 +26,8 @@ guard arguments.count >= 3 else {
                torture forks|fork-once FILE TIMES
                torture abandon|abandon-open|save FILE
                torture fairness FILE SECONDS
+               torture follow FILE|NAME
+               torture store FILE NUMBER
                torture histories FILE ROUNDS memory|threads|processes careful|in-steps|cached|deaf
                torture history FILE PROCESS careful|in-steps|cached|deaf
         """)
@@ -38,7 +40,9 @@ do {
         try runSession(URL(filePath: path))
         exit(0)
     }
-    let suite = try DefaultsSuite(file: URL(filePath: path), durability: durability)
+    let suite =
+        try path.contains("/")
+        ? DefaultsSuite(file: URL(filePath: path), durability: durability) : DefaultsSuite(name: path)
     switch arguments[1] {
     case "write", "sync":
         try write(suite, limit: number, acknowledgesFirst: false, continuesOnError: false, synchronizes: false)
@@ -57,6 +61,8 @@ do {
     case "forks": try forkBesideWriters(suite, times: number)
     case "fork-once": try updateInChild(suite, times: number)
     case "abandon", "abandon-open": try abandonChildren(suite, keepsDescriptors: arguments[1] == "abandon-open")
+    case "follow": try follow(suite)
+    case "store": try storeFollowed(suite, number)
     case "save": try saveInTime(suite)
     case "fairness": updateOnThreads(suite, threads: 64, seconds: number)
     case "histories":
