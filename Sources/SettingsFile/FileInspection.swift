@@ -45,7 +45,10 @@ package struct FileInspection: Sendable {
         var location = SettingsFileLocation(path: path)
         var directory = try File.existingDirectory(location.folder)
         if try directory.target(ofLink: location.name) != nil {
-            (location, directory) = try location.followingLinks()
+            do throws(FileFailure) { (location, directory) = try location.followingLinks() } catch {
+                // A link into a missing folder is no missing file, which would be an empty suite.
+                throw FileFailure(error.reason, code: error.isMissing ? 0 : error.code)
+            }
         }
         guard try checkStatus(of: location.name, in: directory) else { return }
         let file = try directory.file(location.name, .readOnly)

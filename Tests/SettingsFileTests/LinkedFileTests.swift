@@ -203,7 +203,10 @@ struct LinkedFileTests: SettingsFileTests {
             try FileManager.default.removeItem(at: folder)
             let store = UserDefault(number, in: open(link)).store
             #expect(try store.load() == nil)
-            #expect(fails(with: .unavailable) { try store.save(1) })
+            let error = #expect(throws: DefaultsError.self) { try store.save(1) }
+            #expect(
+                error?.reason.contains("a symbolic link into the folder \(folder.path), which does not exist") == true)
+            #expect(fails(with: .unavailable) { try open(link).checkReadability() })
             #expect(!FileManager.default.fileExists(atPath: folder.path))
         }
     }
