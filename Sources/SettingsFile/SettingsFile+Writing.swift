@@ -74,6 +74,7 @@ extension SettingsFile {
                     state.isLocked = true
                     do throws(FileFailure) {
                         if try !fileLocation.nameHasMoved(from: log) {
+                            state.noteUse()
                             try catchUp(&state)
                             return state.changes.generation
                         }

@@ -123,10 +123,27 @@ package final class SettingsFile: Sendable {
         /// Why the file of the path cannot be used, while the values of the open one stay in use.
         var outage: SettingsFileError?
         /// When the folder of the file, or a link to it, was first found missing.
-        var missingSince: MonotonicTime?
+        private var missingSince: MonotonicTime?
+        /// When to look again for a file that cannot be used, and the pause until then.
+        var nextLook = MonotonicTime.now
+        private var pause = Duration.zero
         /// Where the last open file was, and whether that is not what is watched.
         var place: (folder: File.Identity, name: String)?
         var isWatchOutdated = false
+
+        /// Records that the name refers to the open file, which can be used.
+        mutating func noteUse() {
+            (nameMayHaveMoved, outage, missingSince, pause) = (false, nil, nil, .zero)
+        }
+
+        /// Records that the file cannot be used. The next look is after a longer pause.
+        mutating func noteOutage(_ error: SettingsFileError, isReported: Bool) {
+            nameMayHaveMoved = true
+            if outage == nil, isReported { reports.append(error) }
+            outage = isReported ? error : outage ?? error
+            pause = min(max(pause * 2, .milliseconds(50)), .seconds(2))
+            nextLook = .now + pause
+        }
 
         /// Records that the file of the commits so far is gone.
         mutating func noteMissingFile() {
@@ -150,6 +167,7 @@ package final class SettingsFile: Sendable {
             guard process != Forks.count else { return }
             process = Forks.count
             (log, isLocked) = (nil, false)
+            noteUse()
             // The parent flushes its commits.
             flushedCommits = commits
             changes.add(nil)
@@ -224,19 +242,25 @@ extension SettingsFile {
         return try withLog { state in state.log?.bytes(forKey: key) }
     }
 
-    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
-    /// can be used.
-    package var outage: SettingsFileError? { view.withLock { $0.outage } }
+    /// Looks again if the file could not be used at the last look. Throws if it still cannot be
+    /// used, while reading returns the last known values.
+    ///
+    /// - Returns: Whether it can be used again, so that what was read before may be old.
+    package func retryUse() throws(SettingsFileError) -> Bool {
+        guard view.withLock({ $0.outage }) != nil else { return false }
+        _ = try keys()
+        return true
+    }
 
-    /// Returns the keys. Throws if the file cannot be used now.
+    /// Returns the keys. Looks again if the file could not be used at the last look, and throws if
+    /// it cannot be used now.
     package func keys() throws(SettingsFileError) -> [String] {
-        let keys: [String]? = try withLog { state throws(FileFailure) in
+        let keys = try withLog { state throws(FileFailure) -> Result<[String], SettingsFileError> in
+            state.nextLook = .now
             try catchUp(&state)
-            guard state.outage == nil else { return nil }
-            return state.log?.keys ?? []
+            return state.outage.map { .failure($0) } ?? .success(state.log?.keys ?? [])
         }
-        guard let keys else { throw outage ?? unavailable(FileFailure("it cannot be used now")) }
-        return keys
+        return try keys.get()
     }
 
     package var generation: UInt64? { view.withLock { $0.currentGeneration } }
@@ -306,6 +330,7 @@ extension SettingsFile {
             return
         }
         if committed == log.committed, !state.nameMayHaveMoved { return }
+        if state.outage != nil, .now < state.nextLook { return }
         do throws(FileFailure) {
             guard let committed else { return try reopen(&state, creating: false) }
             if state.nameMayHaveMoved || committed.isReplaced, try fileLocation.nameHasMoved(from: log) {
@@ -315,14 +340,11 @@ extension SettingsFile {
                 guard error.isReplaced else { throw error }
                 return try reopen(&state, creating: false)
             }
-            (state.nameMayHaveMoved, state.outage, state.missingSince) = (false, nil, nil)
+            state.noteUse()
         } catch {
-            // The open file has the last values that this process knows. The next call tries again.
-            state.nameMayHaveMoved = true
-            let failure = unavailable(error)
-            // What is missing is either there again in a second, or an empty suite.
-            if state.outage == nil, !error.isMissing { state.reports.append(failure) }
-            state.outage = error.isMissing ? state.outage ?? failure : failure
+            // The open file has the last values that this process knows. What is missing is either
+            // there again in a second, or an empty suite.
+            state.noteOutage(unavailable(error), isReported: !error.isMissing)
         }
     }
 
@@ -391,7 +413,7 @@ extension SettingsFile {
             }
             if try fileLocation.hasLostWay(to: old) { try state.awaitSecondLook() }
         }
-        (state.nameMayHaveMoved, state.outage, state.missingSince) = (false, nil, nil)
+        state.noteUse()
         state.changes.add(nil)
         try use(log, &state)
         // A process that replaces a file copies its records to a file of a later epoch. Any other
@@ -408,8 +430,13 @@ extension SettingsFile {
         let new = onChange.map { onChange in
             let watch = fileLocation.watch(isRenewed: isRenewed) { [weak self] in
                 self?.hasMoved == true
-            } onChange: { [weak self] isName in
-                if isName { self?.withState { $0.nameMayHaveMoved = true } }
+            } onChange: { [weak self] sign in
+                if sign != .contents {
+                    self?.withState { state in
+                        state.nameMayHaveMoved = true
+                        if sign == .name { state.nextLook = .now }
+                    }
+                }
                 if self?.isEmptied == true { return }
                 onChange(nil)
             }

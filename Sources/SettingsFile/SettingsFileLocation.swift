@@ -171,7 +171,7 @@ struct SettingsFileLocation {
     /// Starts to watch the file and its name. Creates nothing.
     func watch(
         isRenewed: Bool, hasMoved: @escaping @Sendable () -> Bool,
-        onChange: @escaping @Sendable (_ isName: Bool) -> Void
+        onChange: @escaping @Sendable (FileWatch.Sign) -> Void
     ) -> FileWatch {
         // If this fails, readers get the error.
         let target = (try? followingLinks())?.0 ?? self

@@ -123,6 +123,7 @@ struct ReaderTests: SettingsFileTests {
                 #expect(failures.kinds == [.unavailable])
                 #expect(fails(with: .unavailable) { try UserDefault(number, in: suite).store.save(5) })
                 for descriptor in descriptors { close(descriptor) }
+                #expect(try suite.read(number) == 42)
                 #expect(suite[number] == 42)
             }
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())

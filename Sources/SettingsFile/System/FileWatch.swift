@@ -5,35 +5,42 @@ import Dispatch
 /// The watch ends when it is deallocated. Changes before its creation are not reported, so check
 /// the file once afterwards.
 final class FileWatch: Sendable {
+    enum Sign: Sendable {
+        case contents
+        /// The name may refer to another file now.
+        case name
+        /// The same, and there was no event: the system reports none.
+        case poll
+    }
+
     /// Why the system reports no changes, so that the watch polls ten times a second; `nil` if it
     /// reports them.
     let failure: FileFailure?
     private let isOver = Locked(false)
     private let end: @Sendable () -> Void
 
-    /// Starts to watch. If the folder is missing, looks for it with increasing pauses.
+    /// Starts to watch. If the folder is missing, looks for it with growing pauses.
     ///
     /// - Parameters:
     ///   - isRenewed: Whether to report a change at once, because another watch may have missed it.
     ///   - hasMoved: Returns whether the path leads to another file than before. Called every two
     ///     seconds, because the system does not report a mount, a folder above that was moved, or a
     ///     link that leads elsewhere.
-    ///   - onChange: Called on a thread of the watch, one call at a time. The argument says whether
-    ///     the name may refer to another file now.
+    ///   - onChange: Called on a thread of the watch, one call at a time.
     init(
         folder: String, name: String, isRenewed: Bool = false, hasMoved: @escaping @Sendable () -> Bool,
-        onChange: @escaping @Sendable (_ isName: Bool) -> Void
+        onChange: @escaping @Sendable (Sign) -> Void
     ) {
         let queue = DispatchQueue(label: "TypedDefaults.FileWatch", qos: .userInitiated)
         do throws(FileFailure) {
             let events = try FileEvents(folder: folder, name: name, queue: queue, hasMoved: hasMoved) { [isOver] in
                 // Report what changed before events were available.
-                if !isOver.withLock({ $0 }) { onChange(FileEvents.missesNames) }
+                if !isOver.withLock({ $0 }) { onChange(FileEvents.missesNames ? .name : .contents) }
             } onEvent: { [isOver] events, isName in
                 // Check after the event was read: a handler that was about to run is called even
                 // after its source is canceled.
                 guard !isOver.withLock({ $0 }) else { return }
-                onChange(isName)
+                onChange(isName ? .name : .contents)
                 // Pause, because an event for each of many writes would double the cost of the
                 // writes.
                 Self.awaitNext(of: events, after: .milliseconds(2), isOver, onChange)
@@ -41,7 +48,7 @@ final class FileWatch: Sendable {
             do throws(FileFailure) {
                 try events.arm()
                 if isRenewed {
-                    events.run(after: .zero) { [isOver] in if !isOver.withLock({ $0 }) { onChange(false) } }
+                    events.run(after: .zero) { [isOver] in if !isOver.withLock({ $0 }) { onChange(.contents) } }
                 }
             } catch let error where error.isMissing {
                 Self.awaitNext(of: events, after: .milliseconds(100), isOver, onChange)
@@ -54,7 +61,7 @@ final class FileWatch: Sendable {
             // The thread of a child that was forked in a handler ends.
             let isStarted = startThread { [isOver, process = Forks.count] in
                 while Forks.count == process, !isOver.withLock({ $0 }) {
-                    onChange(true)
+                    onChange(.poll)
                     SystemClock.sleep(microseconds: 100_000)
                 }
             }
@@ -70,7 +77,7 @@ final class FileWatch: Sendable {
 
     private static func awaitNext(
         of events: FileEvents, after pause: Duration, _ isOver: Locked<Bool>,
-        _ onChange: @escaping @Sendable (Bool) -> Void
+        _ onChange: @escaping @Sendable (Sign) -> Void
     ) {
         events.run(after: pause) {
             guard !isOver.withLock({ $0 }) else { return }
@@ -79,7 +86,7 @@ final class FileWatch: Sendable {
             } catch {
                 // The folder is gone, or a limit of the system is reached. Poll until waiting works
                 // again.
-                onChange(true)
+                onChange(.poll)
                 let next = error.isMissing ? min(max(pause, .milliseconds(50)) * 2, .seconds(2)) : .milliseconds(100)
                 awaitNext(of: events, after: next, isOver, onChange)
             }

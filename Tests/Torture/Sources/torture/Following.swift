@@ -14,6 +14,7 @@ private let followed = DefaultKey("followed", default: 0)
 /// - `get`: prints `VALUE` and the number
 /// - `load`: prints `VALUE` and the number, or `ERROR` and the reason
 /// - `write`: stores another key
+/// - `spin`: reads the number again and again for three seconds
 /// - `sync`
 func follow(_ suite: DefaultsSuite) throws {
     suite.onFailure = { say("FAILURE \($0)") }
@@ -25,6 +26,10 @@ func follow(_ suite: DefaultsSuite) throws {
             switch line {
             case "get": say("VALUE \(suite[followed])")
             case "load": say("VALUE \(try suite.read(followed))")
+            case "spin":
+                let end = ContinuousClock.now + .seconds(3)
+                while .now < end { _ = suite[followed] }
+                say("OK")
             case "write":
                 writes += 1
                 try UserDefault(DefaultKey("writes", default: 0), in: suite).store.save(writes)
