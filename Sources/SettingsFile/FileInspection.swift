@@ -43,14 +43,18 @@ package struct FileInspection: Sendable {
 
     private mutating func inspect(_ path: String) throws(FileFailure) {
         var location = SettingsFileLocation(path: path)
-        var directory = try File.existingDirectory(location.folder)
+        var directory: File
+        do throws(FileFailure) { directory = try File.existingDirectory(location.folder) } catch {
+            guard error.isMissing, let link = location.danglingLink else { throw error }
+            throw FileFailure("the folder \(link) is a symbolic link that leads nowhere")
+        }
         if try directory.target(ofLink: location.name) != nil {
             do throws(FileFailure) { (location, directory) = try location.followingLinks() } catch {
                 // A link into a missing folder is no missing file, which would be an empty suite.
                 throw FileFailure(error.reason, code: error.isMissing ? 0 : error.code)
             }
         }
-        guard try checkStatus(of: location.name, in: directory) else { return }
+        guard try checkStatus(of: location.name, in: directory, location.folder) else { return }
         let file = try directory.file(location.name, .readOnly)
         // First: a writer may be at work behind this end.
         let header = try file.read(at: 0, count: RecordFormat.headerLength)
@@ -63,7 +67,9 @@ package struct FileInspection: Sendable {
 
 extension FileInspection {
     /// Returns whether it is a regular file.
-    private mutating func checkStatus(of name: String, in directory: File) throws(FileFailure) -> Bool {
+    private mutating func checkStatus(
+        of name: String, in directory: File, _ folder: String
+    ) throws(FileFailure) -> Bool {
         let status = try directory.status(of: name)
         size = status.size
         if try directory.status().isWorldWritable, try !directory.isMountRoot {
@@ -74,12 +80,18 @@ extension FileInspection {
             return false
         }
         let isReadOnly = !status.isOwn && status.isOfRoot && status.isPrivate
-        if !status.isOwn, !isReadOnly { reject(status.ownership(of: name)) }
+        let path = "\(folder == "/" ? "" : folder)/\(name)"
+        if !status.isOwn, !isReadOnly { reject(status.ownership(of: path)) }
+        // An own folder holds no policy of an administrator.
+        if isReadOnly, try directory.status().isOwn { problems.append(status.ownership(of: path)) }
         if status.links == 0 {
             do throws(FileFailure) { _ = try directory.identity(of: name) } catch { reject("is \(File.orphan)") }
         }
         if status.links > 1 { reject("has more than one hard link") }
-        if status.mode & 0o177 != 0, !isReadOnly { problems.append("has permissions wider than 0600") }
+        let widest: UInt32 = status.isOfRoot ? 0o644 : 0o600
+        if status.mode & 0o777 & ~widest != 0, !isReadOnly {
+            problems.append("has permissions wider than 0\(String(widest, radix: 8))")
+        }
         if size > RecordFormat.sizeLimit { reject("is larger than \(RecordFormat.sizeLimit >> 20) MiB") }
         return true
     }

@@ -10,6 +10,7 @@ final class FileLog: Sendable {
     let directory: File
     let name: String
     let identity: File.Identity
+    let owner: UInt32
     let isWritable: Bool
     let epoch: UInt64
     let words: HeaderWords
@@ -47,7 +48,8 @@ final class FileLog: Sendable {
     ) throws(FileFailure) {
         (self.file, self.name, self.directory) = (file, name, directory)
         (self.isWritable, epoch) = (isWritable, fields.epoch)
-        identity = try file.identity()
+        let entry = try file.entry()
+        (identity, owner) = (entry.identity, entry.owner)
         self.words = words
         contents = Locked(Contents(crc: fields.crc))
     }
@@ -246,6 +248,16 @@ final class FileLog: Sendable {
     }
 
     // The state of flushes.
+    /// Whether the name refers to a file with another state.
+    var isCopied: Bool {
+        get throws(FileFailure) {
+            let bytes = try directory.file(name, .readOnly).read(at: RecordFormat.committedOffset, count: 8)
+            guard bytes.count == 8 else { return true }
+            let value = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+            return words.committed != CommittedEnd(rawValue: UInt64(littleEndian: value))
+        }
+    }
+
     var needsFlush: Bool { contents.withLock { $0.flushed < $0.end || !$0.isNameFlushed } }
     var isNameFlushed: Bool { contents.withLock { $0.isNameFlushed } }
     var hasFailedFlush: Bool {

@@ -67,7 +67,7 @@ extension SettingsFile {
                 guard log.isWritable else {
                     // Its permissions, or those of its file system, may have been changed since.
                     guard fileLocation.isWritable else { return state.changes.generation }
-                    try reopen(&state, creating: true)
+                    guard try find(&state) else { return nil }
                     continue
                 }
                 if try log.file.tryLock() {
@@ -80,8 +80,7 @@ extension SettingsFile {
                         }
                     } catch {
                         unlock(&state, log.file)
-                        guard error.isReplaced else { throw error }
-                        try reopen(&state, creating: true)
+                        guard error.isReplaced, try find(&state) else { throw error }
                         continue
                     }
                     unlock(&state, log.file)
@@ -89,10 +88,20 @@ extension SettingsFile {
                     return nil
                 }
                 // The name refers to another file by now, and a write to this one would be lost.
-                try reopen(&state, creating: true)
+                guard try find(&state) else { return nil }
             }
             return nil
         }
+    }
+
+    /// Opens the file that has the name now, or creates it. Returns `false` if its folder or a link
+    /// to it is missing and may return within a second.
+    private func find(_ state: inout State) throws(FileFailure) -> Bool {
+        do throws(FileFailure) { try reopen(&state, creating: true) } catch {
+            guard error.isMissing, state.mayReturn else { throw error }
+            return false
+        }
+        return true
     }
 
     /// Releases the lock of the file, and of a replacement, which is created locked.
@@ -117,8 +126,10 @@ extension SettingsFile {
         try withLog { state throws(FileFailure) in
             guard let log = state.log else { throw FileFailure("it does not exist, and its folder is not writable") }
             guard log.isWritable else {
-                let isOwn = try log.file.status().isOwn
-                throw FileFailure(isOwn ? "it is read-only" : "it belongs to root, so it is only read")
+                let status = try log.file.status()
+                throw FileFailure(
+                    status.isOwn
+                        ? "it is read-only" : "it is only read, because it \(status.ownership(of: fileLocation.path))")
             }
             guard state.isLocked else {
                 throw FileFailure(

@@ -155,12 +155,12 @@ package final class SettingsFile: Sendable {
         /// Throws until a second has passed since the first call: a program that replaces a folder
         /// or a link may remove it first.
         mutating func awaitSecondLook() throws(FileFailure) {
-            let start = missingSince ?? .now
-            missingSince = start
-            guard start + .seconds(1) < .now else {
-                throw FileFailure.isGone
-            }
+            missingSince = missingSince ?? .now
+            if mayReturn { throw FileFailure.isGone }
         }
+
+        /// Whether a folder or link has been missing for less than a second.
+        var mayReturn: Bool { missingSince.map { .now < $0 + .seconds(1) } ?? false }
 
         /// In a forked child, drops what belongs to the parent.
         mutating func leaveParent() {
@@ -242,21 +242,19 @@ extension SettingsFile {
         return try withLog { state in state.log?.bytes(forKey: key) }
     }
 
-    /// Looks again if the file could not be used at the last look. Throws if it still cannot be
-    /// used, while reading returns the last known values.
-    ///
-    /// - Returns: Whether it can be used again, so that what was read before may be old.
-    package func retryUse() throws(SettingsFileError) -> Bool {
-        guard view.withLock({ $0.outage }) != nil else { return false }
-        _ = try keys()
-        return true
+    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
+    /// can be used.
+    package var outage: SettingsFileError? { view.withLock { $0.outage } }
+
+    /// Makes the next read look for the file if it could not be used at the last look.
+    package func endPause() {
+        if outage != nil { state.withLock { $0.nextLook = .now } }
     }
 
-    /// Returns the keys. Looks again if the file could not be used at the last look, and throws if
-    /// it cannot be used now.
+    /// Returns the keys. Throws if the file cannot be used now.
     package func keys() throws(SettingsFileError) -> [String] {
+        endPause()
         let keys = try withLog { state throws(FileFailure) -> Result<[String], SettingsFileError> in
-            state.nextLook = .now
             try catchUp(&state)
             return state.outage.map { .failure($0) } ?? .success(state.log?.keys ?? [])
         }
@@ -299,23 +297,31 @@ extension SettingsFile {
             if let onChangeOfNewWatch { watch(onChangeOfNewWatch, isRenewed: true) }
             if hasReports { deliverReports() }
         }
-        do throws(FileFailure) {
-            return try withState { state throws(FileFailure) in
-                defer {
-                    hasReports = !state.reports.isEmpty
-                    if exchange(&state.isWatchOutdated, with: false) { onChangeOfNewWatch = state.watch?.onChange }
-                }
-                state.leaveParent()
-                if state.log == nil {
-                    try use(fileLocation.open(creating: creating), &state)
-                    // Readers that found no file before must read the contents of this one.
-                    if let log = state.log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
-                }
-                return try body(&state)
+        return try withState { state throws(SettingsFileError) in
+            defer {
+                hasReports = !state.reports.isEmpty
+                if exchange(&state.isWatchOutdated, with: false) { onChangeOfNewWatch = state.watch?.onChange }
             }
-        } catch {
-            throw unavailable(error)
+            state.leaveParent()
+            if state.log == nil, !creating, let outage = state.outage, .now < state.nextLook { throw outage }
+            do throws(FileFailure) {
+                if state.log == nil { try open(creating: creating, &state) }
+                return try body(&state)
+            } catch { throw unavailable(error) }
         }
+    }
+
+    private func open(creating: Bool, _ state: inout State) throws(FileFailure) {
+        let log: FileLog?
+        do throws(FileFailure) { log = try fileLocation.open(creating: creating) } catch {
+            // The caller reports the error.
+            if !creating { state.noteOutage(unavailable(error), isReported: false) }
+            throw error
+        }
+        state.noteUse()
+        try use(log, &state)
+        // Readers that found no file before must read the contents of this one.
+        if let log, log.end > RecordFormat.headerLength { state.changes.add(nil) }
     }
 
     /// Reads the records that other processes have written, in this file and in a file that
@@ -406,6 +412,7 @@ extension SettingsFile {
     func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
         state.nameMayHaveMoved = true
         let old = state.log
+        if creating, let old, try fileLocation.hasLostWay(to: old) { try state.awaitSecondLook() }
         let log = try fileLocation.open(creating: creating)
         if log == nil, let old {
             guard try fileLocation.nameHasMoved(from: old) else {

@@ -71,6 +71,7 @@ extension SettingsFileLocation {
     ) throws(FileFailure) -> FileLog {
         let file = try makeTemporary(in: directory, inPlaceOf: old)
         do throws(FileFailure) {
+            if let log { file.copyReaders(of: log.file) }
             try file.write(bytes, at: 0)
             // Read the file back, so that only a valid file replaces the old one.
             let opened = try FileLog.opening(
@@ -202,6 +203,7 @@ extension SettingsFile {
             let new = try target.install(
                 RecordFormat.file(epoch: 0, values), in: directory, inPlaceOf: file.identity())
             defer { new.file.unlock() }
+            new.file.copyReaders(of: file)
             try directory.flushNames()
             return (copy, old)
         } catch {

@@ -77,7 +77,10 @@ struct SettingsFileLocation {
             }
             let target = try directory.target(ofLink: location.name)
             if isTarget || target != nil {
-                try Self.check(directory.status(), of: location.folder)
+                let status = try directory.status()
+                // All users of a container share its volumes.
+                let isVolume = try status.isWorldWritable ? directory.isMountRoot : false
+                if !isVolume { try Self.check(status, of: location.folder) }
                 if let status = try directory.existingStatus(of: location.name) {
                     try Self.check(status, of: "\(location.folder)/\(location.name)")
                 }
@@ -92,8 +95,10 @@ struct SettingsFileLocation {
     private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
         guard !status.isPrivate else { return }
         let problem =
-            status.isOwn || status.isOfRoot
-            ? "can be written by others; run chmod go-w on it, or" : "belongs to another user;"
+            !status.isOwn && !status.isOfRoot
+            ? "belongs to another user;"
+            : status.isOwn && !status.isSticky
+                ? "can be written by others; run chmod go-w on it, or" : "can be written by others;"
         throw FileFailure(
             "it is a symbolic link, which is followed only if no other user can change it, and \(path) \(problem) name"
                 + " the file itself")
@@ -113,10 +118,7 @@ struct SettingsFileLocation {
         do throws(FileFailure) {
             directory = try creating ? Self.makeFolder(folder) : File.existingDirectory(folder)
         } catch { throw naming(ownerIn: error) }
-        // A volume of a container is open to all users of the container. It is the root of a mount.
-        var isOpenToAll = try directory.status().isWorldWritable
-        if isOpenToAll { isOpenToAll = try !directory.isMountRoot }
-        guard !isOpenToAll else {
+        if try directory.status().isWorldWritable, try !directory.isMountRoot {
             throw FileFailure(
                 "its folder is writable by all users, who could replace the file; use a subfolder, such as"
                     + " \(folder == "/" ? "" : folder)/settings, which is created for this user alone, or restrict the"
@@ -135,9 +137,13 @@ struct SettingsFileLocation {
             try checkOwner(of: parent, parentPath)
             // A power failure must not remove the name of the folder once a file in it has been
             // flushed.
-            try parent.makeDirectory(name)
+            do throws(FileFailure) { try parent.makeDirectory(name) } catch {
+                throw FileFailure("the folder \(path) cannot be created: \(error.reason)", code: error.code)
+            }
             try parent.flushNames()
-            return try File.existingDirectory(path)
+            do throws(FileFailure) { return try File.existingDirectory(path) } catch let error where error.isMissing {
+                throw FileFailure("the folder \(path) is a symbolic link that leads nowhere", code: error.code)
+            }
         }
     }
 
@@ -157,8 +163,10 @@ struct SettingsFileLocation {
         for (part, isFile) in Self.parents(of: folder).map({ ($0, false) }) + [(path, true)] {
             guard isFile || !File.isSearchable(part) else { continue }
             guard let status = try? File.status(ofPath: part), !status.isOwn else { return error }
+            let isShared = !isFile && part != folder
             return FileFailure(
-                "\(isFile ? "it" : "the folder \(part)") \(status.ownership(of: part))", code: error.code)
+                "\(isFile ? "it" : "the folder \(part)") \(status.ownership(of: part, isShared: isShared))",
+                code: error.code)
         }
         return error
     }
@@ -166,6 +174,14 @@ struct SettingsFileLocation {
     /// A folder and those above it, the highest first.
     private static func parents(of folder: String) -> [String] {
         folder == "/" ? ["/"] : parents(of: split(folder).folder) + [folder]
+    }
+
+    /// The first folder on the path that is a symbolic link which leads nowhere.
+    var danglingLink: String? {
+        guard let root = try? File.existingDirectory("/") else { return nil }
+        return Self.parents(of: folder).first { part in
+            File.isWritable(part) == nil && (try? root.existingStatus(of: part)) != nil
+        }
     }
 
     /// Starts to watch the file and its name. Creates nothing.
@@ -235,17 +251,27 @@ struct SettingsFileLocation {
     }
 
     /// A look: returns whether the path leads to another file than the open one, or to none.
-    /// Resolves the whole path, because a link, a mount or a folder above may have changed.
+    /// Resolves the whole path, because a link, a mount or a folder above may have changed. Also
+    /// returns `true` if the file itself has changed so that it must be checked again.
     ///
     /// - Parameter log: The open file; `nil` if there is none.
     func nameHasMoved(from log: FileLog?) throws(FileFailure) -> Bool {
         guard let log else { return File.isWritable(path) != nil }
-        return try log.directory.identity(of: path, followsLinks: true) != log.identity
+        do throws(FileFailure) {
+            let entry = try log.directory.existingEntry(path, followsLinks: true)
+            guard let entry, entry.identity == log.identity, entry.links == 1, entry.owner == log.owner else {
+                return true
+            }
+            // An overlay file system copies a file when it is first written. Its identity stays,
+            // but who has opened it for reading still has the old one.
+            return try log.isWritable ? false : log.isCopied
+        } catch { throw naming(ownerIn: error) }
     }
 
     /// Whether the path leads to no file because a link or a folder was removed or renamed, and not
     /// the file itself.
     func hasLostWay(to log: FileLog) throws(FileFailure) -> Bool {
+        if try log.directory.identity(of: path, followsLinks: true) != nil { return false }
         if try log.directory.identity(of: log.name) == log.identity { return true }
         do throws(FileFailure) { _ = try followingLinks() } catch let error where error.isMissing { return true }
         return false

@@ -9,6 +9,8 @@ extension Command {
             let changed = DispatchSemaphore(value: 0)
             let token = handle.observeAll(prefix: "") { _ in changed.signal() }
             defer { token.cancel() }
+            // Then the contents cannot be read, which ends the tool.
+            suite.observeFailures { changed.signal() }
             var known = try handle.contents()
             Output.printDiagnostic("watching \(suite.path ?? suite.name)")
             while true {

@@ -68,6 +68,14 @@ struct OpenSuite {
         #endif
     }
 
+    /// Calls `body` after each failure that the suite reports.
+    func observeFailures(_ body: @escaping @Sendable () -> Void) {
+        suite.onFailure = { [failures] error in
+            failures.note(error)
+            body()
+        }
+    }
+
     /// Returns the result of `body`. An error that it throws or the suite reports ends the tool.
     func using<Result>(_ body: (DefaultsSuite) throws -> Result) throws(Failure) -> Result {
         let result: Result

@@ -179,6 +179,58 @@ struct MovedFileTests: SettingsFileTests {
         }
     }
 
+    /// Otherwise, the write would create a folder where a deployment is about to put a link.
+    @Test(arguments: [true, false]) func aWriteWaitsForAFolderOrLink(isLink: Bool) throws {
+        try withFolder { file in
+            let folder = file.deletingLastPathComponent()
+            open(file)[number] = 1
+            let link = folder.appendingPathExtension("link")
+            #expect(symlink(folder.path, link.path) == 0)
+            let suite = open(isLink ? link.appending(path: file.lastPathComponent) : file)
+            #expect(suite[number] == 1)
+            let path = isLink ? link.path : folder.path
+            #expect(rename(path, path + "-moved") == 0)
+            let isBack = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                usleep(300_000)
+                #expect(rename(path + "-moved", path) == 0)
+                isBack.signal()
+            }
+            try UserDefault(number, in: suite).store.save(2)
+            #expect(isBack.wait(timeout: .now()) == .success)
+            #expect(open(file)[number] == 2)
+            try FileManager.default.removeItem(at: link)
+        }
+    }
+
+    /// The rules hold for a process that has the file open, too.
+    @Test func aFileThatGetsASecondLinkWhileOpenIsRefused() throws {
+        try withFolder { file in
+            let store = UserDefault(number, in: open(file)).store
+            try store.save(1)
+            let copy = file.appendingPathExtension("copy")
+            #expect(link(file.path, copy.path) == 0)
+            #expect(fails(with: .unavailable) { try store.save(2) })
+            #expect(store.get() == 1)
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            try FileManager.default.removeItem(at: copy)
+            #expect(try store.load() == 1)
+            try store.save(2)
+        }
+    }
+
+    @Test func aLinkToAFolderThatLeadsNowhereIsReported() throws {
+        try withFolder { file in
+            let link = file.appendingPathExtension("link")
+            #expect(symlink("nowhere", link.path) == 0)
+            let suite = open(link.appending(path: "a/test.defaults"))
+            let error = #expect(throws: DefaultsError.self) { try suite.checkReadability() }
+            #expect(error?.reason.contains("the folder \(link.path) is a symbolic link that leads nowhere") == true)
+            let refusal = #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).store.save(1) }
+            #expect(refusal?.reason.contains("the folder \(link.path) is a symbolic link that leads nowhere") == true)
+        }
+    }
+
     /// A program that removes the file has removed all values, whether they were flushed or not.
     @Test(arguments: Disturbance.allCases)
     func aFlushInTheBackgroundDoesNotReportAMissingFile(_ disturbance: Disturbance) throws {
@@ -217,24 +269,6 @@ struct MovedFileTests: SettingsFileTests {
             open(file)[number] = 5
             #expect(fails(with: .unavailable) { try suite.synchronize() })
             #expect(suite[number] == 5)
-        }
-    }
-
-    /// A backup program may keep a file under a second name. The compaction by another process then
-    /// leaves the old file with a name.
-    @Test func aCompactedFileWithASecondNameIsNotWrittenTo() throws {
-        try withFile { file in
-            let (suite, other) = (openWithoutBackground(file), openWithoutBackground(file))
-            suite[number] = 1
-            // Open it now, because a file with two names is refused.
-            #expect(other[number] == 1)
-            let old = try inode(of: file)
-            #expect(link(file.path, file.path + "-copy") == 0)
-            try makeCompaction(by: other)
-            #expect(try inode(of: file) != old)
-            suite[number] = 2
-            #expect(open(file)[number] == 2)
-            #expect(open(file)[filler].utf8.count == 60_009)
         }
     }
 

@@ -69,7 +69,7 @@
                     #expect(try setting.store.load() == 9)
                     try suite.checkReadability()
                     let error = #expect(throws: DefaultsError.self) { try setting.store.save(1) }
-                    #expect(error?.reason.contains("it belongs to root, so it is only read") == true)
+                    #expect(error?.reason.contains("it is only read, because it belongs to the user root") == true)
                 }
             }
             #expect(try Data(contentsOf: file) == bytes)
@@ -81,6 +81,38 @@
                 #expect(fails(with: .unavailable) { _ = try suite.read(DefaultKey("number", default: 0)) })
             }
             try FileManager.default.removeItem(at: folder)
+        }
+
+        /// Otherwise, a compaction would take the policy of an administrator from all users.
+        @Test(arguments: [0o600, 0o640, 0o644, 0o666]) func aCompactionKeepsTheReadersOfAFileOfRoot(mode: Int) throws {
+            try withFolder(of: 0, 0o755) { folder in
+                let file = folder.appending(path: "test.defaults")
+                let suite = open(file)
+                suite[number] = 1
+                #expect(chmod(file.path, mode_t(mode)) == 0 && chown(file.path, 0, user) == 0)
+                let before = try FileManager.default.attributesOfItem(atPath: file.path)
+                let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
+                for count in 12_000..<12_020 { try filler.save(String(repeating: "x", count: count)) }
+                try suite.synchronize()
+                let after = try FileManager.default.attributesOfItem(atPath: file.path)
+                #expect(after[.systemFileNumber] as? Int != before[.systemFileNumber] as? Int)
+                #expect(after[.posixPermissions] as? Int == mode & 0o644)
+                #expect(after[.groupOwnerAccountID] as? Int == (mode == 0o600 ? Int(getegid()) : Int(user)))
+                #expect(try FileInspection(file: file).problems == [])
+            }
+        }
+
+        @Test func aFileThatGetsAnotherOwnerWhileOpenIsRefused() throws {
+            try withFolder(of: 0) { folder in
+                let file = folder.appending(path: "test.defaults")
+                let store = UserDefault(number, in: open(file)).store
+                try store.save(1)
+                #expect(chown(file.path, user, user) == 0)
+                let error = #expect(throws: DefaultsError.self) { try store.save(2) }
+                #expect(error?.reason.contains("run chown root \(file.path)") == true)
+                #expect(chown(file.path, 0, 0) == 0)
+                try store.save(2)
+            }
         }
 
         @Test func theErrorNamesTheOwnerOfAClosedFolder() async throws {

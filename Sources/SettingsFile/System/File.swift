@@ -55,6 +55,7 @@ final class File: Sendable {
         let size: Int
         let links: Int
         let owner: UInt32
+        let group: UInt32
         let mode: UInt32
 
         fileprivate init(_ status: stat) {
@@ -62,6 +63,7 @@ final class File: Sendable {
             size = Int(clamping: status.st_size)
             links = Int(clamping: status.st_nlink)
             owner = UInt32(status.st_uid)
+            group = UInt32(status.st_gid)
             mode = UInt32(status.st_mode)
         }
 
@@ -75,18 +77,30 @@ final class File: Sendable {
         /// Whether no other user but root can write.
         var isPrivate: Bool { (isOwn || isOfRoot) && isWritableByOwnerOnly }
         /// Whether other users can replace files in this directory.
-        var isWorldWritable: Bool { mode & 0o002 != 0 && mode & 0o1000 == 0 }
+        var isWorldWritable: Bool { mode & 0o002 != 0 && !isSticky }
+        /// Whether users can only remove their own files from this directory, as in `/tmp`.
+        var isSticky: Bool { mode & 0o1000 != 0 }
+
         /// “belongs to the user ann, and this process runs as root”, and what to do about that.
-        func ownership(of path: String) -> String {
+        ///
+        /// - Parameter isShared: Whether this is a folder that other programs use too.
+        func ownership(of path: String, isShared: Bool = false) -> String {
             let (owner, user) = (Self.name(ofUser: owner), Self.name(ofUser: UInt32(geteuid())))
-            return "belongs to the user \(owner), and this process runs as \(user): run it as that user"
-                + " (sudo -u \(owner) …) or, if it should belong to \(user), run chown \(user) \(path)"
+            let change = "\(geteuid() == 0 ? "" : "sudo ")chown \(user.inShell) \(path.inShell)"
+            // That a file belongs to root is no reason to run a program as root.
+            let advice = [
+                isOfRoot ? nil : "run it as that user (sudo -u \(owner.inShell) …)",
+                isShared ? "choose another folder" : "if it should belong to \(user), run \(change)",
+            ]
+            return "belongs to the user \(owner), and this process runs as \(user): "
+                + advice.compactMap { $0 }.joined(separator: ", or ")
         }
 
         /// The name of a user; its number if it has none.
         private static func name(ofUser user: UInt32) -> String {
             var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
-            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+            var buffer = [CChar](repeating: 0, count: 16_384)
+            return buffer.withUnsafeMutableBufferPointer { buffer in
                 guard getpwuid_r(uid_t(user), &entry, buffer.baseAddress!, buffer.count, &found) == 0, found != nil,
                     let name = entry.pw_name
                 else { return "#\(user)" }
@@ -208,15 +222,21 @@ extension File {
     ///
     /// - Parameter followsLinks: Whether to return the identity of the target of a symbolic link.
     func identity(of name: String, followsLinks: Bool = false) throws(FileFailure) -> Identity? {
+        try existingEntry(name, followsLinks: followsLinks)?.identity
+    }
+
+    /// Returns an entry of this directory, or `nil` if there is none.
+    func existingEntry(_ name: String, followsLinks: Bool) throws(FileFailure) -> Entry? {
         do throws(FileFailure) {
-            return try identity(ofExisting: name, followsLinks: followsLinks)
+            return try linkedEntry(name, followsLinks: followsLinks)
         } catch let error where error.isMissing { return nil }
     }
 
-    func identity() throws(FileFailure) -> Identity { try identity(ofExisting: "", followsLinks: false) }
+    func identity() throws(FileFailure) -> Identity { try entry().identity }
 
     struct Entry {
         let identity: Identity
+        let owner: UInt32
         let links: UInt32
         let size: Int
     }
@@ -230,17 +250,19 @@ extension File {
         }
         let identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
-        return Entry(identity: identity, links: UInt32(clamping: status.st_nlink), size: Int(clamping: status.st_size))
+        return Entry(
+            identity: identity, owner: UInt32(status.st_uid), links: UInt32(clamping: status.st_nlink),
+            size: Int(clamping: status.st_size))
     }
 
-    /// Returns the identity of an entry of this directory, or of this file if the name is empty.
+    /// Returns an entry of this directory.
     ///
     /// Throws if the file keeps having no link: it is mounted by itself, and another program has
     /// removed or replaced the original.
-    func identity(ofExisting name: String, followsLinks: Bool) throws(FileFailure) -> Identity {
+    private func linkedEntry(_ name: String, followsLinks: Bool) throws(FileFailure) -> Entry {
         for _ in 0..<10 {
             let entry = try entry(name, followsLinks: followsLinks)
-            if entry.links > 0 || name.isEmpty { return entry.identity }
+            if entry.links > 0 { return entry }
             // During a rename, a file may lose its last link before the name stops referring to it.
             SystemClock.sleep(microseconds: 200)
         }
@@ -282,6 +304,15 @@ extension File {
 
     func remove(_ name: String) throws(FileFailure) {
         try Self.checking("unlink") { unlinkat(descriptor, name, 0) }
+    }
+}
+
+extension String {
+    /// The text as one word of a shell command.
+    fileprivate var inShell: String {
+        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./".utf8)
+        guard isEmpty || !plain.isSuperset(of: utf8) else { return self }
+        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 }
 

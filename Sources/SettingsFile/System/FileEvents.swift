@@ -26,6 +26,14 @@
             /// The descriptors of the watches; -1 if there is none.
             var (folder, contents): (Int32, Int32) = (-1, -1)
             var later: (time: MonotonicTime, work: () -> Void)?
+            var nextLook = MonotonicTime.now + .seconds(2)
+
+            /// Whether it is time to look where the path leads.
+            mutating func beginsLook() -> Bool {
+                guard !isOver, !(.now < nextLook) else { return false }
+                nextLook = .now + .seconds(2)
+                return true
+            }
         }
 
         private let file: File
@@ -112,8 +120,9 @@
             do throws(FileFailure) {
                 let watch = try wait(for: IN_MODIFY, of: path)
                 state.withLock { $0.contents = watch }
-            } catch let error where error.isMissing {
-                // The folder reports the creation of the file.
+            } catch let error where error.isMissing || error.isPermissionDenied {
+                // The folder reports the creation of the file. The permissions are looked at every
+                // two seconds.
             }
         }
 
@@ -138,7 +147,11 @@
         private func take() -> (contents: Bool, name: Bool) {
             var taken = (contents: false, name: false)
             var ready = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&ready, 1, 2_000) != 0 else { return (false, !state.withLock({ $0.isOver }) && hasMoved()) }
+            let pause = state.withLock { $0.nextLook } - .now
+            let hasEvents = poll(&ready, 1, Int32((pause.seconds * 1_000).rounded(.up))) != 0
+            // Other files of the folder may have events all the time.
+            if state.withLock({ $0.beginsLook() }), hasMoved() { taken.name = true }
+            guard hasEvents else { return taken }
             withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
                 // Fails only if other code of the program has closed the descriptor.
                 guard

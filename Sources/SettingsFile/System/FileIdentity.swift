@@ -44,18 +44,19 @@
         func entry(_ name: String = "", followsLinks: Bool = false) throws(FileFailure) -> Entry {
             guard let statx else { return try entryWithTimes(name, followsLinks: followsLinks) }
             return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer throws(FileFailure) in
-                // STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE, AT_EMPTY_PATH. Passing the
-                // string directly would copy it.
+                // STATX_TYPE | STATX_NLINK | STATX_UID | STATX_INO | STATX_SIZE, AT_EMPTY_PATH.
+                // Passing the string directly would copy it.
                 let flags = (followsLinks ? 0 : AT_SYMLINK_NOFOLLOW) | (name.isEmpty ? 0x1000 : 0)
                 try Self.checking("statx") {
-                    name.withCString { statx(descriptor, $0, flags, 0x305, buffer.baseAddress!) }
+                    name.withCString { statx(descriptor, $0, flags, 0x30d, buffer.baseAddress!) }
                 }
                 let identity = Identity(
                     // The device consists of two numbers of 32 bits.
                     device: buffer.loadUnaligned(fromByteOffset: 136, as: UInt64.self),
                     inode: buffer.load(fromByteOffset: 32, as: UInt64.self))
                 return Entry(
-                    identity: identity, links: buffer.load(fromByteOffset: 16, as: UInt32.self),
+                    identity: identity, owner: buffer.load(fromByteOffset: 20, as: UInt32.self),
+                    links: buffer.load(fromByteOffset: 16, as: UInt32.self),
                     size: Int(clamping: buffer.load(fromByteOffset: 40, as: UInt64.self)))
             }
         }
@@ -78,7 +79,7 @@
 extension File {
     fileprivate var isOnOtherDeviceThanParent: Bool {
         get throws(FileFailure) {
-            try identity().device != identity(ofExisting: "..", followsLinks: false).device
+            try identity().device != entry("..").identity.device
         }
     }
 }

@@ -19,7 +19,8 @@ final class FileWatch: Sendable {
     private let isOver = Locked(false)
     private let end: @Sendable () -> Void
 
-    /// Starts to watch. If the folder is missing, looks for it with growing pauses.
+    /// Starts to watch. If the folder cannot be used, tries again after growing
+    /// pauses.
     ///
     /// - Parameters:
     ///   - isRenewed: Whether to report a change at once, because another watch may have missed it.
@@ -50,7 +51,7 @@ final class FileWatch: Sendable {
                 if isRenewed {
                     events.run(after: .zero) { [isOver] in if !isOver.withLock({ $0 }) { onChange(.contents) } }
                 }
-            } catch let error where error.isMissing {
+            } catch let error where error.isMissing || error.isPermissionDenied {
                 Self.awaitNext(of: events, after: .milliseconds(100), isOver, onChange)
             }
             try events.start()
@@ -87,7 +88,8 @@ final class FileWatch: Sendable {
                 // The folder is gone, or a limit of the system is reached. Poll until waiting works
                 // again.
                 onChange(.poll)
-                let next = error.isMissing ? min(max(pause, .milliseconds(50)) * 2, .seconds(2)) : .milliseconds(100)
+                let isUnusable = error.isMissing || error.isPermissionDenied
+                let next = isUnusable ? min(max(pause, .milliseconds(50)) * 2, .seconds(2)) : .milliseconds(100)
                 awaitNext(of: events, after: next, isOver, onChange)
             }
         }

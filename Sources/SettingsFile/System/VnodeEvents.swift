@@ -49,7 +49,7 @@
 
         func arm() throws(FileFailure) { try awaitNext() }
 
-        func start() { lookAgain() }
+        func start() throws(FileFailure) { lookAgain() }
 
         private func lookAgain() {
             queue.asyncAfter(deadline: .now() + 2) { [weak self] in

@@ -42,13 +42,12 @@ package final class FileBackend: DefaultsBackend {
         try translating { () throws(SettingsFileError) in try file.keys() }
     }
 
-    /// Looks again if the file could not be used at the last look. Throws if it still cannot be
-    /// used, while reading returns the last known values.
-    ///
-    /// - Returns: Whether it can be used again, so that what was read before may be old.
-    func retryUse() throws(DefaultsError) -> Bool {
-        try translating { () throws(SettingsFileError) in try file.retryUse() }
-    }
+    /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
+    /// can be used.
+    var outage: DefaultsError? { file.outage.map { DefaultsError($0) } }
+
+    /// Makes the next read look for the file if it could not be used at the last look.
+    func endPause() { file.endPause() }
 
     package var generation: UInt64? { file.generation }
 
