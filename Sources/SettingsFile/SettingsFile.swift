@@ -71,16 +71,14 @@ package final class SettingsFile: Sendable {
         private let known: UInt64
         /// Whether the name is known to refer to this file.
         let isNameKnown: Bool
+        let isInOutage: Bool
         /// The process that opened the file, as counted by ``Forks/count``.
         private let process: Int
 
-        let outage: SettingsFileError?
-
         init(
-            log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false,
-            outage: SettingsFileError? = nil
+            log: FileLog? = nil, generation: UInt64 = 1, nameMayHaveMoved: Bool = false, isInOutage: Bool = false
         ) {
-            self.outage = outage
+            self.isInOutage = isInOutage
             (self.log, self.generation, isNameKnown) = (log, generation, !nameMayHaveMoved)
             word = nameMayHaveMoved ? nil : log?.words.word
             known = log?.committed.rawValue ?? 0
@@ -244,11 +242,13 @@ extension SettingsFile {
 
     /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
     /// can be used.
-    package var outage: SettingsFileError? { view.withLock { $0.outage } }
+    package var outage: SettingsFileError? {
+        view.withLock({ $0.isInOutage }) ? state.withLock { $0.outage } : nil
+    }
 
     /// Makes the next read look for the file if it could not be used at the last look.
     package func endPause() {
-        if outage != nil { state.withLock { $0.nextLook = .now } }
+        if view.withLock({ $0.isInOutage }) { state.withLock { $0.nextLook = .now } }
     }
 
     /// Returns the keys. Throws if the file cannot be used now.
@@ -278,7 +278,7 @@ extension SettingsFile {
             defer {
                 let new = View(
                     log: state.log, generation: state.changes.generation, nameMayHaveMoved: state.nameMayHaveMoved,
-                    outage: state.outage)
+                    isInOutage: state.outage != nil)
                 // Release the old log after unlocking, because it may be the last reference.
                 withExtendedLifetime(view.withLock { exchange(&$0, with: new) }) {}
             }

@@ -143,6 +143,7 @@ int chmod(const char *, mode_t);
 int fchmod(int, mode_t);
 int fchmodat(int, const char *, mode_t, int) API(10.10, 8.0, 2.0, 9.0);
 int chown(const char *, uid_t, gid_t);
+int fchown(int, uid_t, gid_t);
 mode_t umask(mode_t);
 int mkdir(const char *, mode_t);
 int mkdirat(int, const char *, mode_t) API(10.10, 8.0, 2.0, 9.0);
