@@ -149,8 +149,10 @@ extension FileInspection {
             reject("ends at byte \(end), although records up to byte \(flushed) had been flushed")
         }
         guard end < committed, !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
-        problems.append("has no valid record at byte \(end), where \(used - end) more bytes follow")
         salvage(bytes, used: used, from: end, after: crc)
+        problems.append(
+            "has no valid record at byte \(end), where \(used - end) more bytes follow"
+                + (salvageable.isEmpty ? ", as in a copy that was made during a write" : ""))
         isComplete = isComplete && salvageable.isEmpty
     }
 

@@ -80,7 +80,8 @@ extension SettingsFile {
                         }
                     } catch {
                         unlock(&state, log.file)
-                        guard error.isReplaced, try find(&state) else { throw error }
+                        guard error.isReplaced else { throw error }
+                        guard try find(&state) else { return nil }
                         continue
                     }
                     unlock(&state, log.file)
@@ -97,10 +98,8 @@ extension SettingsFile {
     /// Opens the file that has the name now, or creates it. Returns `false` if its folder or a link
     /// to it is missing and may return within a second.
     private func find(_ state: inout State) throws(FileFailure) -> Bool {
-        do throws(FileFailure) { try reopen(&state, creating: true) } catch {
-            guard error.isMissing, state.mayReturn else { throw error }
-            return false
-        }
+        if let log = state.log, try fileLocation.hasLostWay(to: log), state.mayReturn() { return false }
+        try reopen(&state, creating: true)
         return true
     }
 

@@ -150,15 +150,13 @@ package final class SettingsFile: Sendable {
             hasLostCommits = true
         }
 
-        /// Throws until a second has passed since the first call: a program that replaces a folder
-        /// or a link may remove it first.
-        mutating func awaitSecondLook() throws(FileFailure) {
-            missingSince = missingSince ?? .now
-            if mayReturn { throw FileFailure.isGone }
+        /// Whether a missing folder or link may return, because the first call for it was less than
+        /// a second ago: a program that replaces it may remove it first.
+        mutating func mayReturn() -> Bool {
+            let start = missingSince ?? .now
+            missingSince = start
+            return .now < start + .seconds(1)
         }
-
-        /// Whether a folder or link has been missing for less than a second.
-        var mayReturn: Bool { missingSince.map { .now < $0 + .seconds(1) } ?? false }
 
         /// In a forked child, drops what belongs to the parent.
         mutating func leaveParent() {
@@ -412,13 +410,12 @@ extension SettingsFile {
     func reopen(_ state: inout State, creating: Bool) throws(FileFailure) {
         state.nameMayHaveMoved = true
         let old = state.log
-        if creating, let old, try fileLocation.hasLostWay(to: old) { try state.awaitSecondLook() }
         let log = try fileLocation.open(creating: creating)
         if log == nil, let old {
             guard try fileLocation.nameHasMoved(from: old) else {
                 throw FileFailure("another program has emptied it; the values that are known stay in use")
             }
-            if try fileLocation.hasLostWay(to: old) { try state.awaitSecondLook() }
+            if try fileLocation.hasLostWay(to: old), state.mayReturn() { throw FileFailure.isGone }
         }
         state.noteUse()
         state.changes.add(nil)
