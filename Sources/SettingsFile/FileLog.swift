@@ -192,7 +192,10 @@ final class FileLog: Sendable {
     }
 
     /// Appends a commit, completely or not at all. The caller holds the file lock.
-    func append(_ record: inout RecordWriter) throws(FileFailure) {
+    ///
+    /// - Returns: The bytes of the record.
+    @discardableResult
+    func append(_ record: inout RecordWriter) throws(FileFailure) -> [UInt8] {
         let (end, last, size) = contents.withLock { ($0.end, $0.crc, $0.size) }
         let crc = record.finish(after: last)
         let newEnd = end + record.length
@@ -218,6 +221,7 @@ final class FileLog: Sendable {
             (contents.end, contents.crc, contents.crcOffset) = (newEnd, crc, end + 4)
             (contents.size, contents.committed) = (newSize, committed)
         }
+        return bytes
     }
 
     /// Returns the contents of a file that can replace this one.

@@ -120,8 +120,12 @@ extension SettingsFile {
         if hasReports { deliverReports() }
     }
 
-    /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``.
-    package func commit(_ record: inout RecordWriter) throws(SettingsFileError) {
+    /// Appends a commit, completely or not at all. The caller must have called ``beginWrite()``,
+    /// and know the changes up to the generation that it has returned.
+    ///
+    /// - Returns: The generation that the commit begins.
+    @discardableResult
+    package func commit(_ record: inout RecordWriter) throws(SettingsFileError) -> UInt64 {
         try withLog { state throws(FileFailure) in
             guard let log = state.log else { throw FileFailure("it does not exist, and its folder is not writable") }
             guard log.isWritable else {
@@ -135,8 +139,10 @@ extension SettingsFile {
                     "the write began before the file was created or the process was forked; begin it again")
             }
             try makeRoom(for: record, log, &state)
-            try state.log?.append(&record)
+            // Compaction has replaced the log.
+            if let bytes = try state.log?.append(&record) { state.changes.add(commit: bytes, record.payload) }
             state.commits += 1
+            return state.changes.generation
         }
     }
 

@@ -101,7 +101,7 @@ package final class SettingsFile: Sendable {
         var isLocked = false
         /// Whether the name may refer to another file now.
         var nameMayHaveMoved = false
-        var changes = ExternalChanges()
+        var changes = Changes()
         /// The number of commits of this process, and how many of them a flush has covered.
         var commits = 0
         var flushedCommits = 0

@@ -68,15 +68,20 @@ package final class SpyBackend: DefaultsBackend {
     }
 
     package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        let (generation, edits) = (generation, commit.edits)
+        let edits = commit.edits
         if let failure = state.withLock({ $0.failure }) { throw failure }
         interrupted(.commit)
-        state.withLock { state in
-            for edit in edits { state.contents[edit.key] = edit.value }
+        let generation = state.withLock { state in
+            state.generation += 1
+            for edit in edits {
+                state.contents[edit.key] = edit.value
+                state.changes.append((state.generation, edit.key))
+            }
             state.commits.append(Dictionary(uniqueKeysWithValues: edits.map { ($0.key, $0.value) }))
+            return state.generation
         }
         interrupted(.committed)
-        return .committed(generation: generation)
+        return .committed(generation: hasGenerations ? generation : nil)
     }
 
     package var generation: UInt64? { hasGenerations ? state.withLock { $0.generation } : nil }

@@ -29,11 +29,8 @@ public struct BackendCommit: Sendable {
 
     /// The outcome of a commit that did not fail.
     public enum Outcome: Sendable, Equatable {
-        /// All edits are stored.
-        ///
-        /// Contains the ``DefaultsBackend/generation`` from before the commit, or any other at
-        /// which the edits were the newest values of their keys: a change by other code after the
-        /// commit leads to another generation. `nil` if the backend has none.
+        /// All edits are stored. Contains the ``DefaultsBackend/generation`` that the commit began;
+        /// `nil` if the backend has none.
         case committed(generation: UInt64? = nil)
         /// Another writer has changed what the commit depends on since
         /// ``DefaultsBackend/beginWrite()``, and nothing is stored.

@@ -25,10 +25,7 @@ extension BackendDecorator {
     public func keys() throws(DefaultsError) -> [String] { try base.keys() }
     /// Commits to the base.
     public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        // A decorator may have a generation of its own.
-        let generation = generation
-        let outcome = try base.commit(commit)
-        return outcome == .changedMeanwhile ? outcome : .committed(generation: generation)
+        try base.commit(commit)
     }
     /// Begins a write of the base.
     public func beginWrite() throws(DefaultsError) { try base.beginWrite() }

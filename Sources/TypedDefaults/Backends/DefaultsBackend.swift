@@ -90,13 +90,12 @@ public protocol DefaultsBackend: AnyObject, Sendable {
     /// Lets other processes write.
     func endWrite()
 
-    /// A number that changes as soon as a value may have changed other than by ``commit(_:)``;
-    /// `nil` if the backend cannot know that.
+    /// A number that grows as soon as a value may have changed, and when reads start or stop
+    /// throwing; `nil` if the backend cannot know that.
     ///
-    /// A commit that threw ``DefaultsError/Kind/unknownOutcome`` and was stored counts as one by
-    /// other code. The number also changes when reads start or stop throwing. Each read of a
-    /// setting calls this, so it must be cheap. If you implement it, implement ``changes(since:)``
-    /// as well.
+    /// A ``commit(_:)`` that stores edits adds 1, and what other code changes counts separately.
+    /// Each read of a setting calls this, so it must be cheap. If you implement it, implement
+    /// ``changes(since:)`` as well.
     var generation: UInt64? { get }
 
     /// Returns the keys that may have changed after a generation, or `nil` for all keys, and the

@@ -11,8 +11,6 @@ package struct Edit {
     }
     package let key: String
     package let action: Action
-    /// For the suite that commits the edit.
-    var context: AnyObject?
 
     init(_ key: String, _ action: Action) { (self.key, self.action) = (key, action) }
 

@@ -68,14 +68,14 @@ package final class FileBackend: DefaultsBackend {
     package func endWrite() { file.endWrite() }
 
     package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        let generation = generation
-        try self.commit(commit.edits.map { Edit($0.key, $0.value) })
-        return .committed(generation: generation)
+        .committed(generation: try self.commit(commit.edits.map { Edit($0.key, $0.value) }))
     }
 
     /// Does the same, and copies values that this version cannot read.
-    func commit(_ edits: [Edit]) throws(DefaultsError) {
-        guard !edits.isEmpty else { return }
+    ///
+    /// - Returns: The generation that the commit began; `nil` if there are no edits.
+    func commit(_ edits: [Edit]) throws(DefaultsError) -> UInt64? {
+        guard !edits.isEmpty else { return nil }
         var record = RecordWriter()
         for edit in edits {
             try edit.checkKey()
@@ -96,7 +96,7 @@ package final class FileBackend: DefaultsBackend {
                 throw DefaultsError(.refused, key: edit.key, reason: "a value is at most 16 MiB")
             }
         }
-        do throws(SettingsFileError) { try file.commit(&record) } catch { throw DefaultsError(error) }
+        do throws(SettingsFileError) { return try file.commit(&record) } catch { throw DefaultsError(error) }
     }
 
     package func synchronize() throws(DefaultsError) {

@@ -2,34 +2,51 @@ import SettingsFile
 
 /// Stores settings in memory, for tests, previews, and settings that should not be saved.
 package final class MemoryBackend: DefaultsBackend {
-    private let contents: Locked<[ByteString: PropertyList]>
+    private struct Contents {
+        var values: [ByteString: PropertyList]
+        /// The number of commits, and the edits of the last one.
+        var generation: UInt64 = 1
+        var last: [(key: String, value: PropertyList?)] = []
+    }
+    private let contents: Locked<Contents>
 
     /// Creates a backend with the given values.
     package init(_ contents: some Sequence<(key: String, value: PropertyList)> = [String: PropertyList]()) {
-        self.contents = Locked(Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) }))
+        let values = Dictionary(uniqueKeysWithValues: contents.map { (ByteString($0.key), $0.value) })
+        self.contents = Locked(Contents(values: values))
     }
 
-    package func value(forKey key: String) -> PropertyList? { contents.withLock { $0[ByteString(key)] } }
+    package func value(forKey key: String) -> PropertyList? { contents.withLock { $0.values[ByteString(key)] } }
 
-    package func keys() -> [String] { contents.withLock { $0.keys.map(\.string) } }
+    package func keys() -> [String] { contents.withLock { $0.values.keys.map(\.string) } }
 
     package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
         for edit in commit.edits { try Edit(edit.key, edit.value).checkKey() }
         // Released after unlocking: data may have a deallocator of the program.
-        let old = contents.withLock { contents in
-            commit.edits.map { edit in
-                defer { contents[ByteString(edit.key)] = edit.value }
-                return contents[ByteString(edit.key)]
+        let (old, generation) = contents.withLock { contents in
+            contents.generation += 1
+            contents.last = commit.edits
+            let old = commit.edits.map { edit in
+                defer { contents.values[ByteString(edit.key)] = edit.value }
+                return contents.values[ByteString(edit.key)]
             }
+            return (old, contents.generation)
         }
         withExtendedLifetime(old) {}
-        return .committed(generation: 0)
+        return .committed(generation: generation)
     }
 
-    /// Always 0, because no other code can change this memory.
-    package var generation: UInt64? { 0 }
+    package var generation: UInt64? { contents.withLock { $0.generation } }
 
-    package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) { ([], 0) }
+    package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
+        contents.withLock { contents in
+            switch contents.generation - generation {
+            case 0: ([], generation)
+            case 1: (contents.last.map(\.key), contents.generation)
+            default: (nil, contents.generation)
+            }
+        }
+    }
 
     package func synchronize() {}
 }

@@ -145,7 +145,7 @@ extension Slot {
     /// - Returns: Whether there are refused values that differ from the previous ones, so that they
     ///   must be reported.
     func setLayer(_ new: LayeredValue, isBypassed: Bool) -> Bool {
-        forget()
+        state.isCurrent = false
         if case .missing = state.seen.content { state.seen = state.seen.with(.notDecoded) }
         state.isBypassed = isBypassed || new.before != nil
         let isNew = new.isReported && new.refused != state.layer.refused
@@ -236,12 +236,7 @@ extension SuiteCore {
         state.withLock { state in
             guard !state.isBypassed else { return }
             state.isBypassed = true
-            for slot in state.allSlots {
-                // The result of a read in progress must not be kept, because the read has not seen
-                // this flag.
-                slot.forget()
-                slot.state.isBypassed = true
-            }
+            for slot in state.allSlots { slot.state.isBypassed = true }
         }
     }
 }

@@ -84,7 +84,7 @@ public final class LaggingBackend: DefaultsBackend {
 
     /// Stores the edits unless what the commit depends on has changed since the write began.
     public func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
-        let (generation, begin) = (generation, copy.withLock { $0.countAtBegin })
+        let begin = copy.withLock { $0.countAtBegin }
         let (place, isStored) = place.withLock { place in
             let changed = Set(
                 place.keys(changedIn: begin..<place.commits.count, except: Author(self)).map(ByteString.init))
@@ -95,24 +95,17 @@ public final class LaggingBackend: DefaultsBackend {
             return (place, true)
         }
         catchUp(with: place)
-        return isStored ? .committed(generation: generation) : .changedMeanwhile
+        return isStored ? .committed(generation: UInt64(place.commits.count + 1)) : .changedMeanwhile
     }
 
-    /// The number of the last commit of another machine that this one has seen, plus 1.
-    public var generation: UInt64? {
-        let (count, author) = (copy.withLock { $0.count }, Author(self))
-        return place.withLock { place in
-            UInt64(1 + (place.commits[..<count].lastIndex { $0.author != author }.map { $0 + 1 } ?? 0))
-        }
-    }
+    /// The number of commits that this machine has seen, plus 1.
+    public var generation: UInt64? { copy.withLock { UInt64($0.count + 1) } }
 
-    /// Returns the keys that other machines have changed.
+    /// Returns the keys that were changed.
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
-        let (count, author) = (copy.withLock { $0.count }, Author(self))
-        let keys = place.withLock { place in
-            place.keys(changedIn: min(count, max(0, Int(generation) - 1))..<count, except: author)
-        }
-        return (keys, self.generation!)
+        let count = copy.withLock { $0.count }
+        let keys = place.withLock { $0.keys(changedIn: min(count, max(0, Int(generation) - 1))..<count) }
+        return (keys, UInt64(count + 1))
     }
 
     /// Takes the closure that receives the changes of other machines.

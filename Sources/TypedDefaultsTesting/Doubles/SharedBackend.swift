@@ -11,17 +11,11 @@ public import TypedDefaults
 /// #expect(suite[.volume] == 7)
 /// ```
 public final class SharedBackend: BackendDecorator {
-    private struct State {
-        var changes: [(generation: UInt64, keys: [String])] = []
-        var handler: (@Sendable (BackendEvent) -> Void)?
-        var generation: UInt64 { changes.last?.generation ?? 1 }
-    }
-
     /// The values that both processes share.
     public var base: any DefaultsBackend { memory }
     private let memory: MemoryBackend
     private let outside: DefaultsSuite
-    private let state = Locked(State())
+    private let handler = Locked<(@Sendable (BackendEvent) -> Void)?>(nil)
     /// Stands for the lock that two processes would share.
     private let writerLock = DispatchSemaphore(value: 1)
 
@@ -54,10 +48,7 @@ public final class SharedBackend: BackendDecorator {
         try outside.update(body)
         let after = try outside.contents()
         let keys = Set(before.keys + after.keys).filter { before[$0] != after[$0] }
-        return state.withLock { state in
-            if !keys.isEmpty { state.changes.append((state.generation + 1, Array(keys))) }
-            return (Array(keys), state.handler)
-        }
+        return (Array(keys), handler.withLock { $0 })
     }
 
     /// Waits until the other process is not writing.
@@ -70,19 +61,9 @@ public final class SharedBackend: BackendDecorator {
     /// Lets the other process write.
     public func endWrite() { writerLock.signal() }
 
-    /// The number of changes from outside.
-    public var generation: UInt64? { state.withLock { $0.generation } }
-
-    /// Returns the keys that were changed from outside.
-    public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
-        state.withLock { state in
-            (state.changes.filter { $0.generation > generation }.flatMap(\.keys), state.generation)
-        }
-    }
-
     /// Takes the closure that receives changes from outside.
     public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        let old = state.withLock { exchange(&$0.handler, with: handler) }
+        let old = self.handler.withLock { exchange(&$0, with: handler) }
         withExtendedLifetime(old) {}
     }
 }

@@ -57,6 +57,26 @@ extension BackendLaw {
         try trial.expectContents(["a": 4])
     }
 
+    /// Law 4: a commit adds 1 to the `generation` of a backend that has one, and `changes(since:)`
+    /// names its keys.
+    public static let eachCommitBeginsAGeneration = BackendLaw(
+        4, "eachCommitBeginsAGeneration", "a commit adds 1 to generation, and changes(since:) names its keys"
+    ) { trial in
+        let backend = trial.backend
+        for round in 1...3 {
+            try backend.beginWrite()
+            defer { backend.endWrite() }
+            guard let generation = backend.generation else { return }
+            let outcome = try backend.commit(BackendCommit([("a", .init(round: round))], reads: []))
+            try expect(
+                [.committed(generation: generation + 1), .committed(generation: nil)].contains(outcome),
+                "commit(_:) did not return the next generation")
+            try expect(backend.generation != generation, "generation did not change")
+            let keys = try backend.changes(since: generation).keys
+            try expect(keys.map { $0.contains("a") } ?? true, "changes(since:) did not name the key")
+        }
+    }
+
     /// Law 4: observers of a suite on the backend hear each change once, in order.
     public static let observersHearEachChangeOnce = BackendLaw(
         4, "observersHearEachChangeOnce", "observers of a suite hear each change once, in order"

@@ -42,7 +42,8 @@ public struct BackendLaw: Sendable, Hashable, CustomStringConvertible {
     public static let all: [BackendLaw] = [
         .emptyReadsNil, .lastWriteWins, .removingTwiceIsHarmless, .valuesReadBackBitForBit,
         .keysAreComparedByTheirBytes, .unreadableValuesAreSetAside, .aCommitIsSeenWhole,
-        .aFailedCommitChangesNothing, .observersHearEachChangeOnce, .updatesAreExclusive, .noValueIsDescribed,
+        .aFailedCommitChangesNothing, .eachCommitBeginsAGeneration, .observersHearEachChangeOnce,
+        .updatesAreExclusive, .noValueIsDescribed,
     ]
 
     /// The laws of a backend whose storage can be opened again: ``all`` and three more, which need

@@ -80,7 +80,7 @@ final class WrongBackend: DefaultsBackend {
     }
 
     func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        let (generation, edits) = (generation, commit.edits)
+        let edits = commit.edits
         if law == .aFailedCommitChangesNothing, let refused = edits.firstIndex(where: { $0.key.contains("\u{0}") }) {
             apply(Array(edits[..<refused]))
             throw DefaultsError(.refused, reason: "a test")
@@ -124,20 +124,23 @@ final class WrongBackend: DefaultsBackend {
         }
     }
 
-    /// The number of commits of other backends, plus 1.
+    /// The number of commits, plus 1.
     var generation: UInt64? {
         if law == .updatesAreExclusive { return nil }
-        return place.state.withLock { state in
-            UInt64(1 + state.commits.count { $0.author != ObjectIdentifier(self) })
-        }
+        return place.state.withLock { UInt64(1 + commits(in: $0).count) }
+    }
+
+    private func commits(in state: Place.State) -> [[String]] {
+        let isBlind = law == .eachCommitBeginsAGeneration
+        return state.commits.filter { !isBlind || $0.author != ObjectIdentifier(self) }.map(\.keys)
     }
 
     func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
         place.state.withLock { state in
-            let others = state.commits.filter { $0.author != ObjectIdentifier(self) }.map(\.keys)
-            let missed = others.dropFirst(max(0, Int(generation) - 1))
+            let commits = commits(in: state)
+            let missed = commits.dropFirst(max(0, Int(generation) - 1))
             let keys = law == .changesOfOthersAreNoticed ? missed.compactMap(\.first) : missed.flatMap { $0 }
-            return (keys, UInt64(1 + others.count))
+            return (keys, UInt64(1 + commits.count))
         }
     }
 

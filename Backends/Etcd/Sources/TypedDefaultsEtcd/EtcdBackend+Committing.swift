@@ -46,11 +46,8 @@ extension EtcdBackend {
         try checkProcess()
         let (edited, reads) = (commit.edits.map { Array($0.key.utf8) }, commit.reads?.map { Array($0.utf8) })
         let id = Array(String(UInt64.random(in: .min ... .max), radix: 36).utf8)
-        let (comparisons, writerRevision, generation) = change { state in
-            (
-                state.mirror.comparisons(edited: edited, reads: reads), state.mirror.writerRevision,
-                state.mirror.generation
-            )
+        let (comparisons, writerRevision) = change { state in
+            (state.mirror.comparisons(edited: edited, reads: reads), state.mirror.writerRevision)
         }
         guard let comparisons else {
             change { $0.statistics.conflicts += 1 }
@@ -77,21 +74,17 @@ extension EtcdBackend {
         transaction.failure = [readWriter, .init(request_range: newest)]
         do throws(DefaultsError) {
             guard let revision = try send(transaction, attempt) else {
-                change { $0.mirror.disown(id) }
+                change { _ = $0.mirror.endCommit(id) }
                 return .changedMeanwhile
             }
             // A commit without edits changes nothing, and the mirror was found to be current. The
             // revision may be that of another suite.
             if !commit.edits.isEmpty { wait(for: revision, until: attempt.deadline) }
-            return .committed(generation: generation)
+            return .committed(generation: change { $0.mirror.endCommit(id) })
         } catch {
             // The watch may have delivered it.
-            let isStored = change { state in
-                state.mirror.disown(id)
-                return state.mirror.lastOwnCommit == id
-            }
-            if isStored { return .committed(generation: generation) }
-            throw error
+            guard let generation = change({ $0.mirror.endCommit(id) }) else { throw error }
+            return .committed(generation: generation)
         }
     }
 

@@ -224,13 +224,13 @@ extension EtcdBackend {
         return try result.get()
     }
 
-    /// The number of changes by other machines that the mirror has seen.
+    /// The number of changes that the mirror has seen.
     public var generation: UInt64? {
         // In a child, so that cached values do not hide that reading throws.
         generationNumber.load(ordering: .acquiring) &+ (Forks.count &- forks) << 48
     }
 
-    /// Returns the keys that other machines have changed.
+    /// Returns the keys that have changed.
     public func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
         guard Forks.count == forks else { return (nil, self.generation!) }
         return state.withLockedValue { state in

@@ -43,7 +43,7 @@ struct EtcdMirror {
     private(set) var revision: Int64 = 0
     /// The cluster that this is a copy of; a restored one has another number.
     var cluster: String?
-    /// The generation of the backend, which its own commits do not change.
+    /// The generation of the backend. Each commit of its own begins one.
     private(set) var generation: UInt64 = 1
     private var changes: [(generation: UInt64, keys: [Key]?)] = []
 
@@ -53,8 +53,8 @@ struct EtcdMirror {
     var writerRevision: Int64 = 0
     /// The commits of this process that are not in `entries` yet.
     private(set) var ownCommits: Set<[UInt8]> = []
-    /// The last commit of this process that is in `entries`.
-    private(set) var lastOwnCommit: [UInt8]?
+    /// The last commit of this process that is in `entries`, and the generation that it began.
+    private var lastOwnCommit: (id: [UInt8], generation: UInt64)?
 
     init(names: Names) { self.names = names }
 
@@ -65,31 +65,41 @@ struct EtcdMirror {
     /// - Returns: The keys of settings that others have changed.
     mutating func apply(_ events: [Event]) -> [Key] {
         let events = events.filter { $0.revision > revision }
-        var changed: [Key] = []
+        // What others have changed, and what of that begins the next generation.
+        var (changed, pending) = ([Key](), [Key]())
         var rest = events[...]
         while let first = rest.first {
             // The events of one revision are one commit.
             let commit = rest.prefix { $0.revision == first.revision }
             rest = rest.dropFirst(commit.count)
-            let isOwn = commit.contains { $0.name == names.writer && apply(ownCommit: $0) }
+            let id = commit.first { $0.name == names.writer }.flatMap { apply(writer: $0) }
+            let isOwn = id.map { ownCommits.remove($0) != nil } ?? false
+            if isOwn { note(exchange(&pending, with: [])) }
+            var keys: [Key] = []
             for event in commit {
                 guard let key = names.setting(event.name) else { continue }
                 let old = entries[key]
                 entries[key] = event.value.map { Entry(json: $0, revision: event.revision) }
                 changedInWrite?.insert(key)
-                if !isOwn, old?.json != event.value { changed.append(key) }
+                if isOwn || old?.json != event.value { keys.append(key) }
             }
             revision = first.revision
+            if isOwn {
+                beginGeneration(keys)
+            } else {
+                changed += keys
+                pending += keys
+            }
+            if let id { lastOwnCommit = (id, generation) }
         }
-        note(changed)
+        note(pending)
         return changed
     }
 
-    private mutating func apply(ownCommit event: Event) -> Bool {
+    /// Returns the number of the commit of this process that changed the writer's key, if one did.
+    private mutating func apply(writer event: Event) -> [UInt8]? {
         writerRevision = event.value == nil ? 0 : event.revision
-        guard let id = event.value else { return false }
-        lastOwnCommit = id
-        return ownCommits.remove(id) != nil
+        return event.value
     }
 
     /// Replaces everything by what the cluster holds at a revision.
@@ -168,6 +178,14 @@ struct EtcdMirror {
     }
 
     mutating func beginCommit(_ id: [UInt8]) { ownCommits.insert(id) }
-    /// Lets a commit count as one by others, when the writer did not learn that it was stored.
-    mutating func disown(_ id: [UInt8]) { ownCommits.remove(id) }
+    /// Ends a commit. If it is stored and not in `entries` yet, it will count as one by others.
+    ///
+    /// - Returns: The generation that it began; `nil` if it is not in `entries`, or if it got there
+    ///   together with other changes.
+    @discardableResult
+    mutating func endCommit(_ id: [UInt8]) -> UInt64? {
+        ownCommits.remove(id)
+        guard let lastOwnCommit, lastOwnCommit.id == id else { return nil }
+        return lastOwnCommit.generation
+    }
 }

@@ -172,12 +172,11 @@ extension DefaultsSuite {
     func consistently<Result>(_ read: () throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
         defer { core.deliver() }
         for _ in 0..<10 {
-            let (version, generation) = (core.state.withLock { $0.commitVersion }, core.backend.generation)
+            let (marks, generation) = (core.state.withLock { $0.commitMarks }, try core.catchUp())
             // A commit under way may take effect during the read.
-            guard version % 2 == 0 else { continue }
+            guard marks % 2 == 0 else { continue }
             let result = try read()
-            // A commit of this process need not change the generation.
-            if core.state.withLock({ $0.commitVersion }) == version, core.backend.generation == generation {
+            if core.state.withLock({ $0.commitMarks }) == marks, core.backend.generation == generation {
                 return result
             }
         }
