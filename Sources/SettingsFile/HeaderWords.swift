@@ -51,15 +51,15 @@ struct HeaderWords: ~Copyable, Sendable {
 
     /// The first word alone, for a reader that keeps the mapping alive and knows a value that the
     /// file had.
-    // Safe: the pointer never changes, and each access is that of one word.
-    struct Word: @unchecked Sendable {
-        fileprivate let word: UnsafeRawPointer
+    struct Word {
+        // Safe: it never changes, and each access is that of one word.
+        fileprivate let start: Unchecked<UnsafeRawPointer>
 
         @inline(__always)
-        var value: UInt64 { UInt64(load_acquiring(word)) }
+        var value: UInt64 { UInt64(load_acquiring(start.value)) }
     }
 
-    var word: Word { Word(word: page.start + RecordFormat.committedOffset) }
+    var word: Word { Word(start: Unchecked(page.start + RecordFormat.committedOffset)) }
 
     /// The end of the records that are known to be on the disk.
     ///

@@ -68,7 +68,7 @@ package final class SettingsFile: Sendable {
         /// The committed end of the file, and its value when all records were read; `nil` if the
         /// name may refer to another file now.
         private let word: HeaderWords.Word?
-        private let known: UInt64
+        private let readWord: UInt64
         /// Whether the name is known to refer to this file.
         let isNameKnown: Bool
         let isInOutage: Bool
@@ -81,7 +81,7 @@ package final class SettingsFile: Sendable {
             self.isInOutage = isInOutage
             (self.log, self.generation, isNameKnown) = (log, generation, !nameMayHaveMoved)
             word = nameMayHaveMoved ? nil : log?.words.word
-            known = log?.committed.rawValue ?? 0
+            readWord = log?.committed.rawValue ?? 0
             process = log?.file.process ?? 0
         }
 
@@ -89,7 +89,7 @@ package final class SettingsFile: Sendable {
         var currentGeneration: UInt64? {
             // Reads the log's page directly, because each `get` does this, and counting references
             // to the log would take longer than the rest.
-            if let word, word.value ^ known | UInt64(process ^ Forks.count) == 0 { return generation }
+            if let word, word.value ^ readWord | UInt64(process ^ Forks.count) == 0 { return generation }
             return log == nil ? nil : generation &+ 1
         }
     }

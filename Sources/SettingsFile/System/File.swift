@@ -322,7 +322,7 @@ package enum SystemClock {
 }
 
 /// The first bytes of a file, mapped for reading until this value is released.
-// Safe: the mapping never changes.
+// Safe: the mapping never changes. There is no other way to share a pointer.
 struct MappedBytes: ~Copyable, @unchecked Sendable {
     let start: UnsafeRawPointer
     private let count: Int

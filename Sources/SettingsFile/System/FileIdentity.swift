@@ -1,16 +1,21 @@
 #if canImport(Glibc)
     import Glibc
 
+    /// Returns a function of the C library; `nil` if this version of it has none of that name.
+    ///
+    /// - Parameter type: The type of its declaration in C.
+    func function<Function>(_ name: String, declaredAs type: Function.Type) -> Function? {
+        // Safe: the caller knows the type. There is no other way to call what `dlsym` returns.
+        dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
+    }
+
     private typealias Statx =
         @convention(c) (
             Int32, UnsafePointer<CChar>, Int32, UInt32, UnsafeMutableRawPointer
         ) -> Int32
     // `statx` is missing in Swift's C library module, and some containers block it.
     private let statx: Statx? = {
-        guard let symbol = dlsym(nil, "statx") else { return nil }
-        // Safe: the type is that of its declaration in C. There is no other way to call what
-        // `dlsym` returns.
-        let statx = unsafeBitCast(symbol, to: Statx.self)
+        guard let statx = function("statx", declaredAs: Statx.self) else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
             statx(AT_FDCWD, "/", 0, 0x101, buffer.baseAddress!) == 0 ? statx : nil
         }

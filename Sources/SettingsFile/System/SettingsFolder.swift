@@ -89,9 +89,8 @@
     private typealias SecureGetenv = @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
     #if canImport(Glibc)
         // `secure_getenv` is missing in Swift's C library module. It also detects privileges from
-        // file capabilities. Safe: the type is that of its declaration in C. There is no other way
-        // to call what `dlsym` returns.
-        private let secureGetenv = dlsym(nil, "secure_getenv").map { unsafeBitCast($0, to: SecureGetenv.self) }
+        // file capabilities.
+        private let secureGetenv = function("secure_getenv", declaredAs: SecureGetenv.self)
     #else
         private let secureGetenv: SecureGetenv? = nil
     #endif

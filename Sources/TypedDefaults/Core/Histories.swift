@@ -33,8 +33,8 @@ struct Histories: Sendable {
 
     /// Returns the steps of a scope; `nil` if they are not known.
     func steps(of scope: ByteString) throws(DefaultsError) -> [String]? {
-        guard let known = ofScopes[scope] else { return others }
-        return try known.get()
+        guard let steps = ofScopes[scope] else { return others }
+        return try steps.get()
     }
 
     mutating func set(_ steps: [String]?, of scope: ByteString) {

@@ -16,13 +16,13 @@ import SettingsFile
 // stored, ahead of the default of the declaration. An update begins with it.
 //
 // Each slot has its own values of the layers, because the slot's type decides whether a layer's
-// value is valid. If it is not, the next layer counts.
+// value is valid. If it is not, the next layer counts. A slot keeps these values, because observers
+// receive effective values: these are compared under the lock of the suite, where neither closures
+// of layers nor conversions run.
 //
 // A backend may have fallback values as well, such as those that were registered with
 // `UserDefaults`. The backend returns one for a key that has no stored value. Reads need not
 // distinguish the two, but code that asks whether a value is stored must.
-//
-// No other part of the core knows about layers or fallback values.
 
 /// The layers of a suite, in their order. An object, so that its identity shows whether other
 /// layers were set.
@@ -73,7 +73,7 @@ struct LayeredValue {
 
         init(layer: String, stored: PropertyList) { (self.layer, self.stored) = (layer, stored) }
 
-        var known: Known { .value(stored) }
+        var found: Found { .value(stored) }
     }
     fileprivate(set) var before: Value?
     fileprivate(set) var behind: Value?
@@ -124,21 +124,21 @@ extension Slot {
     var isCovered: Bool { state.layer.before != nil }
 
     /// Returns the effective value for a stored one.
-    func effective(_ stored: Known) -> Known {
-        if let before = state.layer.before { return before.known }
-        if stored == .nothing, let behind = state.layer.behind { return behind.known }
+    func effective(_ stored: Found) -> Found {
+        if let before = state.layer.before { return before.found }
+        if stored == .nothing, let behind = state.layer.behind { return behind.found }
         return stored
     }
 
     /// Returns the effective values for two stored ones, which differ; `nil` if these are the same.
-    func effectiveChange(_ old: Known, _ new: Known) -> (Known, Known)? {
+    func effectiveChange(_ old: Found, _ new: Found) -> (Found, Found)? {
         guard state.layer.behind != nil else { return (old, new) }
         let (old, new) = (effective(old), effective(new))
         return old == new ? nil : (old, new)
     }
 
     /// The effective value, as observers know it.
-    var known: Known { effective(state.entry?.known ?? .nothing) }
+    var observed: Found { effective(state.entry?.observed ?? .nothing) }
 
     /// Replaces the layers' values.
     ///
@@ -216,7 +216,7 @@ extension SuiteCore {
 
     /// Returns whether anything is stored under a key, readable or not.
     func isStored(_ key: String) throws(DefaultsError) -> Bool {
-        hasFallbackValues ? try backend.isStored(key) : try known(key) != .nothing
+        hasFallbackValues ? try backend.isStored(key) : try find(key) != .nothing
     }
 
     /// Whether the backend may return a value that is not stored.
@@ -247,9 +247,9 @@ extension SuiteCore.State {
     ///
     /// - Returns: Whether a refused value must be reported.
     fileprivate mutating func setLayer(_ layer: LayeredValue, of slot: Slot) -> Bool {
-        let (old, before) = (slot.known, slot.state.layer)
+        let (old, before) = (slot.observed, slot.state.layer)
         let isReportDue = slot.setLayer(layer, isBypassed: isBypassed)
-        let (new, after) = (slot.known, slot.state.layer)
+        let (new, after) = (slot.observed, slot.state.layer)
         let isFromOther = before.before?.layer != after.before?.layer || before.behind?.layer != after.behind?.layer
         if slot.state.isTracked, old != new || isFromOther { queue(.trackedChange(slot), .local) }
         if old != new { queueChange(of: slot, old, new, new == .nothing ? .removed : .set, .local) }

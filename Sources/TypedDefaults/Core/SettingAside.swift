@@ -27,7 +27,7 @@ package enum SetAside {
     package static func isCopy(_ key: String) -> Bool { key.hasSuffix(".unreadable") || key.hasSuffix(".unreadable-2") }
 
     /// Adds the key of the copy to the error of a value.
-    static func note(_ copy: String, in error: inout DefaultsError) { error.reason += "; it is kept under “\(copy)”" }
+    static func add(_ copy: String, to error: inout DefaultsError) { error.reason += "; it is kept under “\(copy)”" }
 }
 
 extension SuiteCore {
@@ -38,7 +38,7 @@ extension SuiteCore {
     func setAside(_ value: Edit.Action, of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
         let (first, latest) = SetAside.copyKeys(of: key, keyLimit: traits.keyLimit)
         let copy = Edit(try isFree(first, for: value) ? first : latest, value)
-        SetAside.note(copy.key, in: &error)
+        SetAside.add(copy.key, to: &error)
         return copy
     }
 
@@ -51,7 +51,7 @@ extension SuiteCore {
 
     /// Returns whether nothing, or an equal value, is stored under the key.
     private func isFree(_ key: String, for value: Edit.Action) throws(DefaultsError) -> Bool {
-        switch (try known(key), value) {
+        switch (try find(key), value) {
         case (.nothing, _): true
         case (.value(let stored), .store(let value)): stored == value
         case (.unreadable, .copy(let bytes)): try settingsFile?.storedBytes(forKey: key) == bytes

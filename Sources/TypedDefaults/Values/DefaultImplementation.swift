@@ -7,55 +7,36 @@ import SettingsFile
 /// long and loses the reason for a failure. On the first call, the default implementation, if it is
 /// the one that runs, stores a direct encoder or decoder in the task-local probe.
 final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
-    typealias Encode = @Sendable (Value) throws(DefaultsError) -> PropertyList?
-
-    // Functions in objects, because generic code would wrap a plain function each time it passes it
-    // on. They return a `Result`: see `Conversion`.
-    final class Encoding: Sendable {
-        let call: @Sendable (Value) -> Result<PropertyList?, DefaultsError>
-        init(_ encode: @escaping Encode) {
-            call = { value in Result { () throws(DefaultsError) in try encode(value) } }
-        }
-    }
-    final class Decoding: Sendable {
-        let call: Conversion<Value>.DecodeBox
-        init(_ call: @escaping Conversion<Value>.DecodeBox) { self.call = call }
-    }
-
-    // Not optionals, because generic code would look up the type of an optional each time.
-    private let coders = Locked<(encoding: AnyObject?, decoding: AnyObject?)>((nil, nil))
+    // Not of type `ValueEncoding<Value>?`, because generic code would look up that type each time.
+    private let coders = Locked<(encoding: AnyObject?, decoding: BoxDecoding?)>((nil, nil))
 
     func encode(_ value: Value) throws(DefaultsError) -> PropertyList? {
-        // Safe, here and below: nothing else is stored there. A checked cast takes at least 22
-        // instructions.
         if let encoding = coders.withLock({ $0.encoding }) {
-            return try unsafeDowncast(encoding, to: Encoding.self).call(value).get()
+            return try ValueEncoding.encode(value, by: encoding)
         }
         let probe = Probe()
         _ = DefaultImplementations.$current.withValue(probe) { value.serialize() }
-        let encoding = probe.coders.withLock { $0.encoding } ?? Encoding(Conversion.encodingByHand)
+        let encoding = probe.coders.withLock { $0.encoding } ?? ValueEncoding(throwing: Conversion.encodingByHand)
         coders.withLock { $0.encoding = encoding }
-        return try encoding.call(value).get()
+        return try ValueEncoding.encode(value, by: encoding)
     }
 
     @Sendable
     func decodeBox(
         _ stored: PropertyList, _ mode: DecodingMode
     ) -> Result<AnyBox, DefaultsError> {
-        if let decoding = coders.withLock({ $0.decoding }) {
-            return unsafeDowncast(decoding, to: Decoding.self).call(stored, mode)
-        }
+        if let decoding = coders.withLock({ $0.decoding }) { return decoding.call(stored, mode) }
         return findDecoding(stored).call(stored, mode)
     }
 
     // Not inlined, because the types of its variables would be looked up at each call.
     @inline(never)
-    private func findDecoding(_ stored: PropertyList) -> Decoding {
+    private func findDecoding(_ stored: PropertyList) -> BoxDecoding {
         let probe = Probe()
         _ = DefaultImplementations.$current.withValue(probe) { Value(stored.object) }
         let decoding =
             probe.coders.withLock { $0.decoding }
-            ?? Decoding(
+            ?? BoxDecoding(
                 Box<Value>.decoding { stored, _ throws(DefaultsError) in try Conversion.decodingByHand(stored) })
         coders.withLock { $0.decoding = decoding }
         return decoding
@@ -63,7 +44,7 @@ final class DefaultImplementation<Value: DefaultConvertible>: Sendable {
 
     /// The encoder and decoder that the default implementations of this type have stored.
     final class Probe: Sendable {
-        let coders = Locked<(encoding: Encoding?, decoding: Decoding?)>((nil, nil))
+        let coders = Locked<(encoding: ValueEncoding<Value>?, decoding: BoxDecoding?)>((nil, nil))
     }
 }
 
@@ -97,9 +78,9 @@ extension DefaultConvertible where Self: Codable {
         let traits = RootTraits(Self.self)
         if let probe {
             probe.coders.withLock { coders in
-                coders.encoding = .init { value throws(DefaultsError) in
+                coders.encoding = .init(throwing: { value throws(DefaultsError) in
                     try Conversion<Self>.storedByCodable(value, traits)
-                }
+                })
             }
             return PropertyList.nilMarker.object
         }

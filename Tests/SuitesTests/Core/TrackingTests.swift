@@ -128,7 +128,7 @@ struct TrackingTests {
             } onChange: {
                 fired.withLock { $0 += 1 }
             }
-            slot.noteChange()
+            slot.reportChange()
             #expect(fired.withLock { $0 } == count)
             #expect(!slot.noteAccess())
         }

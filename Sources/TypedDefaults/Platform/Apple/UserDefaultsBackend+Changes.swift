@@ -63,7 +63,7 @@ import SettingsFile
             }
             // Read without the lock: reading may wait for a writer, and that writer may be waiting
             // for the lock in this method.
-            let values = keys.map { known($0.string) }
+            let values = keys.map { find($0.string) }
             let changed = state.withLock { state -> [String] in
                 // A pass that started later has read later, and reports the changes that this one
                 // saw.
@@ -78,8 +78,8 @@ import SettingsFile
             if !changed.isEmpty { report(.changed(keys: changed)) }
         }
 
-        private func known(_ key: String) -> Known {
-            do throws(DefaultsError) { return Known(try value(forKey: key)) } catch {
+        private func find(_ key: String) -> Found {
+            do throws(DefaultsError) { return Found(try value(forKey: key)) } catch {
                 return .unreadable
             }
         }
@@ -93,7 +93,7 @@ import SettingsFile
                 var count = 0
                 var observation: (any Sendable)?
                 /// The value at the last notification, for a key that cannot be observed.
-                var seen: Known?
+                var seen: Found?
             }
             var followed: [ByteString: Followed] = [:]
             var notification: (any Sendable)?

@@ -56,7 +56,7 @@ extension DefaultsSuite {
         let new = try edits(from: base, to: &contents)
         var copies = contents.copies.map { copy in
             var error = base.withWholeKey(copy.error)
-            SetAside.note(withPrefix(copy.key), in: &error)
+            SetAside.add(withPrefix(copy.key), to: &error)
             return error
         }
         // The order is for backends that store key by key and may be interrupted: no value is

@@ -35,8 +35,7 @@ struct ChangeRule: Sendable {
         (decode, defaults, kind) = (conversion.decodeBox, conversion.defaults, conversion.kind)
         isExact = kind == .codable && RootTraits(unwrapped(Value.self)).isNative
         form = { box in
-            // Safe: `decode` has made the box.
-            (try? conversion.encoding(unsafeDowncast(box, to: Box<Value>.self).value).get()) ?? nil
+            (try? conversion.encoding(box.value(as: Value.self)).get()) ?? nil
         }
     }
 
