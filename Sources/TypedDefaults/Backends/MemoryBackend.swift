@@ -40,7 +40,7 @@ package final class MemoryBackend: DefaultsBackend {
 
     package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
         contents.withLock { contents in
-            switch contents.generation - generation {
+            switch contents.generation &- generation {
             case 0: ([], generation)
             case 1: (contents.last.map(\.key), contents.generation)
             default: (nil, contents.generation)

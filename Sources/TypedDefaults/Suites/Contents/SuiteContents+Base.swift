@@ -14,14 +14,19 @@ extension SuiteContents {
             var failure: DefaultsError?
             /// Values that could not be decoded, in whole or in part.
             var faults: [Fault] = []
-            /// The keys whose values a step of a migration has read, and the types that it has read
-            /// them as.
-            var read: [ByteString: (types: Set<ObjectIdentifier>, isWhole: Bool)] = [:]
+            /// What the present step of a migration has read, by key.
+            var read: [ByteString: StepReads] = [:]
             /// The keys whose values the backend itself cannot read, and the errors.
             var unknown: [ByteString: DefaultsError] = [:]
             /// The full keys that were read from a suite whose reads may lag; `nil` if all keys
             /// were read.
             var keysRead: [String]? = []
+        }
+        /// The reads of one key by a step of a migration.
+        private struct StepReads {
+            var types: Set<ObjectIdentifier> = []
+            /// Whether one of them could decode the whole value.
+            var isWhole = false
         }
         private let state: Locked<State>
         /// The prefix of the scope that the values come from; `""` if there is none.
@@ -45,6 +50,19 @@ extension SuiteContents {
             prefix = suite.withPrefix("")
         }
 
+        /// The suite that values are read from; `nil` if the base is complete.
+        private var suite: DefaultsSuite? {
+            if case .suite(let suite) = state.withLock({ $0.source }) { suite } else { nil }
+        }
+
+        /// Notes that the update depends on a key, or on all keys, if reads of the suite may lag.
+        private func noteDependency(on key: String?, of suite: DefaultsSuite) {
+            guard suite.core.traits.readsMayLag else { return }
+            state.withLock { state in
+                if let key { state.keysRead?.append(key) } else { state.keysRead = nil }
+            }
+        }
+
         /// Returns the value of a key.
         ///
         /// - Parameter includesFallback: Whether to return a fallback value, such as one that was
@@ -55,7 +73,7 @@ extension SuiteContents {
             case .suite(let suite):
                 let (backend, key) = (suite.core.backend, suite.withPrefix(name))
                 guard !Histories.isRecord(key) else { return nil }
-                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(key) } }
+                noteDependency(on: key, of: suite)
                 do throws(DefaultsError) {
                     if !includesFallback, try suite.core.isFallback(key) { return nil }
                     return try backend.value(forKey: key)
@@ -77,7 +95,7 @@ extension SuiteContents {
             switch state.withLock({ $0.source }) {
             case .values(let values, let histories): return (values, histories)
             case .suite(let suite):
-                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead = nil } }
+                noteDependency(on: nil, of: suite)
                 do throws(DefaultsError) {
                     let (values, unknown, histories) = try suite.values()
                     state.withLock { $0.unknown.merge(unknown) { $1 } }
@@ -90,7 +108,7 @@ extension SuiteContents {
         }
 
         /// Whether the contents are those of an update that is under way.
-        var isOfUpdate: Bool { if case .suite = state.withLock({ $0.source }) { true } else { false } }
+        var isOfUpdate: Bool { suite != nil }
 
         /// Returns the steps of migrations that the values of a scope have been through; `nil` if
         /// they are not known.
@@ -99,7 +117,7 @@ extension SuiteContents {
             case .values(_, let histories): return try histories.steps(of: scope)
             case .suite(let suite):
                 let name = Histories.key(ofScope: scope)
-                if suite.core.traits.readsMayLag { state.withLock { $0.keysRead?.append(suite.withPrefix(name)) } }
+                noteDependency(on: suite.withPrefix(name), of: suite)
                 var histories = Histories(isComplete: true)
                 if let record = try suite.stored(name) { histories.add(record, of: scope) }
                 return try histories.steps(of: scope)
@@ -108,8 +126,7 @@ extension SuiteContents {
 
         /// Returns the value of a layer behind the stored ones, which counts while none is stored.
         func behind<Value>(_ name: String, _ declaration: Declaration<Value>) -> PropertyList? {
-            guard case .suite(let suite) = state.withLock({ $0.source }) else { return nil }
-            return suite.core.behind(suite.withPrefix(name), declaration.conversion)
+            suite.flatMap { $0.core.behind($0.withPrefix(name), declaration.conversion) }
         }
 
         /// Returns whether a value is stored that the backend itself cannot read.
@@ -125,9 +142,7 @@ extension SuiteContents {
 
         /// Returns the keys for the first copy of a value that cannot be read, and for the latest.
         func copyKeys(of name: String) -> (first: String, latest: String) {
-            guard case .suite(let suite) = state.withLock({ $0.source }) else {
-                return SetAside.copyKeys(of: name, keyLimit: SettingsFile.keyLimit)
-            }
+            guard let suite else { return SetAside.copyKeys(of: name, keyLimit: SettingsFile.keyLimit) }
             let keys = SetAside.copyKeys(of: suite.withPrefix(name), keyLimit: suite.core.traits.keyLimit)
             return (suite.withoutPrefix(keys.first), suite.withoutPrefix(keys.latest))
         }
@@ -146,8 +161,7 @@ extension SuiteContents {
 
         /// Declares a key to the suite that is read or written as the type of the declaration.
         func declare<Value>(_ name: String, _ declaration: Declaration<Value>) {
-            guard case .suite(let suite) = state.withLock({ $0.source }) else { return }
-            suite.core.declare(suite.withPrefix(name), declaration.form)
+            if let suite { suite.core.declare(suite.withPrefix(name), declaration.form) }
         }
 
         /// Reads everything, so that copies of the contents stay as they are now.
@@ -157,10 +171,9 @@ extension SuiteContents {
         }
 
         func noteRead(of name: String, as type: Any.Type, isWhole: Bool) {
-            let type = ObjectIdentifier(unwrapped(type))
             state.withLock { state in
-                let known = state.read[ByteString(name)] ?? ([], false)
-                state.read[ByteString(name)] = (known.types.union([type]), known.isWhole || isWhole)
+                state.read[ByteString(name), default: StepReads()].types.insert(ObjectIdentifier(unwrapped(type)))
+                if isWhole { state.read[ByteString(name)]?.isWhole = true }
             }
         }
         func wasRead(_ name: String) -> Bool { state.withLock { $0.read[ByteString(name)]?.isWhole == true } }
@@ -187,13 +200,8 @@ extension SuiteContents {
             _ errors: [DefaultsError], isWhole: Bool, of stored: PropertyList?, _ name: String,
             _ declaration: Declaration<Value>
         ) {
-            var slot: Slot?
-            if case .suite(let suite) = state.withLock({ $0.source }) {
-                slot = suite.core.slot(suite.withPrefix(name), declaration.conversion)
-            }
-            let fault = Fault(
-                name: ByteString(name), isWhole: isWhole, errors: errors, stored: stored,
-                slot: slot)
+            let slot = suite.map { $0.core.slot($0.withPrefix(name), declaration.conversion) }
+            let fault = Fault(name: ByteString(name), isWhole: isWhole, errors: errors, stored: stored, slot: slot)
             state.withLock { state in
                 state.faults.removeAll { $0.name == fault.name && $0.isWhole == isWhole && $0.slot === fault.slot }
                 state.faults.append(fault)
