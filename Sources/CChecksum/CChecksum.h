@@ -72,9 +72,12 @@ static inline crc32c_word crc32c(crc32c_word seed, const void *bytes, __SIZE_TYP
 }
 #endif
 
-// Words that processes share through mappings. Swift's own atomics need macOS 15.
+// Words that threads share, and processes through mappings. Swift's own atomics need macOS 15.
 static inline crc32c_long load_acquiring(const void *word) {
     return __atomic_load_n((const crc32c_long *)word, __ATOMIC_ACQUIRE);
+}
+static inline void store_releasing(void *word, crc32c_long value) {
+    __atomic_store_n((crc32c_long *)word, value, __ATOMIC_RELEASE);
 }
 static inline void fence_releasing(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 

@@ -4,11 +4,13 @@ import SettingsFile
 package final class MemoryBackend: DefaultsBackend {
     private struct Contents {
         var values: [ByteString: PropertyList]
-        /// The number of commits, and the edits of the last one.
-        var generation: UInt64 = 1
+        /// The edits of the last commit.
         var last: [(key: String, value: PropertyList?)] = []
     }
     private let contents: Locked<Contents>
+    /// The number of commits, plus 1. Changed only while the contents are locked. A `get` reads it,
+    /// where a lock would take a sixth of the time.
+    private let commits = SharedNumber(1)
 
     /// Creates a backend with the given values.
     package init(_ contents: some Sequence<(key: String, value: PropertyList)> = [String: PropertyList]()) {
@@ -24,26 +26,27 @@ package final class MemoryBackend: DefaultsBackend {
         for edit in commit.edits { try Edit(edit.key, edit.value).checkKey() }
         // Released after unlocking: data may have a deallocator of the program.
         let (old, generation) = contents.withLock { contents in
-            contents.generation += 1
+            commits.increment()
             contents.last = commit.edits
             let old = commit.edits.map { edit in
                 defer { contents.values[ByteString(edit.key)] = edit.value }
                 return contents.values[ByteString(edit.key)]
             }
-            return (old, contents.generation)
+            return (old, commits.value)
         }
         withExtendedLifetime(old) {}
         return .committed(generation: generation)
     }
 
-    package var generation: UInt64? { contents.withLock { $0.generation } }
+    package var generation: UInt64? { commits.value }
 
     package func changes(since generation: UInt64) -> (keys: [String]?, generation: UInt64) {
         contents.withLock { contents in
-            switch contents.generation &- generation {
-            case 0: ([], generation)
-            case 1: (contents.last.map(\.key), contents.generation)
-            default: (nil, contents.generation)
+            let last = commits.value
+            return switch last &- generation {
+            case 0: ([], last)
+            case 1: (contents.last.map(\.key), last)
+            default: (nil, last)
             }
         }
     }
