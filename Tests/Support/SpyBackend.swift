@@ -14,6 +14,8 @@ package final class SpyBackend: DefaultsBackend {
         package var generation: UInt64 = 1
         package var handler: (@Sendable (BackendEvent) -> Void)?
         package var isWatched = false
+        /// How often each key was followed, less how often that ended.
+        package var followed: [String: Int] = [:]
         /// Called before a call returns its result to the suite, before a commit takes effect, and
         /// after that.
         package var interruption: (@Sendable (Call) -> Void)?
@@ -109,5 +111,7 @@ package final class SpyBackend: DefaultsBackend {
         state.withLock { $0.handler = handler }
     }
 
-    package func follow(_ key: String?, isOn: Bool) { if key == nil { state.withLock { $0.isWatched = isOn } } }
+    package func follow(_ key: String?, isOn: Bool) {
+        state.withLock { if let key { $0.followed[key, default: 0] += isOn ? 1 : -1 } else { $0.isWatched = isOn } }
+    }
 }

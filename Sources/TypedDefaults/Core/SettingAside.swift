@@ -43,7 +43,7 @@ extension SuiteCore {
     }
 
     /// Returns the edit that copies a value that the backend itself cannot read.
-    func setAsideUnknownValue(of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
+    func setAsideUnreadableValue(of key: String, _ error: inout DefaultsError) throws(DefaultsError) -> Edit {
         // Other backends cannot copy it, so it stays.
         guard let bytes = try settingsFile?.storedBytes(forKey: key) else { throw error }
         return try setAside(.copy(bytes), of: key, &error)

@@ -36,7 +36,7 @@ extension SuiteContents {
         if let stored = stored(key.name) {
             return key.declaration.conversion.faults(in: stored).map { $0.about(key: base.key(of: key.name)) }
         }
-        guard contains(key), let error = base.unknown[ByteString(key.name)] else { return [] }
+        guard contains(key), let error = base.unreadable[ByteString(key.name)] else { return [] }
         return [error.about(key: base.key(of: key.name))]
     }
 }

@@ -38,6 +38,6 @@ extension SuiteContents {
 
     /// Returns whether a value is stored under the key, even if it cannot be read.
     public func contains<Value>(_ key: DefaultKey<Value>) -> Bool {
-        stored(key.name) != nil || !isEdited(key.name) && base.isUnknown(key.name)
+        stored(key.name) != nil || !isEdited(key.name) && base.isUnreadable(key.name)
     }
 }

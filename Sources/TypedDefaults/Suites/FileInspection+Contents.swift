@@ -28,7 +28,7 @@ extension FileInspection {
         let readable = Set(trees.compactMap { $0.value == nil ? nil : ByteString($0.key) })
         return SuiteContents(
             stored: trees.compactMap { tree in tree.value.map { (tree.key, $0) } },
-            unknown: keys.filter { !readable.contains(ByteString($0)) }.map(DefaultsError.unreadableBytes),
+            unreadable: keys.filter { !readable.contains(ByteString($0)) }.map(DefaultsError.unreadableBytes),
             isComplete: isComplete)
     }
 

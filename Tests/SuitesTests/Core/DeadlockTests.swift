@@ -52,6 +52,35 @@ struct DeadlockTests {
     }
 
     #if os(macOS) || os(Linux)
+        private final class Reader: Sendable {
+            let suite: DefaultsSuite
+            init(_ suite: DefaultsSuite) { self.suite = suite }
+            deinit { _ = suite[DefaultKey("a", default: 0)] }
+        }
+
+        /// The queue must not hold the last reference to a cancelled observer.
+        @Test func aDeinitInACancelledObserverMayUseTheSuite() async {
+            await #expect(processExitsWith: .success) {
+                alarm(60)
+                let suite = DefaultsSuite(backend: SpyBackend())
+                let (a, b) = (DefaultKey("a", default: 0), DefaultKey("b", default: 0))
+                let token = Guarded<ObservationToken?>(nil)
+                do {
+                    let reader = Reader(suite)
+                    let first = suite.observe(a) { _ in
+                        withExtendedLifetime(reader) { token.withLock { $0.take() }?.cancel() }
+                    }
+                    token.withLock { $0 = first }
+                }
+                let second = suite.observe(b) { _ in }
+                try suite.update { contents in
+                    contents[a] = 1
+                    contents[b] = 1
+                }
+                second.cancel()
+            }
+        }
+
         @Test func aDeinitInsideAReplacedValueMayUseTheSuite() async {
             await #expect(processExitsWith: .success) {
                 alarm(60)

@@ -11,6 +11,34 @@ import TypedDefaultsTesting
 struct ObservingTests {
     private let number = DefaultKey("number", default: 0)
 
+    /// A key that a prefix covers is followed only once there is a slot for it.
+    @Test func keysAreFollowedAsOftenAsThatEnds() throws {
+        let backend = SpyBackend()
+        let suite = DefaultsSuite(backend: backend)
+        let (new, other) = (DefaultKey("a.new", default: 0), DefaultKey("a.other", default: 0))
+        let all = suite.observeAll(prefix: "a.") { _ in }
+        try suite.update { try $0.merge(["a.new": 1, "a.other": 1]) }
+        let token = suite.observe(new) { _ in }
+        #expect(backend.state.withLock { $0.followed } == ["a.new": 1])
+        suite[other] = 2
+        token.cancel()
+        all.cancel()
+        #expect(backend.state.withLock { $0.followed } == ["a.new": 0, "a.other": 0])
+    }
+
+    @Test func theWatchOfATrackedSuiteEndsWithTheSuite() {
+        let backend = SpyBackend()
+        do {
+            let suite = DefaultsSuite(backend: backend)
+            withObservationTracking {
+                _ = suite[number]
+            } onChange: {
+            }
+            #expect(backend.state.withLock { $0.isWatched })
+        }
+        #expect(backend.state.withLock { !$0.isWatched && $0.followed == ["number": 0] })
+    }
+
     private func record<Value: Equatable>(_ store: some DefaultStoreType<Value>) -> (
         received: Guarded<[Value?]>, token: ObservationToken
     ) {

@@ -69,11 +69,11 @@ extension DefaultsSuite {
         var edits = new.map { (order: order($0), edit: $0) }
             .sorted { one, other in (one.order, one.edit.key.string) < (other.order, other.edit.key.string) }
             .map { Edit(withPrefix($0.edit.key.string), $0.edit.value) }
-        let unknown = base.unknown
-        for edit in edits where !unknown.isEmpty && edit.value != nil {
+        let unreadable = base.unreadable
+        for edit in edits where !unreadable.isEmpty && edit.value != nil {
             // A value that the backend itself cannot read.
-            guard var error = unknown[ByteString(withoutPrefix(edit.key))]?.about(key: edit.key) else { continue }
-            let copy = try core.setAsideUnknownValue(of: edit.key, &error)
+            guard var error = unreadable[ByteString(withoutPrefix(edit.key))]?.about(key: edit.key) else { continue }
+            let copy = try core.setAsideUnreadableValue(of: edit.key, &error)
             // The same update must not overwrite or remove the copy.
             edits.removeAll { $0.key.hasSameBytes(as: copy.key) }
             edits.append(copy)
@@ -98,7 +98,7 @@ extension DefaultsSuite {
             throw DefaultsError(.refused, key: withPrefix(key.string), reason: PropertyList.tooDeep)
         }
         var edits = contents.edits.filter { key, value in
-            base.value(key.string, includesFallback: false) != value || base.unknown[key] != nil
+            base.value(key.string, includesFallback: false) != value || base.unreadable[key] != nil
         }
         if !contents.historyEdits.isEmpty {
             for case (let scope, let steps?) in contents.historyEdits
@@ -115,9 +115,10 @@ extension DefaultsSuite {
     /// - Throws: A ``DefaultsError`` if the suite cannot be read.
     public func contents() throws -> SuiteContents {
         let suite = current
-        let (values, unknown, histories) = try suite.snapshot()
+        let (values, unreadable, histories) = try suite.snapshot()
         return SuiteContents(
-            base: SuiteContents.Base(values, unknown: unknown, histories: histories, prefix: suite.withPrefix("")))
+            base: SuiteContents.Base(values, unreadable: unreadable, histories: histories, prefix: suite.withPrefix(""))
+        )
     }
 
     /// Makes the stored values exactly those of the contents, as one commit.
@@ -136,7 +137,7 @@ extension DefaultsSuite {
 
 extension DefaultsSuite {
     typealias Values = (
-        values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError], histories: Histories
+        values: [ByteString: PropertyList], unreadable: [ByteString: DefaultsError], histories: Histories
     )
 
     /// Returns all stored values, and the errors of those that the backend cannot read. A
@@ -153,7 +154,7 @@ extension DefaultsSuite {
             }
             switch found {
             case .success(let value): all.values[ByteString(name)] = value
-            case .failure(let error): all.unknown[ByteString(name)] = error
+            case .failure(let error): all.unreadable[ByteString(name)] = error
             }
         }
         return all

@@ -17,7 +17,7 @@ extension SuiteContents {
             /// What the present step of a migration has read, by key.
             var read: [ByteString: StepReads] = [:]
             /// The keys whose values the backend itself cannot read, and the errors.
-            var unknown: [ByteString: DefaultsError] = [:]
+            var unreadable: [ByteString: DefaultsError] = [:]
             /// The full keys that were read from a suite whose reads may lag; `nil` if all keys
             /// were read.
             var keysRead: [String]? = []
@@ -34,12 +34,12 @@ extension SuiteContents {
 
         /// Creates a base of complete values.
         ///
-        /// - Parameter unknown: The errors of other values, which the backend itself cannot read.
+        /// - Parameter unreadable: The errors of other values that the backend itself cannot read.
         init(
-            _ values: [ByteString: PropertyList], unknown: [ByteString: DefaultsError] = [:],
+            _ values: [ByteString: PropertyList], unreadable: [ByteString: DefaultsError] = [:],
             histories: Histories = Histories(isComplete: false), prefix: String = ""
         ) {
-            state = Locked(State(source: .values(values, histories), unknown: unknown))
+            state = Locked(State(source: .values(values, histories), unreadable: unreadable))
             self.prefix = prefix
         }
 
@@ -79,7 +79,7 @@ extension SuiteContents {
                     return try backend.value(forKey: key)
                 } catch {
                     if error.kind == .unreadable {
-                        state.withLock { $0.unknown[ByteString(name)] = error }
+                        state.withLock { $0.unreadable[ByteString(name)] = error }
                     } else {
                         fail(error.about(key: key))
                     }
@@ -97,8 +97,8 @@ extension SuiteContents {
             case .suite(let suite):
                 noteDependency(on: nil, of: suite)
                 do throws(DefaultsError) {
-                    let (values, unknown, histories) = try suite.values()
-                    state.withLock { $0.unknown.merge(unknown) { $1 } }
+                    let (values, unreadable, histories) = try suite.values()
+                    state.withLock { $0.unreadable.merge(unreadable) { $1 } }
                     return (values, histories)
                 } catch {
                     fail(error)
@@ -130,14 +130,14 @@ extension SuiteContents {
         }
 
         /// Returns whether a value is stored that the backend itself cannot read.
-        func isUnknown(_ name: String) -> Bool {
+        func isUnreadable(_ name: String) -> Bool {
             _ = value(name, includesFallback: false)
-            return unknown[ByteString(name)] != nil
+            return unreadable[ByteString(name)] != nil
         }
 
-        var allUnknown: [ByteString: DefaultsError] {
+        var allUnreadable: [ByteString: DefaultsError] {
             _ = values
-            return unknown
+            return unreadable
         }
 
         /// Returns the keys for the first copy of a value that cannot be read, and for the latest.
@@ -232,6 +232,6 @@ extension SuiteContents {
 
         var failure: DefaultsError? { state.withLock { $0.failure } }
         var keysRead: [String]? { state.withLock { $0.keysRead } }
-        var unknown: [ByteString: DefaultsError] { state.withLock { $0.unknown } }
+        var unreadable: [ByteString: DefaultsError] { state.withLock { $0.unreadable } }
     }
 }

@@ -65,7 +65,7 @@ extension SuiteContents {
         if other.base !== base { other.base.complete() }
         let (present, added) = (values, other.values)
         if let failure = other.failure ?? other.base.failure ?? base.failure { throw failure }
-        let kept = isReplacing ? [] : (Array(present.keys) + base.allUnknown.keys).filter { added[$0] == nil }
+        let kept = isReplacing ? [] : (Array(present.keys) + base.allUnreadable.keys).filter { added[$0] == nil }
         let changes: [ByteString: [String]]
         do throws(DefaultsError) {
             changes = try allHistories.changes(adding: other.allHistories, with: added.keys, keeping: kept)
@@ -98,11 +98,11 @@ extension SuiteContents {
     /// Creates contents of all that is stored, records included.
     ///
     /// - Parameters:
-    ///   - unknown: The errors of values that cannot be read.
+    ///   - errors: Those of values that cannot be read.
     ///   - isComplete: Whether a scope without a record has been through no step; `nil` if this is
     ///     so where there is a record of the values outside of scopes.
     package init(
-        stored: [(key: String, value: PropertyList)], unknown: [DefaultsError] = [], isComplete: Bool? = nil
+        stored: [(key: String, value: PropertyList)], unreadable errors: [DefaultsError] = [], isComplete: Bool? = nil
     ) {
         let isExport = stored.contains { $0.key.hasSameBytes(as: Histories.recordName) }
         var (values, histories) = ([ByteString: PropertyList](), Histories(isComplete: isComplete ?? isExport))
@@ -114,7 +114,7 @@ extension SuiteContents {
                 values[ByteString(key)] = value
             }
         }
-        for error in unknown {
+        for error in errors {
             guard let key = error.key else { continue }
             if let scope = Histories.scope(ofRecord: key) {
                 histories.add(.failure(error), of: scope)
@@ -122,7 +122,7 @@ extension SuiteContents {
                 unreadable[ByteString(key)] = error
             }
         }
-        self.init(base: Base(values, unknown: unreadable, histories: histories))
+        self.init(base: Base(values, unreadable: unreadable, histories: histories))
     }
 
     /// All values and histories, as an export stores them, sorted.

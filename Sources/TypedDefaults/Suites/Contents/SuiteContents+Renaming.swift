@@ -79,5 +79,5 @@ extension SuiteContents {
     }
 
     /// Returns whether the backend itself cannot read the value stored under a key.
-    private func isUnreadable(_ name: String) -> Bool { !isEdited(name) && base.isUnknown(name) }
+    private func isUnreadable(_ name: String) -> Bool { !isEdited(name) && base.isUnreadable(name) }
 }

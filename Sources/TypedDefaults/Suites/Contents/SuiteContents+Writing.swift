@@ -104,7 +104,7 @@ extension SuiteContents {
         if let error = write.invalid?.error { return fail(error) }
         let (outcome, name) = (write.outcome, key.string)
         let new = outcome.new.stored
-        let isChange = new != base.value(name, includesFallback: false) || base.isUnknown(name)
+        let isChange = new != base.value(name, includesFallback: false) || base.isUnreadable(name)
         edits[key] = isChange ? .some(new) : nil
         written.insert(key)
         guard write.isStored, let error = outcome.lost, let old = write.replaced ?? write.old.stored else { return }
@@ -114,7 +114,7 @@ extension SuiteContents {
     /// Copies a value that is about to be overwritten.
     mutating func setAside(_ old: PropertyList, of name: String, _ error: DefaultsError) {
         let (first, latest) = base.copyKeys(of: name)
-        let copy = (stored(first).map { $0 == old } ?? !base.isUnknown(first)) ? first : latest
+        let copy = (stored(first).map { $0 == old } ?? !base.isUnreadable(first)) ? first : latest
         if copies.contains(where: { $0.key.hasSameBytes(as: copy) }), stored(copy) == old { return }
         edits[ByteString(copy)] = .some(old)
         copies.append((copy, error.about(key: name)))

@@ -125,7 +125,7 @@ extension SuiteContents {
             for scope in allHistories.scopes + [Histories.own] { historyEdits[scope] = [] }
             isForgetting = true
         }
-        for key in Array(values.keys) + base.allUnknown.keys { edits[key] = .some(nil) }
+        for key in Array(values.keys) + base.allUnreadable.keys { edits[key] = .some(nil) }
         for key in Array(typed.keys) { discard(key) }
         (copies, written) = ([], [])
     }
@@ -136,7 +136,7 @@ extension SuiteContents {
     /// They appear neither in ``keys`` nor in iteration.
     /// ``DefaultsSuite/replaceContents(with:)`` leaves them as they are.
     public var unreadableKeys: [String] {
-        base.allUnknown.keys.filter { edits[$0] == nil && typed[$0] == nil }.map(\.string).sortedByBytes()
+        base.allUnreadable.keys.filter { edits[$0] == nil && typed[$0] == nil }.map(\.string).sortedByBytes()
     }
 
     /// Whether there is no value.
@@ -191,7 +191,7 @@ extension SuiteContents {
         }
         guard let stored = found(name) else {
             if let failure = base.failure { throw failure }
-            if !isEdited(name), let error = base.unknown[ByteString(name)] { throw error }
+            if !isEdited(name), let error = base.unreadable[ByteString(name)] { throw error }
             guard isBehind, !isMigrating, let behind = base.behind(name, declaration) else { return nil }
             return try declaration.conversion.decode(behind)
         }
