@@ -19,8 +19,7 @@ final class FileWatch: Sendable {
     private let isOver = Locked(false)
     private let end: @Sendable () -> Void
 
-    /// Starts to watch. If the folder cannot be used, tries again after growing
-    /// pauses.
+    /// Starts to watch. If the folder cannot be used, tries again after growing pauses.
     ///
     /// - Parameters:
     ///   - isRenewed: Whether to report a change at once, because another watch may have missed it.
