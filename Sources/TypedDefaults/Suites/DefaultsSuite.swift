@@ -161,6 +161,7 @@ extension DefaultsSuite {
     /// Returns the stored keys, sorted.
     public func keys() throws -> [String] {
         let suite = current
+        suite.core.noteRead(nil)
         return try suite.settingsInScope().map(suite.withoutPrefix).sortedByBytes()
     }
 

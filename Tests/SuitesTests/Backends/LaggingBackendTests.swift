@@ -151,6 +151,44 @@ struct LaggingBackendTests {
         #expect(try stored == ["number": 5, "other": 6, "sum": 11])
     }
 
+    /// The body reads the suite, not what it is given.
+    @Test(arguments: ["value", "load", "read", "isSet", "keys", "contents", "nested"])
+    func whatABodyReadsFromTheSuiteCounts(_ way: String) throws {
+        let (here, other) = (here, DefaultKey("other", default: 0))
+        let number = UserDefault(.number, in: here)
+        // Seen before, so that a read in the body needs no backend.
+        #expect(number.value == 5)
+        func read() throws -> Int {
+            switch way {
+            case "value": number.value
+            case "load": try number.store.load() ?? 0
+            case "read": try here.read(.number, other).0
+            case "isSet": number.isSet ? 5 : 0
+            case "keys": try here.keys().contains("number") ? 5 : 0
+            case "nested": try DefaultsSuite.inMemory().update(other) { _ in here[.number] }
+            default: try here.contents()[.number]
+            }
+        }
+        for isOfSuite in [true, false] {
+            there[.number] = 5
+            backend.catchUp()
+            var bodies = 0
+            func body(_ result: inout Int) throws {
+                bodies += 1
+                result = try 10 * read()
+                if bodies == 1 { there.remove(["number"]) }
+            }
+            if isOfSuite { try here.update { try body(&$0[other]) } } else { try here.update(other, body) }
+            #expect(bodies == 2)
+            #expect(try stored[other] == 0)
+        }
+        // Nothing of that remains for the next write.
+        there[.number] = 7
+        var bodies = 0
+        try here.update(other) { _ in bodies += 1 }
+        #expect(bodies == 1)
+    }
+
     @Test func aWriteThatIsAlwaysTooSlowTimesOut() throws {
         let slow = CommitHook(backend, writeTimeout: .milliseconds(20)) { _ in .changedMeanwhile }
         let suite = DefaultsSuite(backend: slow)

@@ -162,6 +162,7 @@ extension DefaultsSuite {
 
     /// Returns a consistent snapshot of all stored values.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
+        core.noteRead(nil)
         // A file has no generation before it is opened.
         _ = try core.backend.keys()
         return try consistently { () throws(DefaultsError) in try values() }
