@@ -4,14 +4,14 @@ import TypedDefaults
 
 extension BackendLaw {
     /// The laws of a backend whose reads may lag behind the writers of other machines: ``all`` and
-    /// six more, whose closure `reopening` opens the backend of a second machine.
+    /// seven more, whose closure `reopening` opens the backend of a second machine.
     ///
     /// ``LaggingBackend`` keeps them if something calls `catchUp()` repeatedly. Storage that never
     /// lags keeps them, too.
     public static let lagging: [BackendLaw] =
         all + [
             .machinesConverge, .readsNeverGoBack, .commitsAreSeenInTheirOrder, .updatesAreStoredOnce,
-            .anEqualWriteIsNotBlind, .anUnknownOutcomeIsOneOfTwo,
+            .anEqualWriteIsNotBlind, .anUnknownOutcomeIsOneOfTwo, .aMachineReadsItsOwnCommit,
         ]
 
     /// Law 4: soon after the last write, suites on all machines read the last value.
@@ -67,6 +67,23 @@ extension BackendLaw {
         }
         let counts = try ([key] + pair).map { try trial.agreed(on: $0, suites) }
         try expect("the numbers of updates that were counted", counts, is: [2 * rounds + 2, 2 * rounds, 2 * rounds])
+    }
+
+    /// Law 6: as soon as a write returns, its machine reads what it has stored, so the next update
+    /// builds on it.
+    public static let aMachineReadsItsOwnCommit = BackendLaw(
+        6, "aMachineReadsItsOwnCommit", "as soon as a write returns, its machine reads what it has stored"
+    ) { trial in
+        let (suites, keys) = (try trial.suites(), ["own", "pair"].map { DefaultKey($0, default: 0) })
+        for round in 1...20 {
+            let suite = suites[round % 2]
+            // Not through a setting, which would keep the value that it has written.
+            try trial.trial.retrying { try suite.update { for key in keys { $0[key] = round } } }
+            let read = try keys.map { try trial.read($0, in: suite) }
+            try expect("a machine, after its commit of \(round) for two keys,", read, is: [round, round])
+            try trial.trial.retrying { try suite.update(keys[0]) { $0 += 100 } }
+            try expect("a machine, after it added 100,", try trial.read(keys[0], in: suite), is: 100 + round)
+        }
     }
 
     /// Law 6: a write of the value that this machine reads is not left out if another machine has

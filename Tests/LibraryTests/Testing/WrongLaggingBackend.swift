@@ -47,6 +47,8 @@ final class WrongLaggingBackend: BackendDecorator {
             case (.readsNeverGoBack?, "second"):
                 state.reads += 1
                 return state.reads % 3 == 0 ? nil : value
+            // A read returns what was stored before this machine wrote it.
+            case (.aMachineReadsItsOwnCommit?, "own") where state.hasLost: return state.value
             // A read returns the value that the previous read found.
             case (.commitsAreSeenInTheirOrder?, "first"): return exchange(&state.value, with: value)
             default: return value
@@ -86,6 +88,9 @@ final class WrongLaggingBackend: BackendDecorator {
                 return !exchange(&state.hasLost, with: true)
             }
             if isFirst { throw DefaultsError(.unknownOutcome, reason: "a test") }
+        case .aMachineReadsItsOwnCommit? where edits.contains { $0.key == "own" }:
+            let old = lagging.value(forKey: "own")
+            state.withLock { ($0.value, $0.hasLost) = (old, true) }
         default: break
         }
         let outcome = lagging.commit(commit)
