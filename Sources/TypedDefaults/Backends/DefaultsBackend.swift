@@ -19,7 +19,8 @@
 /// 6. If other writers need not wait between ``beginWrite()`` and ``endWrite()``, the backend says
 ///    so in ``BackendTraits/readsMayLag``, and ``commit(_:)`` stores nothing once another writer
 ///    has changed what the commit depends on. Its reads show the commits of other machines whole
-///    and in their order, never go back, and end with the newest values.
+///    and in their order, never go back, and end with the newest values. They show a commit of its
+///    own when ``commit(_:)`` returns, and ``generation`` changes as soon as they do.
 ///
 /// The library's own backends for `UserDefaults` and iCloud keep rules 3 and 6 only within one
 /// process, because the two offer no more than that.

@@ -287,6 +287,25 @@ struct LaggingBackendTests {
         #expect(suite[.number] == 9)
     }
 
+    /// A commit can wait for a long time for the other machines.
+    @Test func readingDoesNotWaitForACommit() throws {
+        let (suite, read) = (Guarded<DefaultsSuite?>(nil), Guarded<[Int]>([]))
+        let hook = CommitHook(backend) { outcome in
+            onThreads(1) { _ in
+                guard let suite = suite.withLock({ $0 }) else { return }
+                let key = DefaultKey<Int>.number
+                guard let contents = try? suite.contents(), let pair = try? suite.read(key, key) else { return }
+                read.withLock { $0 = [contents[key], pair.1] }
+            }
+            return outcome
+        }
+        let here = DefaultsSuite(backend: hook)
+        suite.withLock { $0 = here }
+        try here.update(.number) { $0 = 6 }
+        #expect(read.withLock { $0 } == [6, 6])
+        suite.withLock { $0 = nil }
+    }
+
     @Test func observersHearOtherMachines() throws {
         let heard = Guarded<[DefaultChange<Int>]>([])
         let token = here.observe(.number) { change in heard.withLock { $0.append(change) } }
