@@ -67,9 +67,11 @@ final class Cluster: Sendable {
     ) -> EventLoopFuture<Answer> {
         let request = EtcdRequest(method: method, body: body, token: token.isEmpty ? nil : token)
         return transport.call(request, at: member, within: patience).flatMapThrowing { bytes in
-            do { return try JSONDecoder().decode(Answer.self, from: Data(bytes)) } catch {
+            let answer = try? JSONDecoder().decode(Answer.self, from: Data(bytes))
+            guard let answer, (answer as? any HeadedAnswer)?.header.isPossible != false else {
                 throw CallError.noAnswer("unexpected answer")
             }
+            return answer
         }
     }
 
@@ -106,6 +108,8 @@ extension CallError {
         return switch code {
         case nil where message == CallError.tls:
             error(.unavailable, "there is no encrypted connection to etcd: one side does not accept a certificate")
+        case nil where message == CallError.end: error(.unavailable, "a watch ends as soon as it has begun")
+        case nil where message.hasPrefix("HTTP "): error(.unavailable, "etcd does not answer (\(message))")
         case nil: error(.unavailable, "etcd does not answer")
         case 7: error(.managed, "the user of etcd may not do this with these keys")
         case _ where text.contains("too large") || text.contains("larger than max"):
@@ -120,7 +124,10 @@ extension CallError {
         case _ where text.contains("authentication failed"):
             error(.unavailable, "etcd does not accept the user or the password")
         case _ where isAboutToken: error(.unavailable, "the cluster has users, so a user and a password are needed")
-        case 12: error(.unavailable, "the member has no JSON gateway (--enable-grpc-gateway)")
+        case 12:
+            error(
+                .unavailable,
+                "the member, or a proxy before it, has no JSON gateway for the call (--enable-grpc-gateway)")
         default: error(.unavailable, "etcd refused the request with code \(code ?? 0)")
         }
     }

@@ -30,6 +30,7 @@ extension EtcdBackend {
     /// Begins to note which keys other machines change.
     public func beginWrite() throws(DefaultsError) {
         try checkProcess()
+        try Self.checkThread()
         try checkIsOpen(state.withLockedValue { $0.isClosed })
         change { $0.mirror.beginWrite() }
     }
@@ -44,7 +45,8 @@ extension EtcdBackend {
     /// Stores the edits unless what the commit depends on has changed since the write began.
     public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
         try checkProcess()
-        let (edited, reads) = (commit.edits.map { Array($0.key.utf8) }, commit.reads?.map { Array($0.utf8) })
+        let edits = commit.edits.map { (key: Array($0.key.utf8), json: $0.value.map { Array($0.json().utf8) }) }
+        let (edited, reads) = (edits.map(\.key), commit.reads?.map { Array($0.utf8) })
         let id = Array(String(UInt64.random(in: .min ... .max), radix: 36).utf8)
         let (comparisons, writerRevision) = change { state in
             (state.mirror.comparisons(edited: edited, reads: reads), state.mirror.writerRevision)
@@ -60,9 +62,9 @@ extension EtcdBackend {
         var transaction = Transaction(compare: comparisons, success: [], failure: [])
         if !commit.edits.isEmpty {
             transaction.compare.append(compareWriter(with: writerRevision))
-            transaction.success = zip(edited, commit.edits).map { key, edit in
+            transaction.success = edits.map { key, json in
                 let name = base64(names.value(key))
-                return edit.value.map { .init(request_put: .init(key: name, value: base64($0.json().utf8))) }
+                return json.map { .init(request_put: .init(key: name, value: base64($0))) }
                     ?? .init(request_delete_range: .init(key: name))
             }
             change { $0.mirror.beginCommit(id) }
@@ -79,8 +81,14 @@ extension EtcdBackend {
             }
             // A commit without edits changes nothing, and the mirror was found to be current. The
             // revision may be that of another suite.
-            if !commit.edits.isEmpty { wait(for: revision, until: attempt.deadline) }
-            return .committed(generation: change { $0.mirror.endCommit(id) })
+            if !edits.isEmpty { wait(for: revision, until: attempt.deadline) }
+            let generation = change { state in
+                // The suite and its observers have this commit already, so an event for it that
+                // comes later must change nothing, or count as a change by others.
+                if !edits.isEmpty { state.mirror.overlay(edits, of: id, at: revision) }
+                return state.mirror.endCommit(id)
+            }
+            return .committed(generation: generation)
         } catch {
             // The watch may have delivered it.
             guard let generation = change({ $0.mirror.endCommit(id) }) else { throw error }
@@ -181,13 +189,19 @@ extension EtcdBackend {
             let member = cluster.member
             do throws(CallError) {
                 let lease = isWriting ? try lease(at: member) : nil
-                if isWriting, state.withLockedValue({ $0.stream == nil }) {
+                if isWriting, state.withLockedValue({ $0.watch.stream == nil }) {
                     // The cluster may be without a majority. A request that only reads finds out,
                     // and leaves no doubt about what is stored.
                     try isAnswering(member)
                 }
                 do throws(CallError) {
-                    return try answer(to: cluster.call(Method.transaction, transaction(lease), at: member))
+                    let transaction = transaction(lease)
+                    let answer: TransactionAnswer = try answer(
+                        to: cluster.call(Method.transaction, transaction, at: member))
+                    // Each operation has a response, and only a check has no operations.
+                    let isCheck = answer.succeeded == true && transaction.success.isEmpty
+                    guard isCheck || answer.responses != nil else { throw .noAnswer("no responses") }
+                    return answer
                 } catch {
                     if isWriting, !error.isRefusal, error.wasSent {
                         attempt.isUncertain = true

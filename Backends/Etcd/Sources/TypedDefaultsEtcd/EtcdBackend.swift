@@ -1,6 +1,7 @@
 import Dispatch
 import NIOConcurrencyHelpers
 import NIOCore
+import NIOPosix
 import NIOSSL
 import Synchronization
 public import TypedDefaults
@@ -51,28 +52,46 @@ public import TypedDefaults
 // 3. `commit`, in EtcdBackend+Committing.swift: one transaction compares the revisions of all keys
 //    that were read, and of the key of this writer.
 // 4. The watch, in EtcdBackend+Watching.swift, delivers the commit to the mirrors of all machines.
-//    This one waits for it, so that its reads show a beginning of the cluster's history.
+//    This one waits for it, so that its reads show a beginning of the cluster's history. If it
+//    waits in vain, the edits lie over the mirror until their revision arrives.
 public final class EtcdBackend: DefaultsBackend {
     struct State {
         var mirror: EtcdMirror
         var handler: (@Sendable (BackendEvent) -> Void)?
-        /// The number of the current watch. Events of earlier ones are ignored.
-        var watch = 0
-        var stream: EtcdStream?
+        var watch = WatchState()
+        /// The number of watches in a row that ended without a useful answer.
+        var failedWatches = 0
         /// Writers that wait until the mirror has reached a revision.
         var waiting: [(revision: Int64, semaphore: DispatchSemaphore)] = []
-        /// When a member was last known to have a majority of the cluster behind it.
-        var lastAnswer = ContinuousClock.now
+        /// The mirror is complete up to this revision of the cluster, which counts all suites.
+        var provenRevision: Int64 = 0
+        /// When the mirror was last known to be complete.
+        var lastProof = ContinuousClock.now
         var isStale = false
-        /// The last refusal that was reported, so that it is reported once.
+        /// The last reported reason why changes do not arrive, so that it is reported once.
         var reported: DefaultsError?
         var lease: (id: String, renewal: ContinuousClock.Instant)?
         var isClosed = false
         var statistics = Statistics()
     }
+    /// The current watch.
+    struct WatchState {
+        /// Events of watches with other numbers are ignored.
+        var number = 0
+        /// `nil` until a member has answered.
+        var stream: EtcdStream?
+        /// The watch has delivered all events up to this revision.
+        var delivered: Int64 = 0
+        /// A revision that the watch should have delivered already, and when that was found.
+        var missing: (revision: Int64, since: ContinuousClock.Instant)?
+        /// Whether the watch has delivered an event, or has lived for a heartbeat with nothing
+        /// missing.
+        var isUseful = false
+    }
     /// What happened so far, for tests.
     struct Statistics {
         var conflicts = 0, lostAnswers = 0, resolved = 0, settled = 0, watches = 0, resyncs = 0, restores = 0
+        var beats = 0, silentWatches = 0
     }
 
     let configuration: EtcdConfiguration
@@ -108,20 +127,22 @@ public final class EtcdBackend: DefaultsBackend {
         guard !members.isEmpty, !configuration.prefix.isEmpty else {
             throw DefaultsError(.invalidName, reason: "a suite in etcd needs an endpoint and a prefix")
         }
-        try self.init(configuration, EtcdGateway(members))
+        try self.init(configuration, EtcdGateway(members, connectTimeout: TimeAmount(configuration.patience)))
     }
 
     init(_ configuration: EtcdConfiguration, _ transport: any EtcdTransport) throws(DefaultsError) {
         Forks.start()
         (self.configuration, forks) = (configuration, Forks.count)
         guard forks == 0 else { throw Self.forked }
+        try Self.checkThread()
         names = Names(prefix: configuration.prefix, writer: String(UInt64.random(in: .min ... .max), radix: 36))
         cluster = Cluster(transport, configuration)
         state = NIOLockedValueBox(State(mirror: EtcdMirror(names: names)))
         traits = BackendTraits(
             location: "etcd:\(configuration.prefix)", readsMayLag: true, writeTimeout: configuration.writeTimeout)
         try resync(until: .now + configuration.writeTimeout)
-        watch(failures: 0)
+        watch(silent: 0)
+        checkStaleness()
     }
 
     deinit {
@@ -136,7 +157,7 @@ public final class EtcdBackend: DefaultsBackend {
         let stream = change { state in
             state.isClosed = true
             state.mirror.beginGeneration(nil)
-            return exchange(&state.stream, with: nil)
+            return exchange(&state.watch.stream, with: nil)
         }
         stream?.close()
         cluster.transport.close()
@@ -174,6 +195,15 @@ public final class EtcdBackend: DefaultsBackend {
         reason: "the process was forked after it had used etcd, and the threads for etcd exist only in the parent;"
             + " fork earlier, or start a program in the child with exec")
 
+    /// Throws on an event loop: a call that waits there for another one would block the program.
+    static func checkThread() throws(DefaultsError) {
+        guard MultiThreadedEventLoopGroup.currentEventLoop != nil else { return }
+        throw DefaultsError(
+            .refused,
+            reason: "this waits for etcd, which must not block an event loop; write with `awaiting`, such as"
+                + " `try await suite.awaiting.update { … }`, and open the suite on another thread")
+    }
+
     func checkIsOpen(_ isClosed: Bool) throws(DefaultsError) {
         guard !isClosed else { throw DefaultsError(.unavailable, reason: "the backend was closed") }
     }
@@ -182,7 +212,8 @@ public final class EtcdBackend: DefaultsBackend {
         try checkIsOpen(state.isClosed)
         guard configuration.whenStale == .unavailable, state.isStale else { return }
         throw DefaultsError(
-            .unavailable, reason: "etcd has not answered for more than \(configuration.maximumStaleness)")
+            .unavailable,
+            reason: "etcd has not shown for more than \(configuration.maximumStaleness) that the values are current")
     }
 }
 
@@ -196,7 +227,7 @@ func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
 extension EtcdBackend {
     /// Returns the value that the mirror has.
     public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        guard let json = try reading({ $0.entries[Array(key.utf8)]?.json }) else { return nil }
+        guard let json = try reading({ $0[Array(key.utf8)]?.json }) else { return nil }
         do throws(DefaultsError) { return try PropertyList(json: Data(json)) } catch {
             // `etcdctl put` stores text without quotes.
             let start = json.first { !" \t\r\n".utf8.contains($0) }
@@ -210,7 +241,7 @@ extension EtcdBackend {
     /// Returns the keys that the mirror has.
     public func keys() throws(DefaultsError) -> [String] {
         // A key that is not UTF-8 cannot be the key of a setting.
-        try reading { mirror in mirror.entries.keys.compactMap { String(validating: $0, as: UTF8.self) } }
+        try reading { mirror in mirror.keys.compactMap { String(validating: $0, as: UTF8.self) } }
     }
 
     private func reading<Result>(_ body: (EtcdMirror) -> Result) throws(DefaultsError) -> Result {

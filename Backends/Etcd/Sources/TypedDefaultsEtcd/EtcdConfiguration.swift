@@ -21,23 +21,26 @@ public struct EtcdConfiguration: Sendable {
     public var tls = TLS()
     /// How long a write waits for the cluster before it throws.
     public var writeTimeout = Duration.seconds(10)
-    /// How often the backend asks the member that it listens to for something that needs a
-    /// majority of the cluster. Only this finds a partition.
+    /// How often the backend asks the cluster whether its values are current. Only this finds a
+    /// partition, or a proxy that holds changes back.
     public var heartbeat = Duration.seconds(1)
-    /// How long the cluster may be silent before the values count as outdated.
+    /// How long the values may not be known to be current before they count as outdated.
     public var maximumStaleness = Duration.seconds(30)
     /// What happens then.
     public var whenStale = StalePolicy.serve
     /// How long a member may take for an answer. Tests are more patient, because they count calls.
     var patience = Duration.seconds(2)
+    /// The limit for the pauses between watches that fail. Tests wait less.
+    var longestPause = Duration.seconds(30)
 
     /// Creates a configuration without users.
     public init(endpoints: [String], prefix: String) {
         (self.endpoints, self.prefix) = (endpoints, prefix)
     }
 
-    /// What to do with values that may be outdated, because the cluster has not answered for
-    /// ``EtcdConfiguration/maximumStaleness``. Both reach the failure handler of the suite.
+    /// What to do with values that may be outdated, because no answer of the cluster has shown for
+    /// ``EtcdConfiguration/maximumStaleness`` that they are current. Both reach the failure handler
+    /// of the suite.
     public enum StalePolicy: Sendable {
         /// Reading returns the last known values.
         case serve

@@ -14,8 +14,8 @@ import NIOSSL
 
 /// etcd's JSON gateway over HTTP/1.1.
 ///
-/// All of it runs on one event loop, which is no thread of a task pool, so that threads of the pool
-/// can wait for an answer.
+/// All of it runs on an event loop of this package, so threads of the program, such as those of a
+/// task pool or of its own event loops, may be busy or wait for an answer.
 final class EtcdGateway: EtcdTransport {
     struct Member: Sendable {
         var host: String
@@ -33,15 +33,17 @@ final class EtcdGateway: EtcdTransport {
         }
     }
 
+    private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).any()
+
     let members: [Member]
+    private let connectTimeout: TimeAmount
     let eventLoop: any EventLoop
     /// The connections that no call uses, by member; `nil` after `close`.
     private let idle: NIOLoopBoundBox<[Int: [Connection]]?>
     var memberCount: Int { members.count }
 
-    init(_ members: [Member]) {
-        self.members = members
-        eventLoop = MultiThreadedEventLoopGroup.singleton.any()
+    init(_ members: [Member], connectTimeout: TimeAmount) {
+        (self.members, self.connectTimeout, eventLoop) = (members, connectTimeout, Self.loop)
         idle = NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: eventLoop)
     }
 
@@ -65,7 +67,8 @@ final class EtcdGateway: EtcdTransport {
         _ request: EtcdRequest, at member: Int, onLine: @escaping @Sendable ([UInt8]) -> Void
     ) -> EtcdStream {
         let connection = connect(to: member, onLine: onLine)
-        let end = connection.flatMap { $0.send(request, within: nil) }.map { _ in }.recover { _ in }
+        let end = connection.flatMap { $0.send(request, within: nil) }.map { _ in CallError.noAnswer(CallError.end) }
+            .recover { $0 as? CallError ?? .noAnswer("\($0)") }
         return EtcdStream(end: end) { connection.whenSuccess { $0.close() } }
     }
 
@@ -82,7 +85,7 @@ final class EtcdGateway: EtcdTransport {
         let member = members[index]
         let connection = Connection(host: "\(member.host):\(member.port)", onLine: onLine)
         var bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(.seconds(1))
+            .connectTimeout(connectTimeout)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             // A router on the way may forget a watch that is silent for minutes, and no heartbeat
             // of another connection would notice.

@@ -21,6 +21,10 @@ struct Names: Sendable {
 }
 
 /// The values of a suite as of one revision of the cluster, and the changes since earlier ones.
+///
+/// Commits of this process that the cluster has acknowledged, but the watch has not delivered, lie
+/// over these values until the mirror reaches their revision. So a process reads what it has
+/// written.
 struct EtcdMirror {
     /// The bytes of a key, because Swift compares text by its Unicode form.
     typealias Key = [UInt8]
@@ -38,12 +42,16 @@ struct EtcdMirror {
     }
 
     let names: Names
+    /// The values as of `revision`.
     private(set) var entries: [Key: Entry] = [:]
     /// All changes of the suite's keys up to this revision are in `entries`.
     private(set) var revision: Int64 = 0
+    /// The edits of acknowledged commits with later revisions. Contains `nil` for a removal.
+    private var overlay: [Key: (entry: Entry?, revision: Int64)] = [:]
     /// The cluster that this is a copy of; a restored one has another number.
     var cluster: String?
-    /// The generation of the backend. Each commit of its own begins one.
+    /// The generation of the backend. Each change of what a read returns begins another one, so
+    /// values of one generation are consistent. Each commit of this process begins one of its own.
     private(set) var generation: UInt64 = 1
     private var changes: [(generation: UInt64, keys: [Key]?)] = []
 
@@ -51,12 +59,25 @@ struct EtcdMirror {
     private var changedInWrite: Set<Key>?
     /// When the writer's key was changed last; 0 if it is missing.
     var writerRevision: Int64 = 0
-    /// The commits of this process that are not in `entries` yet.
+    /// The commits of this process whose outcome is open, and that no read shows yet.
     private(set) var ownCommits: Set<[UInt8]> = []
-    /// The last commit of this process that is in `entries`, and the generation that it began.
+    /// The last commit of this process that took effect on its own, and the generation that it
+    /// began.
     private var lastOwnCommit: (id: [UInt8], generation: UInt64)?
 
     init(names: Names) { self.names = names }
+
+    // Reading
+
+    /// Returns what the cluster holds under a key, as far as this process knows.
+    subscript(key: Key) -> Entry? {
+        if !overlay.isEmpty, let own = overlay[key] { own.entry } else { entries[key] }
+    }
+
+    /// All keys with a value.
+    var keys: [Key] {
+        overlay.isEmpty ? Array(entries.keys) : Set(entries.keys).union(overlay.keys).filter { self[$0] != nil }
+    }
 
     // Following the cluster
 
@@ -72,25 +93,21 @@ struct EtcdMirror {
             // The events of one revision are one commit.
             let commit = rest.prefix { $0.revision == first.revision }
             rest = rest.dropFirst(commit.count)
-            let id = commit.first { $0.name == names.writer }.flatMap { apply(writer: $0) }
-            let isOwn = id.map { ownCommits.remove($0) != nil } ?? false
-            if isOwn { note(exchange(&pending, with: [])) }
-            var keys: [Key] = []
-            for event in commit {
-                guard let key = names.setting(event.name) else { continue }
-                let old = entries[key]
-                entries[key] = event.value.map { Entry(json: $0, revision: event.revision) }
-                changedInWrite?.insert(key)
-                if isOwn || old?.json != event.value { keys.append(key) }
+            let keys = commit.compactMap { names.setting($0.name) }
+            let new = change(keys, to: first.revision) { mirror in
+                for event in commit {
+                    guard let key = mirror.names.setting(event.name) else { continue }
+                    mirror.entries[key] = event.value.map { Entry(json: $0, revision: event.revision) }
+                }
             }
-            revision = first.revision
-            if isOwn {
-                beginGeneration(keys)
+            let id = commit.last { $0.name == names.writer }.flatMap { apply(writer: $0) }
+            if let id, ownCommits.remove(id) != nil {
+                note(exchange(&pending, with: []))
+                begin(id, keys)
             } else {
-                changed += keys
-                pending += keys
+                changed += new
+                pending += new
             }
-            if let id { lastOwnCommit = (id, generation) }
         }
         note(pending)
         return changed
@@ -98,7 +115,8 @@ struct EtcdMirror {
 
     /// Returns the number of the commit of this process that changed the writer's key, if one did.
     private mutating func apply(writer event: Event) -> [UInt8]? {
-        writerRevision = event.value == nil ? 0 : event.revision
+        // The answer to a later commit may have come before.
+        if event.revision > writerRevision { writerRevision = event.value == nil ? 0 : event.revision }
         return event.value
     }
 
@@ -114,18 +132,53 @@ struct EtcdMirror {
             guard let key = names.setting(pair.keyBytes) else { continue }
             new[key] = Entry(json: pair.valueBytes, revision: pair.number)
         }
-        var changed: [Key] = []
-        for key in Set(entries.keys).union(new.keys) {
-            let (old, new) = (entries[key], new[key])
-            if old?.revision != new?.revision { changedInWrite?.insert(key) }
-            if old?.json != new?.json { changed.append(key) }
+        let changed = change(Array(entries.keys) + new.keys, to: revision) { mirror in
+            mirror.entries = new
+            if isRestored { mirror.overlay = [:] }
         }
-        (entries, self.revision) = (new, revision)
         note(changed)
         return changed
     }
 
+    /// Lays the edits of an acknowledged commit over the values, until the mirror has reached its
+    /// revision.
+    mutating func overlay(_ edits: [(key: Key, json: [UInt8]?)], of id: [UInt8], at revision: Int64) {
+        guard revision > self.revision else { return }
+        let keys = edits.map(\.key)
+        _ = change(keys, to: self.revision) { mirror in
+            for (key, json) in edits {
+                mirror.overlay[key] = (json.map { Entry(json: $0, revision: revision) }, revision)
+            }
+        }
+        begin(id, keys)
+    }
+
+    /// Changes entries and the revision.
+    ///
+    /// - Returns: The keys for which reads return other values.
+    private mutating func change(
+        _ keys: [Key], to revision: Int64, _ body: (inout EtcdMirror) -> Void
+    ) -> [Key] {
+        let old = Set(keys).union(overlay.keys).map { (key: $0, entry: self[$0]) }
+        body(&self)
+        self.revision = revision
+        if !overlay.isEmpty { overlay = overlay.filter { $0.value.revision > revision } }
+        var changed: [Key] = []
+        for (key, old) in old {
+            let new = self[key]
+            if old?.revision != new?.revision { changedInWrite?.insert(key) }
+            if old?.json != new?.json { changed.append(key) }
+        }
+        return changed
+    }
+
     private mutating func note(_ changed: [Key]) { if !changed.isEmpty { beginGeneration(changed) } }
+
+    /// Begins the generation of a commit of this process.
+    private mutating func begin(_ id: [UInt8], _ keys: [Key]) {
+        beginGeneration(keys)
+        lastOwnCommit = (id, generation)
+    }
 
     /// - Parameter keys: The keys that have changed; `nil` if reading starts or stops to fail.
     mutating func beginGeneration(_ keys: [Key]?) {
@@ -162,14 +215,14 @@ struct EtcdMirror {
     ///   - reads: The other keys that the commit depends on; `nil` for all.
     func comparisons(edited: [Key], reads: [Key]?) -> [Comparison]? {
         let changed = changedInWrite ?? []
-        let keys = Set(edited).union(reads ?? Array(entries.keys))
+        let keys = Set(edited).union(reads ?? self.keys)
         guard reads == nil ? changed.isEmpty : changed.isDisjoint(with: keys) else { return nil }
         // More keys than fit are compared as a range, with all other keys of the suite. This finds
         // what was changed or added. Of what was removed it finds what this library has removed,
         // because each commit changes the key of its writer.
         let (first, isRange) = (edited + keys.subtracting(edited), reads == nil || keys.count > Self.comparisonLimit)
         let single = first.prefix(Self.comparisonLimit - (isRange ? 1 : 0)).map { key in
-            Comparison(key: base64(names.value(key)), mod_revision: "\(entries[key]?.revision ?? 0)")
+            Comparison(key: base64(names.value(key)), mod_revision: "\(self[key]?.revision ?? 0)")
         }
         guard isRange else { return single }
         let range = Comparison(
@@ -178,9 +231,9 @@ struct EtcdMirror {
     }
 
     mutating func beginCommit(_ id: [UInt8]) { ownCommits.insert(id) }
-    /// Ends a commit. If it is stored and not in `entries` yet, it will count as one by others.
+    /// Ends a commit. If it is stored and has not taken effect yet, it will count as one by others.
     ///
-    /// - Returns: The generation that it began; `nil` if it is not in `entries`, or if it got there
+    /// - Returns: The generation that it began; `nil` if it has not taken effect, or did so
     ///   together with other changes.
     @discardableResult
     mutating func endCommit(_ id: [UInt8]) -> UInt64? {

@@ -28,8 +28,8 @@ struct EtcdRequest: Sendable {
 
 /// An answer that does not end by itself.
 struct EtcdStream: Sendable {
-    /// Succeeds when the stream has ended, for any reason.
-    let end: EventLoopFuture<Void>
+    /// Succeeds with the reason when the stream has ended.
+    let end: EventLoopFuture<CallError>
     let close: @Sendable () -> Void
 }
 
@@ -50,7 +50,7 @@ struct CallError: Error {
     }
     var hasLostLease: Bool { code == 5 && message.contains("lease not found") }
 
-    static let tls = "TLS"
+    static let tls = "TLS", end = "the end"
     static func notSent(_ message: String) -> CallError { CallError(wasSent: false, message: message) }
     static func noAnswer(_ message: String) -> CallError { CallError(wasSent: true, message: message) }
 }

@@ -17,7 +17,13 @@ struct Header: Decodable {
     var cluster_id: String?
     var revision: String?
     var number: Int64 { revision.flatMap { Int64($0) } ?? 0 }
+    /// Whether a cluster can be at this revision. Each cluster begins with 1, and none reaches the
+    /// last number, after which no watch could begin.
+    var isPossible: Bool { (1..<Int64.max).contains(number) }
 }
+
+/// An answer that has the revision of the cluster.
+protocol HeadedAnswer { var header: Header { get } }
 
 struct KeyValue: Decodable {
     var key: String
@@ -29,12 +35,15 @@ struct KeyValue: Decodable {
     var number: Int64 { mod_revision.flatMap { Int64($0) } ?? 0 }
 }
 
-struct RangeAnswer: Decodable {
+struct RangeAnswer: Decodable, HeadedAnswer {
     var header: Header
     var kvs: [KeyValue]?
+    /// The number of all keys in the range, whatever the request filters.
+    var count: String?
+    var number: Int { count.flatMap { Int($0) } ?? 0 }
 }
 
-struct TransactionAnswer: Decodable {
+struct TransactionAnswer: Decodable, HeadedAnswer {
     struct Response: Decodable {
         struct Range: Decodable { var kvs: [KeyValue]? }
         var response_range: Range?
@@ -80,6 +89,7 @@ struct RangeRequest: Encodable {
     var sort_order: String?
     var sort_target: String?
     var keys_only: Bool?
+    var min_mod_revision: String?
 }
 
 struct Comparison: Encodable {

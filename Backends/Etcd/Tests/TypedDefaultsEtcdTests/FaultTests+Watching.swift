@@ -16,6 +16,29 @@ extension FaultTests {
         #expect(try backend.value(forKey: "count") == 1)
     }
 
+    /// It lies over the mirror until its event comes.
+    @Test func aCommitWithoutAnEventBeginsTheNextGeneration() throws {
+        let backend = try backend(writeTimeout: .seconds(1)) { $0.heartbeat = .seconds(60) }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
+        transport.holdLines()
+        transport.isRangeCut.withLockedValue { $0 = true }
+        for number in 1...2 {
+            try backend.beginWrite()
+            defer { backend.endWrite() }
+            let generation = try #require(backend.generation)
+            let outcome = try backend.commit(BackendCommit([("count", .integer(.init(number)))], reads: []))
+            #expect(outcome == .committed(generation: generation + 1))
+            #expect(backend.changes(since: generation).keys == ["count"])
+        }
+        #expect(try stored() == "2")
+        let generation = backend.generation
+        transport.isRangeCut.withLockedValue { $0 = false }
+        try transport.releaseLines()
+        let name = Array("count".utf8)
+        try eventually { backend.state.withLockedValue { $0.mirror.entries[name]?.json == Array("2".utf8) } }
+        #expect(backend.generation == generation, "both are known")
+    }
+
     /// Another program changes or removes the value, or the key of the writer, and the watch has
     /// not delivered it.
     @Test(arguments: ["v/count", "v/count removed", "w/ removed"])
@@ -81,10 +104,10 @@ extension FaultTests {
 
     @Test func linesOfAnEarlierWatchAreIgnored() throws {
         let backend = try backend()
-        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
         try transport.cut()
         transport.join()
-        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
         let name = base64((prefix + "v/count").utf8)
         func event(_ value: String) -> String {
             let pair = #"{"key":"\#(name)","value":"\#(base64(value.utf8))","mod_revision":"999999"}"#
@@ -100,10 +123,10 @@ extension FaultTests {
     func aLineThatIsNoResultBeginsAnotherWatch(_ line: String) throws {
         let backend = try backend { $0.credentials = .init(user: "shop", password: "") }
         let setting = setting(backend)
-        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
         #expect(transport.calls(of: Method.authenticate) == 1)
         try transport.deliver(line, toWatch: 0)
-        try eventually { backend.state.withLockedValue { $0.watch > 1 && $0.stream != nil } }
+        try eventually { backend.state.withLockedValue { $0.watch.number > 1 && $0.watch.stream != nil } }
         try Member.put(prefix + "v/count", "3")
         try eventually { setting.value == 3 }
         // A watch is cancelled if its token has expired.
@@ -114,10 +137,10 @@ extension FaultTests {
         let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
         let backend = try backend { $0.heartbeat = .milliseconds(20) }
         let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
-        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
         let refusal = FaultyTransport.Fault.refuse(7, "etcdserver: permission denied")
         transport.add(Method.range, refusal, refusal, refusal, refusal)
-        try eventually { transport.isWithoutFaults && backend.state.withLockedValue { $0.stream != nil } }
+        try eventually { transport.isWithoutFaults && backend.state.withLockedValue { $0.watch.stream != nil } }
         try Member.put(prefix + "v/count", "3")
         try eventually { setting.value == 3 }
         try eventually { failures.withLockedValue { $0 } == [.unavailable] }
@@ -164,8 +187,8 @@ extension FaultTests {
         // The first request reads everything, and the second one begins the watch.
         transport.add(Method.range, .before {}, .before { sent.withLockedValue { $0 = .now } })
         let backend = try backend { $0.heartbeat = .seconds(60) }
-        try eventually { backend.state.withLockedValue { $0.stream != nil } }
-        #expect(backend.state.withLockedValue { $0.lastAnswer } <= sent.withLockedValue { $0 })
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
+        #expect(backend.state.withLockedValue { $0.lastProof } <= sent.withLockedValue { $0 })
     }
 
     @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])

@@ -30,7 +30,7 @@ import TypedDefaults
     /// As if the cluster had not answered for a minute, or the process had been stopped. An answer
     /// that is on its way may end it, so call this again.
     func beSilentForAMinute(_ backend: EtcdBackend) {
-        backend.change { if !$0.isStale { $0.lastAnswer -= .seconds(60) } }
+        backend.change { if !$0.isStale { $0.lastProof -= .seconds(60) } }
     }
 
     @Test(arguments: [FaultyTransport.Fault.loseRequest, .loseAnswer, .refuse(14, "etcdserver: leader changed")])
@@ -161,7 +161,7 @@ import TypedDefaults
         }
         let setting = setting(backend)
         try setting.update { $0 = 1 }
-        try eventually { backend.state.withLockedValue { $0.stream != nil } }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
         #expect(transport.calls(of: Method.authenticate) == 1)
         transport.add(Method.transaction, .refuse(16, "etcdserver: invalid auth token"))
         try setting.update { $0 = 2 }
@@ -204,6 +204,88 @@ import TypedDefaults
         transport.clear()
         #expect(try stored() == "2")
         #expect(setting.value == 2)
+    }
+
+    /// From some moment on, only transactions are answered.
+    @Test(arguments: [true, false]) func anAcknowledgedCommitIsReadAndCounts(_ isOfSuite: Bool) throws {
+        let backend = try backend(writeTimeout: .seconds(1)) { $0.heartbeat = .seconds(60) }
+        let setting = setting(backend)
+        let suite = DefaultsSuite(backend: backend)
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
+        let (count, other) = (DefaultKey("count", default: 0), DefaultKey("other", default: 0))
+        let heard = NIOLockedValueBox<[Int?]>([])
+        let token = setting.observe { change in heard.withLockedValue { $0.append(change.newValue) } }
+        try suite.update { ($0[count], $0[other]) = (1, 1) }
+        #expect([suite[count], suite[other]] == [1, 1])
+        transport.holdLines()
+        transport.isRangeCut.withLockedValue { $0 = true }
+        if isOfSuite { try suite.update { ($0[count], $0[other]) = (2, 2) } } else { try setting.update { $0 = 2 } }
+        #expect(try stored() == "2")
+        #expect(suite[count] == 2)
+        #expect(try suite.contents()["count"] == 2)
+        #expect(suite[other] == (isOfSuite ? 2 : 1))
+        try setting.update { $0 += 10 }
+        #expect(try stored() == "12")
+        #expect(suite[count] == 12)
+        transport.isRangeCut.withLockedValue { $0 = false }
+        try transport.releaseLines()
+        let name = Array("count".utf8)
+        try eventually { backend.state.withLockedValue { $0.mirror.entries[name]?.json == Array("12".utf8) } }
+        #expect(suite[count] == 12)
+        try Member.put(prefix + "v/count", "13")
+        try eventually { heard.withLockedValue { $0 } == [1, 2, 12, 13] }
+        token.cancel()
+    }
+
+    /// The body must not run again because of an answer without content: it may be stored.
+    @Test(arguments: [
+        #"{"header":{}}"#, #"{"header":{"revision":"5"}}"#, #"{"header":{"revision":"9223372036854775807"}}"#,
+    ])
+    func anAnswerWithoutResponsesIsNone(_ text: String) throws {
+        let backend = try backend()
+        let setting = setting(backend)
+        transport.add(Method.transaction, .answer(text))
+        var bodies = 0
+        try setting.update { count in
+            bodies += 1
+            count += 1
+        }
+        #expect(bodies == 1)
+        #expect(try stored() == "1")
+        #expect(backend.state.withLockedValue { $0.statistics.resolved } == 1)
+    }
+
+    @Test func aClusterAtTheLastRevisionIsNone() throws {
+        transport.add(Method.range, .answer(#"{"header":{"revision":"9223372036854775807"}}"#))
+        let backend = try backend()
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
+        let event = #"{"kv":{"key":"\#(base64((prefix + "v/count").utf8))","mod_revision":"9223372036854775807"}}"#
+        try transport.deliver(#"{"result":{"events":[\#(event)]}}"#, toWatch: 0)
+        try eventually { backend.state.withLockedValue { $0.watch.number > 1 && $0.watch.stream != nil } }
+        #expect(try backend.value(forKey: "count") == nil)
+    }
+
+    /// The members are stopped while a writer waits.
+    @Test func readingGoesOnInAnOutage() throws {
+        let backend = try backend(writeTimeout: .seconds(5))
+        let (setting, suite) = (setting(backend), DefaultsSuite(backend: backend))
+        try setting.update { $0 = 1 }
+        try transport.cut()
+        let isEnded = NIOLockedValueBox(false)
+        DispatchQueue.global().async {
+            try? setting.update { $0 = 2 }
+            isEnded.withLockedValue { $0 = true }
+        }
+        let calls = transport.calls(of: Method.grant) + transport.calls(of: Method.range)
+        try eventually { transport.calls(of: Method.grant) + transport.calls(of: Method.range) > calls + 2 }
+        let begin = ContinuousClock.now
+        #expect(try suite.contents() == ["count": 1])
+        #expect(try suite.read(DefaultKey("count", default: 0), DefaultKey("other", default: 7)) == (1, 7))
+        try suite.checkReadability()
+        #expect(begin.duration(to: .now) < .seconds(1))
+        #expect(!isEnded.withLockedValue { $0 })
+        transport.join()
+        try eventually { isEnded.withLockedValue { $0 } }
     }
 
     @Test func aRefusalAfterALostAnswerIsNoProof() throws {

@@ -30,7 +30,9 @@ import Testing
             }
             .bind(host: "127.0.0.1", port: 0).wait()
         let port = try #require(server.localAddress?.port)
-        return EtcdGateway([try #require(EtcdGateway.Member("127.0.0.1:\(port)") { fatalError("no TLS") })])
+        return EtcdGateway(
+            [try #require(EtcdGateway.Member("127.0.0.1:\(port)") { fatalError("no TLS") })],
+            connectTimeout: .seconds(60))
     }
 
     @Test func aMemberThatDoesNotAnswerFailsInTime() throws {
@@ -54,7 +56,7 @@ import Testing
     @Test func aStreamThatIsClosedAtOnceEnds() throws {
         let stream = try gateway { _, _ in }.stream(request, at: 0) { _ in }
         let isEnded = NIOLockedValueBox(false)
-        stream.end.whenSuccess { isEnded.withLockedValue { $0 = true } }
+        stream.end.whenSuccess { _ in isEnded.withLockedValue { $0 = true } }
         stream.close()
         try eventually { isEnded.withLockedValue { $0 } }
     }
@@ -79,7 +81,7 @@ import Testing
         let stream = gateway.stream(request, at: 0) { line in
             lines.withLockedValue { $0.append(String(decoding: line, as: UTF8.self)) }
         }
-        try stream.end.wait()
+        _ = try stream.end.wait()
         #expect(lines.withLockedValue { $0 } == [#"{"a":1}"#, "", "{}", "{}", #"{"b":2}"#])
     }
 }

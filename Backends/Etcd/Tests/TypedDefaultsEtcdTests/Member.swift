@@ -22,11 +22,14 @@ enum Member {
     static func configuration(_ prefix: String = prefix()) -> EtcdConfiguration {
         var configuration = EtcdConfiguration(endpoints: [endpoint!], prefix: prefix)
         (configuration.writeTimeout, configuration.patience) = (.seconds(20), .seconds(20))
+        configuration.longestPause = .seconds(2)
         return configuration
     }
     static func backend(_ prefix: String = prefix()) throws -> EtcdBackend { try EtcdBackend(configuration(prefix)) }
 
-    static func gateway() -> EtcdGateway { EtcdGateway([EtcdGateway.Member(endpoint!) { fatalError("no TLS") }!]) }
+    static func gateway() -> EtcdGateway {
+        EtcdGateway([EtcdGateway.Member(endpoint!) { fatalError("no TLS") }!], connectTimeout: .seconds(60))
+    }
 
     // Another program, such as `etcdctl`.
     private static func call(_ method: String, _ message: some Encodable) throws -> [UInt8] {
@@ -74,6 +77,8 @@ final class FaultyTransport: EtcdTransport {
         case hold
         /// The member answers with a code.
         case refuse(Int, String)
+        /// The request arrives, and the answer is this text.
+        case answer(String)
         /// The closure runs before the request arrives. If it throws, the request does not arrive.
         case before(@Sendable () throws -> Void)
     }
@@ -83,6 +88,8 @@ final class FaultyTransport: EtcdTransport {
     private let streams = NIOLockedValueBox<[EtcdStream]>([])
     private let endedStreams = NIOLockedValueBox(0)
     private let isCut = NIOLockedValueBox(false)
+    /// Whether answers to reads are lost.
+    let isRangeCut = NIOLockedValueBox(false)
     private let methods = NIOLockedValueBox<[String]>([])
     private let watches = NIOLockedValueBox<[@Sendable ([UInt8]) -> Void]>([])
     /// The lines that wait for `releaseLines()`; `nil` if none has to wait.
@@ -103,7 +110,7 @@ final class FaultyTransport: EtcdTransport {
         isCut.withLockedValue { $0 = true }
         for stream in streams.withLockedValue({ exchange(&$0, with: []) }) {
             stream.close()
-            try stream.end.wait()
+            _ = try stream.end.wait()
         }
     }
     func join() { isCut.withLockedValue { $0 = false } }
@@ -124,12 +131,16 @@ final class FaultyTransport: EtcdTransport {
         try eventLoop.submit { onLine(Array(line.utf8)) }.wait()
     }
     /// Lets a held request arrive.
-    func release() throws { _ = try held.withLockedValue { $0.removeFirst() }().wait() }
+    func release() throws {
+        let send = try #require(held.withLockedValue { $0.isEmpty ? nil : $0.removeFirst() })
+        _ = try send().wait()
+    }
 
     func call(_ request: EtcdRequest, at member: Int, within limit: TimeAmount) -> EventLoopFuture<[UInt8]> {
         func failed(_ error: CallError) -> EventLoopFuture<[UInt8]> { eventLoop.makeFailedFuture(error) }
         methods.withLockedValue { $0.append(request.method) }
         if isCut.withLockedValue({ $0 }) { return failed(.noAnswer("cut")) }
+        if request.method == Method.range, isRangeCut.withLockedValue({ $0 }) { return failed(.noAnswer("cut")) }
         let send = { @Sendable [base] in base.call(request, at: member, within: limit) }
         let fault = faults.withLockedValue { faults -> Fault? in
             guard let first = faults.first, first.method == request.method else { return nil }
@@ -149,6 +160,7 @@ final class FaultyTransport: EtcdTransport {
             held.withLockedValue { $0.append(send) }
             return failed(.noAnswer("held"))
         case .refuse(let code, let message): return failed(CallError(wasSent: true, code: code, message: message))
+        case .answer(let text): return send().map { _ in Array(text.utf8) }
         case .before(let body):
             let promise = eventLoop.makePromise(of: [UInt8].self)
             DispatchQueue.global().async {
@@ -172,7 +184,7 @@ final class FaultyTransport: EtcdTransport {
             if !isHeld { onLine(line) }
         }
         streams.withLockedValue { $0.append(stream) }
-        stream.end.whenSuccess { [endedStreams] in endedStreams.withLockedValue { $0 += 1 } }
+        stream.end.whenSuccess { [endedStreams] _ in endedStreams.withLockedValue { $0 += 1 } }
         return stream
     }
     func close() { base.close() }

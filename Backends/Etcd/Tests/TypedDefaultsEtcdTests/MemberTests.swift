@@ -270,7 +270,9 @@ extension DefaultKey where Value == Int {
             var configuration = Member.configuration(prefix)
             configuration.heartbeat = .seconds(3_600)
             var backend: EtcdBackend? = try EtcdBackend(configuration)
-            try eventually { backend?.state.withLockedValue { $0.stream != nil } == true }
+            try eventually { backend?.state.withLockedValue { $0.watch.stream != nil } == true }
+            // Nor has the end of the call that began the watch.
+            try backend?.cluster.transport.eventLoop.submit {}.wait()
             // The thread has no reference either, as in optimized code.
             let address = UInt(bitPattern: Unmanaged.passUnretained(backend!).toOpaque())
             let lock = { @Sendable in
@@ -278,11 +280,13 @@ extension DefaultKey where Value == Int {
                     .unsafe
             }
             let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let isEnded = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
                 lock().lock()
                 isHeld.signal()
                 mayEnd.wait()
                 lock().unlock()
+                isEnded.signal()
             }
             isHeld.wait()
             let child = forkProcess()
@@ -294,7 +298,10 @@ extension DefaultKey where Value == Int {
                 endProcess(old == nil ? 0 : 1)
             }
             mayEnd.signal()
+            // The backend must not end before that.
+            isEnded.wait()
             #expect(wait(for: child) == 0)
+            withExtendedLifetime(backend) {}
         }
     #endif
 }

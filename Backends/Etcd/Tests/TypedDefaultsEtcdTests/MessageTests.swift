@@ -38,6 +38,9 @@ import TypedDefaults
                 "success":[{"request_put":{"key":"a","lease":"9","value":"v"}},{"request_delete_range":{"key":"a"}}]}
                 """)
         #expect(
+            text(RangeRequest(key: "a", keys_only: true, min_mod_revision: "7"))
+                == #"{"key":"a","keys_only":true,"min_mod_revision":"7"}"#)
+        #expect(
             text(Watch(create_request: .init(key: "a", range_end: "b", start_revision: "5")))
                 == #"{"create_request":{"key":"a","range_end":"b","start_revision":"5"}}"#)
         #expect(text(Authentication(name: "n", password: "p")) == #"{"name":"n","password":"p"}"#)
@@ -56,6 +59,7 @@ import TypedDefaults
         #expect(range.header.number == .max)
         #expect(range.kvs?.first?.valueBytes == [])
         #expect(range.kvs?.first?.number == 0)
+        #expect(range.number == 0)
     }
 
     /// Of these, only the text tells them apart.

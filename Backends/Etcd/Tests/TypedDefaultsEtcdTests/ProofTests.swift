@@ -1,0 +1,222 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Testing
+import TypedDefaults
+
+@testable import TypedDefaultsEtcd
+
+/// What proves that the values are current: not that other calls are answered.
+@Suite(.serialized, Member.isRunning) struct ProofTests {
+    enum Change: CaseIterable { case put, remove, replace }
+    let prefix = Member.prefix()
+
+    func open(
+        _ proxy: WatchProxy, onFailure: @escaping @Sendable (DefaultsError) -> Void = { _ in },
+        _ change: (inout EtcdConfiguration) -> Void = { _ in }
+    ) throws -> (backend: EtcdBackend, suite: DefaultsSuite) {
+        var configuration = Member.configuration(prefix)
+        configuration.endpoints = [proxy.endpoint]
+        configuration.heartbeat = .milliseconds(300)
+        change(&configuration)
+        let backend = try EtcdBackend(configuration)
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = onFailure
+        return (backend, suite)
+    }
+
+    /// After a change by another machine, the values are right within three heartbeats, or a
+    /// failure is reported.
+    @Test(arguments: WatchProxy.Fault.allCases, Change.allCases)
+    func aWatchThatDeliversNothingIsNoticed(_ fault: WatchProxy.Fault, _ change: Change) throws {
+        let proxy = try WatchProxy(fault, before: try #require(Member.endpoint))
+        defer { proxy.close() }
+        for key in ["a", "b"] { try Member.put(prefix + "v/\(key)", "1") }
+        let failures = NIOLockedValueBox<[DefaultsError]>([])
+        let (backend, suite) = try open(proxy) { error in failures.withLockedValue { $0.append(error) } }
+        defer { backend.close() }
+        func beats() -> Int { backend.state.withLockedValue { $0.statistics.beats } }
+        let hasWatch = fault == .buffers || fault == .loses
+        // The first beat may find changes of the preparation.
+        if hasWatch { try eventually { beats() >= 2 } }
+        #expect(try suite.contents() == ["a": 1, "b": 1])
+        let before = beats()
+        switch change {
+        case .put: try Member.put(prefix + "v/a", "2")
+        case .remove: try Member.delete(prefix + "v/a")
+        case .replace:
+            try Member.delete(prefix + "v/a")
+            try Member.put(prefix + "v/c", "3")
+        }
+        let expected: SuiteContents =
+            switch change {
+            case .put: ["a": 2, "b": 1]
+            case .remove: ["b": 1]
+            case .replace: ["b": 1, "c": 3]
+            }
+        try eventually { try suite.contents() == expected || failures.withLockedValue { !$0.isEmpty } }
+        #expect(beats() - before <= 3)
+        // In the end it is right with each of them, and reported once.
+        try eventually { try suite.contents() == expected }
+        try eventually { failures.withLockedValue { !$0.isEmpty } }
+        let reasons = failures.withLockedValue { $0.map(\.reason) }
+        #expect(reasons.count == 1 && reasons[0].hasPrefix("changes by other machines do not arrive: "), "\(reasons)")
+    }
+
+    /// Behind a proxy that holds changes back, they arrive again and again.
+    @Test func eachChangeBehindABufferArrives() throws {
+        let proxy = try WatchProxy(.buffers, before: try #require(Member.endpoint))
+        defer { proxy.close() }
+        let (backend, suite) = try open(proxy)
+        defer { backend.close() }
+        for number in 1...3 {
+            try Member.put(prefix + "v/a", "\(number)")
+            try eventually { try suite.contents()["a"] == .integer(.init(number)) }
+        }
+    }
+
+    /// The watch is refused, so the values cannot be known to be current for long.
+    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
+    func maximumStalenessCountsFromTheLastProof(_ policy: EtcdConfiguration.StalePolicy) throws {
+        let proxy = try WatchProxy(.cuts, before: try #require(Member.endpoint))
+        defer { proxy.close() }
+        try Member.put(prefix + "v/a", "1")
+        let failures = NIOLockedValueBox<[DefaultsError]>([])
+        let (backend, suite) = try open(proxy) { error in
+            failures.withLockedValue { $0.append(error) }
+        } _: { configuration in
+            configuration.maximumStaleness = .milliseconds(700)
+            configuration.whenStale = policy
+        }
+        defer { backend.close() }
+        // The third pause is 2 seconds.
+        try eventually { failures.withLockedValue { $0.contains { $0.reason.contains("may be outdated") } } }
+        switch policy {
+        case .serve: #expect(try suite.contents() == ["a": 1])
+        case .unavailable: #expect(throws: DefaultsError.self) { try suite.contents() }
+        }
+        // The next try reads the values.
+        try eventually { (try? suite.contents()) == ["a": 1] }
+    }
+
+    @Test(arguments: [WatchProxy.Fault.cuts, .refuses]) func failuresPause(_ fault: WatchProxy.Fault) throws {
+        let proxy = try WatchProxy(fault, before: try #require(Member.endpoint))
+        defer { proxy.close() }
+        let (backend, _) = try open(proxy)
+        defer { backend.close() }
+        try eventually { proxy.calls.watches == 3 }
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1_500))
+        #expect(proxy.calls.watches == 3)
+        // One read at the start. Before each watch one, and another if the cluster has changed.
+        #expect(proxy.calls.all <= 10)
+    }
+
+    @Test func pausesGrowToHalfAMinute() {
+        let limits: [Double] = [0, 0.1, 0.5, 2.5, 12.5, 30, 30]
+        for (failed, limit) in limits.enumerated() {
+            for _ in 0..<100 {
+                let pause = EtcdBackend.delay(failed: failed) / .seconds(1)
+                #expect(pause >= 0.8 * limit && pause <= limit)
+            }
+        }
+        #expect(EtcdBackend.delay(failed: .max) >= .seconds(24))
+        #expect(EtcdBackend.delay(silent: .max) <= .seconds(1))
+    }
+
+    /// Other suites of the cluster change its revision, and nothing is missing here.
+    @Test func changesOfOtherSuitesProveNothingWrong() throws {
+        var configuration = Member.configuration(prefix)
+        configuration.heartbeat = .milliseconds(20)
+        let backend = try EtcdBackend(configuration)
+        defer { backend.close() }
+        try Member.put(prefix + "v/a", "1")
+        for number in 0..<20 {
+            let beats = backend.state.withLockedValue { $0.statistics.beats }
+            try Member.put("other-" + prefix + "v/a", "\(number)")
+            try eventually { backend.state.withLockedValue { $0.statistics.beats > beats } }
+        }
+        #expect(backend.state.withLockedValue { $0.statistics.silentWatches } == 0)
+        #expect(backend.state.withLockedValue { $0.statistics.watches } == 1)
+        // What other suites have changed is known now.
+        try eventually { backend.state.withLockedValue { $0.provenRevision > $0.mirror.revision } }
+    }
+
+    @Test func anyDurationIsAHeartbeat() throws {
+        for heartbeat in [Duration.zero, .seconds(-5), .seconds(9_300_000_000), .seconds(Int64.max)] {
+            var configuration = Member.configuration(prefix)
+            (configuration.heartbeat, configuration.maximumStaleness) = (heartbeat, heartbeat)
+            let backend = try EtcdBackend(configuration)
+            try UserDefault(DefaultKey("a", default: 0), in: DefaultsSuite(backend: backend)).update { $0 += 1 }
+            backend.close()
+        }
+    }
+}
+
+/// Code on an event loop, such as a handler of a server.
+@Suite(Member.isRunning) struct EventLoopTests {
+    let prefix = Member.prefix()
+    let key = DefaultKey("count", default: 0)
+
+    func onAnEventLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+        try MultiThreadedEventLoopGroup.singleton.next().submit(body).wait()
+    }
+
+    @Test func aWriteThrows() async throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        let failures = NIOLockedValueBox<[DefaultsError]>([])
+        suite.onFailure = { error in failures.withLockedValue { $0.append(error) } }
+        for write in [
+            { try suite.update(key) { $0 += 1 } }, { try suite.update { $0[key] = 1 } },
+            { try UserDefault(key, in: suite).store.save(1) }, { _ = try EtcdBackend(Member.configuration()) },
+        ] as [@Sendable () throws -> Void] {
+            let error = #expect(throws: DefaultsError.self) { try onAnEventLoop(write) }
+            #expect(error?.kind == .refused)
+            #expect(error?.reason.contains("awaiting") == true)
+        }
+        try onAnEventLoop { suite[key] = 1 }
+        try eventually { failures.withLockedValue { $0.map(\.kind) } == [.refused] }
+        #expect(try suite.keys().isEmpty)
+        try await suite.awaiting.update { $0[key] = 1 }
+        #expect(try onAnEventLoop { try suite.read(key) } == 1)
+    }
+
+    /// A handler of an observer may write, and would block the event loop.
+    @Test func aReadRunsNoHandler() throws {
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        let (failures, places) = (NIOLockedValueBox<[DefaultsError]>([]), NIOLockedValueBox<[Bool]>([]))
+        suite.onFailure = { error in failures.withLockedValue { $0.append(error) } }
+        let copy = DefaultKey("copy", default: 0)
+        let token = suite.observe(key) { change in
+            places.withLockedValue { $0.append(MultiThreadedEventLoopGroup.currentEventLoop != nil) }
+            try? suite.update(copy) { $0 = change.newValue ?? 0 }
+        }
+        let isEnded = NIOLockedValueBox(false)
+        @Sendable func readAgain() {
+            for _ in 0..<50 { _ = suite[key] }
+            guard !isEnded.withLockedValue({ $0 }) else { return }
+            MultiThreadedEventLoopGroup.currentEventLoop?.scheduleTask(in: .microseconds(100)) { readAgain() }
+        }
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { loop.execute { readAgain() } }
+        let other = DefaultsSuite(backend: try Member.backend(prefix))
+        for number in 1...100 { try other.update(key) { $0 = number } }
+        try eventually { suite[copy] == 100 }
+        isEnded.withLockedValue { $0 = true }
+        token.cancel()
+        #expect(places.withLockedValue { !$0.isEmpty && !$0.contains(true) })
+        #expect(failures.withLockedValue { $0 }.isEmpty)
+    }
+
+    /// The backend needs none of the program's event loops.
+    @Test func aProgramThatKeepsItsLoopsBusyConnects() throws {
+        let (mayEnd, count) = (DispatchSemaphore(value: 0), NIOLockedValueBox(0))
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+            count.withLockedValue { $0 += 1 }
+            loop.execute { mayEnd.wait() }
+        }
+        defer { for _ in 0..<count.withLockedValue({ $0 }) { mayEnd.signal() } }
+        let suite = DefaultsSuite(backend: try Member.backend(prefix))
+        try suite.update(key) { $0 = 1 }
+        #expect(suite[key] == 1)
+    }
+}
