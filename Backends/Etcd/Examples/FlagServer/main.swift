@@ -30,7 +30,8 @@ final class Checkout: ChannelInboundHandler, Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .end = unwrapInboundIn(data) else { return }
-        // Reading never waits, so it is fine on an event loop.
+        // Reading never waits and runs no handler, so it is fine on an event loop. A write there
+        // would throw.
         let text = flags[.newCheckout] ? "the new checkout\n" : "the old checkout\n"
         var head = HTTPResponseHead(version: .http1_1, status: .ok)
         head.headers.add(name: "Content-Length", value: "\(text.utf8.count)")
