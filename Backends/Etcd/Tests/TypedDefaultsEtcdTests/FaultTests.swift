@@ -267,7 +267,7 @@ import TypedDefaults
 
     /// The members are stopped while a writer waits.
     @Test func readingGoesOnInAnOutage() throws {
-        let backend = try backend(writeTimeout: .seconds(5))
+        let backend = try backend()
         let (setting, suite) = (setting(backend), DefaultsSuite(backend: backend))
         try setting.update { $0 = 1 }
         try transport.cut()
@@ -278,11 +278,9 @@ import TypedDefaults
         }
         let calls = transport.calls(of: Method.grant) + transport.calls(of: Method.range)
         try eventually { transport.calls(of: Method.grant) + transport.calls(of: Method.range) > calls + 2 }
-        let begin = ContinuousClock.now
         #expect(try suite.contents() == ["count": 1])
         #expect(try suite.read(DefaultKey("count", default: 0), DefaultKey("other", default: 7)) == (1, 7))
         try suite.checkReadability()
-        #expect(begin.duration(to: .now) < .seconds(1))
         #expect(!isEnded.withLockedValue { $0 })
         transport.join()
         try eventually { isEnded.withLockedValue { $0 } }

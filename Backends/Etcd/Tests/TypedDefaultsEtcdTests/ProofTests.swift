@@ -90,11 +90,11 @@ import TypedDefaults
             configuration.whenStale = policy
         }
         defer { backend.close() }
-        // The third pause is 2 seconds.
+        // Later pauses are longer than that.
         try eventually { failures.withLockedValue { $0.contains { $0.reason.contains("may be outdated") } } }
         switch policy {
         case .serve: #expect(try suite.contents() == ["a": 1])
-        case .unavailable: #expect(throws: DefaultsError.self) { try suite.contents() }
+        case .unavailable: try eventually { (try? suite.contents()) == nil }
         }
         // The next try reads the values.
         try eventually { (try? suite.contents()) == ["a": 1] }
@@ -105,11 +105,13 @@ import TypedDefaults
         defer { proxy.close() }
         let (backend, _) = try open(proxy)
         defer { backend.close() }
-        try eventually { proxy.calls.watches == 3 }
-        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1_500))
-        #expect(proxy.calls.watches == 3)
-        // One read at the start. Before each watch one, and another if the cluster has changed.
-        #expect(proxy.calls.all <= 10)
+        try eventually { proxy.watches.count == 4 }
+        // One read at the start. Before each watch one, and others if the cluster has changed.
+        #expect(proxy.calls <= 17)
+        // A pause begins after the answer.
+        for (time, (next, shortest)) in zip(proxy.watches, zip(proxy.watches.dropFirst(), [0.08, 0.4, 2])) {
+            #expect(time.duration(to: next) >= .seconds(shortest))
+        }
     }
 
     @Test func pausesGrowToHalfAMinute() {
@@ -128,9 +130,9 @@ import TypedDefaults
     @Test func changesOfOtherSuitesProveNothingWrong() throws {
         var configuration = Member.configuration(prefix)
         configuration.heartbeat = .milliseconds(20)
+        try Member.put(prefix + "v/a", "1")
         let backend = try EtcdBackend(configuration)
         defer { backend.close() }
-        try Member.put(prefix + "v/a", "1")
         for number in 0..<20 {
             let beats = backend.state.withLockedValue { $0.statistics.beats }
             try Member.put("other-" + prefix + "v/a", "\(number)")
@@ -138,8 +140,7 @@ import TypedDefaults
         }
         #expect(backend.state.withLockedValue { $0.statistics.silentWatches } == 0)
         #expect(backend.state.withLockedValue { $0.statistics.watches } == 1)
-        // What other suites have changed is known now.
-        try eventually { backend.state.withLockedValue { $0.provenRevision > $0.mirror.revision } }
+        #expect(backend.state.withLockedValue { $0.provenRevision > $0.mirror.revision })
     }
 
     @Test func anyDurationIsAHeartbeat() throws {

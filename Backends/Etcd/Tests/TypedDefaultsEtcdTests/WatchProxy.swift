@@ -2,6 +2,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
+@testable import TypedDefaultsEtcd
+
 /// A proxy before the member that passes everything on, except watches.
 final class WatchProxy: Sendable {
     /// What it does to a watch.
@@ -16,12 +18,14 @@ final class WatchProxy: Sendable {
         case loses
     }
     private let server: any Channel
-    private let requests = NIOLockedValueBox<[String]>([])
+    private let requests = NIOLockedValueBox<[(path: String, time: ContinuousClock.Instant)]>([])
 
     var endpoint: String { "127.0.0.1:\(server.localAddress!.port!)" }
-    /// The number of calls so far, and of watches among them.
-    var calls: (all: Int, watches: Int) {
-        requests.withLockedValue { requests in (requests.count, requests.count { $0 == "/v3/watch" }) }
+    /// The number of calls so far.
+    var calls: Int { requests.withLockedValue { $0.count } }
+    /// When watches were asked for.
+    var watches: [ContinuousClock.Instant] {
+        requests.withLockedValue { requests in requests.filter { $0.path == Method.watch }.map(\.time) }
     }
 
     init(_ fault: Fault, before endpoint: String) throws {
@@ -30,7 +34,9 @@ final class WatchProxy: Sendable {
         server = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { [requests] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let client = ClientSide(fault, host, port) { path in requests.withLockedValue { $0.append(path) } }
+                    let client = ClientSide(fault, host, port) { path in
+                        requests.withLockedValue { $0.append((path, .now)) }
+                    }
                     try channel.pipeline.syncOperations.addHandler(client)
                 }
             }
@@ -58,7 +64,7 @@ private final class ClientSide: ChannelInboundHandler {
         let words = part.getString(at: part.readerIndex, length: min(64, part.readableBytes))?.split(separator: " ")
         let path = words?.first == "POST" ? words.map { String($0[1]) } : nil
         if let path { onRequest(path) }
-        let (channel, isWatch) = (context.channel, path == "/v3/watch")
+        let (channel, isWatch) = (context.channel, path == Method.watch)
         switch fault {
         case .cuts where isWatch: return answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", on: channel)
         case .refuses where isWatch:
