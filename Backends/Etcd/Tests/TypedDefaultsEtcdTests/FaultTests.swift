@@ -263,6 +263,7 @@ import TypedDefaults
         try transport.deliver(#"{"result":{"events":[\#(event)]}}"#, toWatch: 0)
         try eventually { backend.state.withLockedValue { $0.watch.number > 1 && $0.watch.stream != nil } }
         #expect(try backend.value(forKey: "count") == nil)
+        #expect(backend.state.withLockedValue { $0.statistics.restores } == 0)
     }
 
     /// The members are stopped while a writer waits.

@@ -100,6 +100,27 @@ import TypedDefaults
         try eventually { (try? suite.contents()) == ["a": 1] }
     }
 
+    @Test func silenceIsReportedDuringAPause() throws {
+        let proxy = try WatchProxy(.cuts, before: try #require(Member.endpoint))
+        defer { proxy.close() }
+        let reports = NIOLockedValueBox(0)
+        let (backend, suite) = try open(proxy) { error in
+            if error.reason.contains("may be outdated") { reports.withLockedValue { $0 += 1 } }
+        } _: { configuration in
+            configuration.longestPause = .seconds(1_000)
+            configuration.maximumStaleness = .milliseconds(700)
+        }
+        defer { backend.close() }
+        try eventually { proxy.watches.count == 2 }
+        // The pause after the next one is half a minute. Each try proves the values.
+        backend.change { $0.failedWatches = 10 }
+        try eventually { proxy.watches.count == 3 }
+        let (begin, before) = (ContinuousClock.now, reports.withLockedValue { $0 })
+        try eventually { reports.withLockedValue { $0 } > before }
+        #expect(begin.duration(to: .now) < .seconds(20))
+        withExtendedLifetime(suite) {}
+    }
+
     @Test(arguments: [WatchProxy.Fault.cuts, .refuses]) func failuresPause(_ fault: WatchProxy.Fault) throws {
         let proxy = try WatchProxy(fault, before: try #require(Member.endpoint))
         defer { proxy.close() }
