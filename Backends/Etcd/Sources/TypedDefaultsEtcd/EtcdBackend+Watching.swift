@@ -166,9 +166,11 @@ extension EtcdBackend {
                 return missing.since.duration(to: .now) < Self.shortestSilence
             }
             state.watch.missing = nil
+            // A proxy that holds answers back shows no acceptance, and a refusal may take long.
+            let isAccepted = state.watch.isAccepted || state.watch.begin.duration(to: .now) > configuration.patience
             if case .behind(let revision) = proof {
                 state.watch.missing = (revision, .now)
-            } else {
+            } else if isAccepted {
                 state.watch.isUseful = true
                 state.failedWatches = 0
                 // Only an event shows that a watch that was silent is not.
@@ -359,10 +361,11 @@ extension EtcdBackend {
             let value = event.type == "DELETE" ? nil : event.kv.valueBytes
             return EtcdMirror.Event(name: event.kv.keyBytes, value: value, revision: event.kv.number)
         }
-        guard let last = events.last else { return }
         sendChange(
             of: change { state in
                 guard state.watch.number == number else { return [] }
+                state.watch.isAccepted = true
+                guard let last = events.last else { return [] }
                 (state.watch.delivered, state.watch.isUseful) = (max(last.revision, state.watch.delivered), true)
                 (state.failedWatches, state.reported) = (0, nil)
                 return state.mirror.apply(events)

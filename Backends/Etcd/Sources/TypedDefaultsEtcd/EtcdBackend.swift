@@ -84,6 +84,9 @@ public final class EtcdBackend: DefaultsBackend {
         var delivered: Int64 = 0
         /// A revision that the watch should have delivered already, and when that was found.
         var missing: (revision: Int64, since: ContinuousClock.Instant)?
+        let begin = ContinuousClock.now
+        /// Whether the member, or a proxy before it, has accepted the watch.
+        var isAccepted = false
         /// Whether the watch has delivered an event, or has lived for a heartbeat with nothing
         /// missing.
         var isUseful = false

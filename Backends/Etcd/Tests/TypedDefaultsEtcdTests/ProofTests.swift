@@ -100,35 +100,35 @@ import TypedDefaults
         try eventually { (try? suite.contents()) == ["a": 1] }
     }
 
-    @Test func silenceIsReportedDuringAPause() throws {
-        let proxy = try WatchProxy(.cuts, before: try #require(Member.endpoint))
-        defer { proxy.close() }
-        let reports = NIOLockedValueBox(0)
-        let (backend, suite) = try open(proxy) { error in
-            if error.reason.contains("may be outdated") { reports.withLockedValue { $0 += 1 } }
-        } _: { configuration in
-            configuration.longestPause = .seconds(1_000)
-            configuration.maximumStaleness = .milliseconds(700)
+    /// Nothing is asked in the meantime.
+    @Test func silenceIsReportedInTime() throws {
+        let isReported = NIOLockedValueBox(false)
+        var configuration = Member.configuration(prefix)
+        (configuration.heartbeat, configuration.maximumStaleness) = (.seconds(3_600), .milliseconds(500))
+        let backend = try EtcdBackend(configuration)
+        // A proof that is newer than the first look at it.
+        backend.change { $0.lastProof = .now + .seconds(1) }
+        let suite = DefaultsSuite(backend: backend)
+        suite.onFailure = { error in
+            if error.reason.contains("may be outdated") { isReported.withLockedValue { $0 = true } }
         }
-        defer { backend.close() }
-        try eventually { proxy.watches.count == 2 }
-        // The pause after the next one is half a minute. Each try proves the values.
-        backend.change { $0.failedWatches = 10 }
-        try eventually { proxy.watches.count == 3 }
-        let (begin, before) = (ContinuousClock.now, reports.withLockedValue { $0 })
-        try eventually { reports.withLockedValue { $0 } > before }
-        #expect(begin.duration(to: .now) < .seconds(20))
-        withExtendedLifetime(suite) {}
+        try eventually { isReported.withLockedValue { $0 } }
+        backend.close()
     }
 
-    @Test(arguments: [WatchProxy.Fault.cuts, .refuses]) func failuresPause(_ fault: WatchProxy.Fault) throws {
-        let proxy = try WatchProxy(fault, before: try #require(Member.endpoint))
+    /// A refusal may take longer than a heartbeat.
+    @Test(arguments: [(WatchProxy.Fault.cuts, 0), (.refuses, 0), (.refuses, 200)] as [(WatchProxy.Fault, Int64)])
+    func failuresPause(_ fault: WatchProxy.Fault, _ delay: Int64) throws {
+        let proxy = try WatchProxy(fault, after: .milliseconds(delay), before: try #require(Member.endpoint))
         defer { proxy.close() }
-        let (backend, _) = try open(proxy)
+        let (backend, _) = try open(proxy) { _ in
+        } _: { configuration in
+            if delay > 0 { configuration.heartbeat = .milliseconds(20) }
+        }
         defer { backend.close() }
         try eventually { proxy.watches.count == 4 }
         // One read at the start. Before each watch one, and others if the cluster has changed.
-        #expect(proxy.calls <= 17)
+        if delay == 0 { #expect(proxy.calls <= 17) }
         // A pause begins after the answer.
         for (time, (next, shortest)) in zip(proxy.watches, zip(proxy.watches.dropFirst(), [0.08, 0.4, 2])) {
             #expect(time.duration(to: next) >= .seconds(shortest))
