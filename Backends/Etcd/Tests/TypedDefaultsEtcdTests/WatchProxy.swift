@@ -21,8 +21,13 @@ final class WatchProxy: Sendable {
     private let requests = NIOLockedValueBox<[(path: String, time: ContinuousClock.Instant)]>([])
 
     var endpoint: String { "127.0.0.1:\(server.localAddress!.port!)" }
-    /// The number of calls so far.
-    var calls: Int { requests.withLockedValue { $0.count } }
+    /// Returns the number of calls before a watch.
+    func calls(beforeWatch number: Int) -> Int {
+        requests.withLockedValue { requests in
+            let watches = requests.indices.filter { requests[$0].path == Method.watch }
+            return watches[number - 1]
+        }
+    }
     /// When watches were asked for.
     var watches: [ContinuousClock.Instant] {
         requests.withLockedValue { requests in requests.filter { $0.path == Method.watch }.map(\.time) }
