@@ -30,7 +30,7 @@ let package = Package(
         .testTarget(
             name: "CameraKitTests",
             dependencies: ["CameraKit", .product(name: "TypedDefaultsTesting", package: "TypedDefaults")],
-            path: "Tests"),
+            path: "Tests", exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -55,7 +55,7 @@ let package = Package(
             name: "CameraApp", dependencies: ["CameraKit", "TypedDefaults", "SwiftUI"], swiftSettings: settings),
         .testTarget(
             name: "CameraKitTests", dependencies: ["CameraKit", "TypedDefaults", "TypedDefaultsTesting"],
-            swiftSettings: settings),
+            exclude: ["Fixtures"], swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
         tests("SettingsFileTests", exclude: ["Fixtures"]),

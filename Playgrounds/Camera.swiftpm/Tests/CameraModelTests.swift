@@ -42,4 +42,9 @@ import TypedDefaultsTesting
         CameraModel().zoomIn()
         #expect(CameraModel().title == "Zoom 2×")
     }
+
+    /// What an update does to the settings of users. For the next release, pass its version.
+    @Test func anUpdateChangesNoSettingByAccident() {
+        expectRelease("1.0", of: CameraConfig.self)
+    }
 }

@@ -101,8 +101,21 @@ extension StoredForm where Value: Codable {
 struct Fixture {
     static let recordingVariable = "TYPED_DEFAULTS_RECORD"
     static var isRecording: Bool { ProcessInfo.processInfo.environment[recordingVariable] == "1" }
+    /// Whether the tests run in continuous integration.
+    static var isOnServer: Bool { !ProcessInfo.processInfo.environment["CI", default: ""].isEmpty }
 
     let path: String
+    /// The name without the extension.
+    var name: String { URL(filePath: path).deletingPathExtension().lastPathComponent }
+
+    init(path: String) { self.path = path }
+
+    /// Returns the fixtures in a folder, by their names.
+    static func all(in folder: String) throws -> [Fixture] {
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".json") }.sorted()
+            .map { Fixture(path: "\(folder)/\($0)") }
+    }
 
     init(_ name: String, besides filePath: StaticString) {
         path = URL(filePath: "\(filePath)").deletingLastPathComponent().appending(path: "Fixtures/\(name)").path
@@ -112,6 +125,8 @@ struct Fixture {
     func read() throws -> Data? {
         FileManager.default.fileExists(atPath: path) ? try Data(contentsOf: URL(filePath: path)) : nil
     }
+
+    func write(_ text: String) throws { try write(Data(text.utf8)) }
 
     func write(_ json: Data) throws {
         let file = URL(filePath: path)

@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+import TypedDefaults
+import TypedDefaultsTesting
+
+struct ExpectReleaseTests {
+    private static let isOnServer = !ProcessInfo.processInfo.environment["CI", default: ""].isEmpty
+
+    struct First: DefaultConfig {
+        static let key = "Camera"
+        enum Size: String, Codable, CaseIterable { case small, large }
+        var zoom = 1.0
+        var size = Size.small
+        var grid = false
+    }
+    struct Second: DefaultConfig {
+        static let key = "Camera"
+        enum Size: String, Codable, CaseIterable { case small, medium }
+        var zoom = 2.0
+        var size = Size.small
+        var raw = false
+    }
+    struct Sounds: DefaultConfig {
+        static let key = "Sounds"
+        var volume = 5
+    }
+
+    /// The records of one test.
+    private struct Records: ~Copyable {
+        let name = UUID().uuidString
+        var folder: URL {
+            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/Releases/\(name)")
+        }
+        func text(_ version: String) throws -> String {
+            try String(decoding: Data(contentsOf: folder.appending(path: "\(version).json")), as: UTF8.self)
+        }
+        deinit { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    private func issues(_ body: () -> Void) -> [String] {
+        let texts = Guarded<[String]>([])
+        withKnownIssue(isIntermittent: true) {
+            body()
+        } matching: { issue in
+            texts.withLock {
+                $0.append("\(issue.sourceLocation?.line ?? 0) " + issue.comments.map(\.rawValue).joined())
+            }
+            return true
+        }
+        return texts.withLock { $0 }
+    }
+
+    /// Returns the lines of the only failure, without the location and the path.
+    private func lines(_ body: () -> Void) -> [String] {
+        let issues = issues(body)
+        #expect(issues.count == 1)
+        let lines = issues.first?.split(separator: "\n").map(String.init) ?? []
+        return lines.map { line in
+            guard let path = line.range(of: " /") else { return line }
+            return String(line[..<path.lowerBound])
+        }
+    }
+
+    #if os(macOS) || os(Linux)
+        @Test(.disabled(if: isOnServer)) func aReleaseIsRecordedAndTheNextOneIsCompared() throws {
+            let records = Records()
+            let volume = DefaultKey("volume", default: 5)
+            let line: Int = #line + 1
+            let missing = lines { expectRelease("1.4", of: First.self, volume, named: records.name) }
+            #expect(
+                missing == [
+                    "\(line) Release 1.4 has no record:",
+                    "To approve, run this once with `record: true`, and commit",
+                ])
+            let written = lines { expectRelease("1.4", of: First.self, volume, named: records.name, record: true) }
+            #expect(written.last == "Written; read and commit")
+            expectRelease("1.4", of: First.self, volume, named: records.name)
+            expectRelease("1.4", of: First.self, volume, named: records.name, record: true)
+
+            let changed = lines { expectRelease("1.5", of: Second.self, volume, named: records.name) }
+            let expected = [
+                "! size: who chose \"large\" reads \"small\" (users of 1.4)",
+                "+ raw (users of 1.4)",
+                "- grid: no longer read, stays stored (users of 1.4)",
+                "< size: who chooses \"medium\" and goes back loses it (users of 1.4)",
+                "~ zoom: who never chose reads 2.0, was 1.0 (users of 1.4)",
+                "Usual cures: a step of the migrator, a type or rule that accepts it, an optional (`= nil`).",
+            ]
+            #expect(Array(changed.dropFirst().dropLast()) == expected)
+            let approved = lines {
+                expectRelease("1.5", of: Second.self, volume, named: records.name, record: true)
+            }
+            #expect(Array(approved.dropFirst().dropLast()) == expected)
+            expectRelease("1.5", of: Second.self, volume, named: records.name)
+
+            // What 1.5 has approved is not asked again.
+            _ = lines { expectRelease("1.6", of: Second.self, volume, named: records.name, record: true) }
+            #expect(try records.text("1.6").contains(#""approved": {}"#))
+            expectRelease("1.6", of: Second.self, volume, named: records.name)
+        }
+
+        @Test(.disabled(if: isOnServer)) func aRecordThatNoLongerHoldsIsReported() throws {
+            let records = Records()
+            _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
+            let changed = lines { expectRelease("1.4", of: Second.self, named: records.name) }
+            #expect(changed.contains("since its record: ~ zoom: who never chose reads 2.0, was 1.0"))
+            #expect(
+                changed.contains("If 1.4 has been released, pass the next version. Its record must not change."))
+            _ = lines { expectRelease("1.5", of: Second.self, named: records.name, record: true) }
+            let undone = lines { expectRelease("1.5", of: First.self, named: records.name) }
+            #expect(undone.contains("no longer so: ~ zoom: who never chose reads 2.0, was 1.0"))
+        }
+
+        @Test(.disabled(if: isOnServer)) func aRecordIsStableAndHasSampleValuesOnly() throws {
+            let records = Records()
+            for version in ["1.4", "1.4"] {
+                _ = issues { expectRelease(version, of: First.self, named: records.name, record: true) }
+            }
+            #expect(
+                try records.text("1.4").split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
+                    == """
+                    { "approved": {}, "cases": { "Camera.size": [ "small", "large" ] }, "history": [], \
+                    "reads": { "Camera.grid": false, "Camera.size": "small", "Camera.zoom": 1.0 }, "samples": [ \
+                    { "name": "default", "reads": {}, "stored": {} }, \
+                    { "chose": "grid", "name": "grid = true", "reads": { "Camera.grid": true }, \
+                    "stored": { "Camera": { "grid": true } } }, \
+                    { "chose": "size", "name": "size = \\"large\\"", "reads": { "Camera.size": "large" }, \
+                    "stored": { "Camera": { "size": "large" } } }, \
+                    { "chose": "zoom", "name": "zoom = 1.5", "reads": { "Camera.zoom": 1.5 }, \
+                    "stored": { "Camera": { "zoom": 1.5 } } }, \
+                    { "chose": "zoom", "name": "zoom = -1000000000.0", "reads": { "Camera.zoom": -1000000000.0 }, \
+                    "stored": { "Camera": { "zoom": -1000000000.0 } } }, \
+                    { "chose": "zoom", "name": "zoom = 1000000000.0", "reads": { "Camera.zoom": 1000000000.0 }, \
+                    "stored": { "Camera": { "zoom": 1000000000.0 } } }, \
+                    { "name": "everything", \
+                    "reads": { "Camera.grid": true, "Camera.size": "large", "Camera.zoom": 1.5 }, \
+                    "stored": { "Camera": { "grid": true, "size": "large", "zoom": 1.5 } } } ], "unsampled": [] }
+                    """)
+        }
+
+        @Test(.enabled(if: isOnServer)) func noRecordIsWrittenOnAServer() {
+            let records = Records()
+            let lines = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
+            #expect(lines.last == "To approve, run this once with `record: true`, and commit")
+            #expect(!FileManager.default.fileExists(atPath: records.folder.path))
+        }
+
+        @Test(.disabled(if: isOnServer)) func keysAndSeveralConfigsAreCompared() throws {
+            let records = Records()
+            func check(_ version: String, _ volume: Int, isRecording: Bool = false) {
+                let key = DefaultKey("volume", default: volume)
+                expectRelease(
+                    version, of: key, DefaultKey(Sounds.self), DefaultKey(First.self), named: records.name,
+                    samples: ["loud": { $0[Sounds.self].volume = 11 }], record: isRecording)
+            }
+            _ = lines { check("1", 5, isRecording: true) }
+            check("1", 5)
+            #expect(try records.text("1").contains(#""name": "loud""#))
+            #expect(
+                lines { check("2", 6) }.contains("~ volume: who never chose reads 6, was 5 (users of 1)"))
+        }
+
+        @Test func aDamagedRecordIsNamed() throws {
+            let records = Records()
+            try FileManager.default.createDirectory(at: records.folder, withIntermediateDirectories: true)
+            try Data("{".utf8).write(to: records.folder.appending(path: "1.3.json"))
+            let texts = issues { expectRelease("1.4", of: First.self, named: records.name) }
+            #expect(texts.count == 1)
+            #expect(texts.first?.contains("1.3.json is no record of a release") == true)
+        }
+    #endif
+
+    @Test func aSampleThatCannotBeStoredIsReported() {
+        let port = DefaultKey("port", default: 80, rule: .in(1...65_535))
+        let texts = issues { expectRelease("1", of: port, named: "none", samples: ["odd": { $0[port] = 0 }]) }
+        #expect(texts.count == 1)
+        #expect(texts.first?.contains("the value must be in 1...65535") == true)
+    }
+}

@@ -1,0 +1,313 @@
+import Foundation
+import Testing
+import TypedDefaults
+
+@testable import TypedDefaultsTesting
+
+/// Mistakes of real programs, each in the second of two releases.
+struct ReleaseMistakesTests {
+    struct Camera: DefaultConfig {
+        static let key = "Camera"
+        enum Size: String, Codable, CaseIterable { case small, medium, huge }
+        struct Lens: Codable, Sendable {
+            var focus = 5
+            var curve = "b"
+        }
+        var zoom = 1.0
+        var size = Size.medium
+        var grid = false
+        var lens = Lens()
+    }
+
+    private static func program(
+        _ settings: [any ReleasedSetting], _ migrator: DefaultsMigrator = DefaultsMigrator(),
+        samples: [String: (inout SuiteContents) throws -> Void] = [:]
+    ) -> ReleasedProgram {
+        ReleasedProgram(settings: settings, migrator: migrator, customSamples: samples)
+    }
+
+    private static func program<Config: DefaultConfig>(
+        _ config: Config.Type, _ migrator: DefaultsMigrator = DefaultsMigrator(),
+        samples: [String: (inout SuiteContents) throws -> Void] = [:]
+    ) -> ReleasedProgram {
+        program([DefaultKey(config)], migrator, samples: samples)
+    }
+
+    private static func lines(_ old: ReleasedProgram, _ new: ReleasedProgram) throws -> [String] {
+        try ReleaseComparison(new, from: ReleaseRecord(of: old), to: ReleaseRecord(of: new)).lines.sorted()
+    }
+
+    private let camera = program(Camera.self, samples: ["a pro": { $0[Camera.self].zoom = 8 }])
+
+    @Test func theSameTypesHaveNoLines() throws { #expect(try Self.lines(camera, camera) == []) }
+
+    @Test func aDefaultIsChanged() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            var zoom = 2.0
+            var size = Camera.Size.medium
+            var grid = false
+            var lens = Camera.Lens()
+        }
+        #expect(try Self.lines(camera, Self.program(New.self)) == ["~ zoom: who never chose reads 2.0, was 1.0"])
+    }
+
+    @Test func aCaseIsRenamed() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            enum Size: String, Codable, CaseIterable { case small, medium, large }
+            var zoom = 1.0
+            var size = Size.medium
+            var grid = false
+            var lens = Camera.Lens()
+        }
+        #expect(
+            try Self.lines(camera, Self.program(New.self)) == [
+                "! size: who chose \"huge\" reads \"medium\"",
+                "< size: who chooses \"large\" and goes back loses it",
+            ])
+    }
+
+    @Test func aRuleIsAdded() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            static let rules: [DefaultRule<New>] = [.on(\.zoom, .clamped(to: 1...4))]
+            var zoom = 1.0
+            var size = Camera.Size.medium
+            var grid = false
+            var lens = Camera.Lens()
+        }
+        #expect(
+            try Self.lines(camera, Self.program(New.self)) == [
+                "! zoom: who chose -1000000000.0 reads 1.0 (rule: in 1.0...4.0)",
+                "! zoom: who chose 1000000000.0 reads 4.0 (rule: in 1.0...4.0)",
+                "! zoom: who chose 8.0 reads 4.0 (rule: in 1.0...4.0)",
+            ])
+    }
+
+    @Test func aRuleIsMadeStricter() throws {
+        let old = DefaultKey("port", default: 8080, rule: .in(1...65_535))
+        let new = DefaultKey("port", default: 8080, rule: .in(1024...65_535))
+        #expect(
+            try Self.lines(Self.program([old]), Self.program([new])) == [
+                "! port: who chose 1 reads 8080 (rule: in 1024...65535)"
+            ])
+        #expect(
+            try Self.lines(Self.program([new]), Self.program([old])) == [
+                "< port: who chooses 1 and goes back loses it"
+            ])
+    }
+
+    @Test func aPropertyIsRemoved() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            var zoom = 1.0
+            var size = Camera.Size.medium
+            var lens = Camera.Lens()
+        }
+        #expect(try Self.lines(camera, Self.program(New.self)) == ["- grid: no longer read, stays stored"])
+    }
+
+    @Test func aPropertyIsRenamed() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            var zoom = 1.0
+            var size = Camera.Size.medium
+            var showsGrid = false
+            var lens = Camera.Lens()
+        }
+        #expect(
+            try Self.lines(camera, Self.program(New.self)) == ["+ showsGrid", "- grid: no longer read, stays stored"])
+        var migrator = DefaultsMigrator()
+        migrator.register("1.6: showsGrid") { contents in
+            guard case .dictionary(var entries)? = contents["Camera"] else { return }
+            entries["showsGrid"] = entries.removeValue(forKey: "grid")
+            contents["Camera"] = .dictionary(entries)
+        }
+        #expect(
+            try Self.lines(camera, Self.program(New.self, migrator)) == [
+                "+ showsGrid", "+ showsGrid: who chose grid = true reads true",
+                "- grid: no longer read, removed by the migration",
+                "< grid: who chose true, updates and goes back loses it",
+            ])
+    }
+
+    @Test func aPropertyIsSplit() throws {
+        struct Old: DefaultConfig {
+            static let key = "Page"
+            var margins = "20"
+        }
+        struct New: DefaultConfig {
+            static let key = "Page"
+            var left = 20
+            var right = 20
+        }
+        #expect(
+            try Self.lines(Self.program(Old.self), Self.program(New.self)) == [
+                "+ left", "+ right", "- margins: no longer read, stays stored",
+            ])
+        // The migration forgets one of the two.
+        var migrator = DefaultsMigrator()
+        migrator.register("2.0: two margins") { contents in
+            guard
+                case .string(let margins)? = try contents.read(
+                    DefaultKey<[String: PropertyList]>("Page", default: [:]))["margins"]
+            else { return }
+            contents["Page"] = ["left": .integer(Int64(margins) ?? 0)]
+        }
+        let old = Self.program(Old.self, samples: ["wide": { $0[Old.self].margins = "40" }])
+        #expect(
+            try Self.lines(old, Self.program(New.self, migrator)) == [
+                "+ left", "+ left: who chose margins = \"text\" reads 0", "+ left: “wide” reads 40", "+ right",
+                "- margins: no longer read, removed by the migration",
+                "< margins: who chose \"40\", updates and goes back loses it",
+                "< margins: who chose \"text\", updates and goes back loses it",
+            ])
+    }
+
+    @Test func anIntegerBecomesAString() throws {
+        let (old, new) = (DefaultKey("port", default: 80), DefaultKey("port", default: "http"))
+        let found = try Self.lines(Self.program([old]), Self.program([new]))
+        #expect(found.contains("~ port: who never chose reads \"http\", was 80"))
+        #expect(found.contains("! port: who chose 81 reads \"http\""))
+        #expect(found.contains("< port: who chooses \"text\" and goes back loses it"))
+    }
+
+    @Test func anIntegerBecomesNarrower() throws {
+        let (old, new) = (DefaultKey("count", default: 1), DefaultKey<Int16>("count", default: 1))
+        #expect(
+            try Self.lines(Self.program([old]), Self.program([new])) == [
+                "! count: who chose -1000000000 reads 1", "! count: who chose 1000000000 reads 1",
+            ])
+    }
+
+    @Test func aNestedStructBecomesFlat() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            var zoom = 1.0
+            var size = Camera.Size.medium
+            var grid = false
+            var focus = 5
+            var curve = "b"
+        }
+        #expect(
+            try Self.lines(camera, Self.program(New.self)) == [
+                "+ curve", "+ focus", "- lens.curve: no longer read, stays stored",
+                "- lens.focus: no longer read, stays stored",
+            ])
+    }
+
+    @Test func aDefaultInAStructIsChanged() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            struct Lens: Codable, Sendable {
+                var focus = 5
+                var curve = "a"
+            }
+            var zoom = 1.0
+            var size = Camera.Size.medium
+            var grid = false
+            var lens = Lens()
+        }
+        #expect(
+            try Self.lines(camera, Self.program(New.self)) == [
+                "! lens.curve: who chose lens reads \"b\", who did not reads \"a\"",
+                "~ lens.curve: who never chose reads \"a\", was \"b\"",
+            ])
+    }
+
+    @Test func aKeyIsRenamed() throws {
+        struct New: DefaultConfig {
+            static let key = "Preferences"
+            var grid = false
+        }
+        struct Old: DefaultConfig {
+            static let key = "Settings"
+            var grid = false
+        }
+        #expect(
+            try Self.lines(Self.program(Old.self), Self.program(New.self)) == [
+                "+ grid", "- Settings.grid: no longer read, stays stored",
+            ])
+        var migrator = DefaultsMigrator()
+        migrator.register("2.0: Preferences") { $0.rename("Settings", to: "Preferences") }
+        #expect(
+            try Self.lines(Self.program(Old.self), Self.program(New.self, migrator)) == [
+                "+ grid", "+ grid: who chose grid = true reads true",
+                "- Settings.grid: no longer read, removed by the migration",
+                "< Settings.grid: who chose true, updates and goes back loses it",
+            ])
+    }
+
+    @Test func aStepOfAMigrationThrows() throws {
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            var zoom = 1.0
+            var size = Camera.Size.medium
+            var grid = false
+            var lens = Camera.Lens()
+        }
+        struct Unknown: Error {}
+        var migrator = DefaultsMigrator()
+        migrator.register("1.6: no grid") { contents in if contents[New.self].grid { throw Unknown() } }
+        #expect(
+            try Self.lines(camera, Self.program(New.self, migrator)) == [
+                "! everything: the migration “1.6: no grid” failed: it threw Unknown",
+                "! grid = true: the migration “1.6: no grid” failed: it threw Unknown",
+            ])
+    }
+
+    @Test func anOptionalGetsADefault() throws {
+        struct Old: DefaultConfig {
+            static let key = "Camera"
+            var name: String?
+            var count: Int?
+        }
+        struct New: DefaultConfig {
+            static let key = "Camera"
+            var name = "camera"
+            var count: Int?
+        }
+        #expect(
+            try Self.lines(Self.program(Old.self), Self.program(New.self)) == [
+                "~ name: who never chose reads \"camera\", was nil"
+            ])
+    }
+
+    @Test func samplesAreFoundForManyTypes() throws {
+        enum Mode: Codable, CaseIterable { case photo, video }
+        enum Shape: Codable {
+            case round
+            case square(side: Int)
+        }
+        struct Many: DefaultConfig {
+            static let key = "Many"
+            var url = URL(string: "https://example.org")!
+            var identifier = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+            var date = Date(timeIntervalSinceReferenceDate: 1)
+            var data = Data([9])
+            var tags: [String] = []
+            var counts: [String: Int] = [:]
+            var mode = Mode.photo
+            var mayBe: Mode?
+            var lens: Camera?
+            var ratio: Double?
+            var days: Set<Int> = [1]
+            var shape = Shape.square(side: 1)
+            var price = Decimal(5)
+            var small: UInt8 = 3
+            var word = Word.one
+            enum Word: String, Codable { case one, two }
+        }
+        let record = try ReleaseRecord(of: Self.program(Many.self))
+        #expect(record.unsampled == ["Many.word"])
+        #expect(
+            record.cases == [
+                "Many.mode": [["photo": [:]], ["video": [:]]], "Many.mayBe": [["photo": [:]], ["video": [:]]],
+            ])
+        #expect(
+            record.samples.map(\.name).filter { $0.hasPrefix("small") }.sorted() == [
+                "small = 0", "small = 255", "small = 4",
+            ])
+    }
+}
