@@ -59,7 +59,7 @@ public func expectRelease<First, each Value>(
     repeat program.settings.append(each keys)
     let folder = Fixture(name.map { "Releases/\($0)" } ?? "Releases", besides: filePath).path
     do {
-        let message = try program.check(version, in: folder, isRecording: isRecording || Fixture.isRecording)
+        let message = try program.check(version, in: folder, isRecording: Fixture.isRecording(onRequest: isRecording))
         if let message { recordIssue(message, at: site) }
     } catch { recordIssue("release \(version): \(error)", at: site) }
 }

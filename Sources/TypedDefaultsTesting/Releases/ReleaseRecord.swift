@@ -26,12 +26,12 @@ struct ReleaseRecord: Codable, Equatable {
 
     /// Makes the record of the present release.
     init(of program: ReleasedProgram) throws {
-        let start = try program.launch(with: [:])
+        let start = try program.launch(with: program.settings.reduce(into: [:]) { $0[$1.name] = $1.pinned })
         (history, reads) = (start.contents.history ?? [], start.reads)
         var users: [(name: String, chose: String?, contents: SuiteContents)] = [("default", nil, start.contents)]
         var everything = start.contents
         for setting in program.settings {
-            let root = try setting.read([:]) ?? [:]
+            let root = try setting.read(start.contents) ?? [:]
             for (path, values, isClosed) in setting.choices(root, root, setting.defaultValue) {
                 let name = ([setting.name] + path).joined(separator: ".")
                 if isClosed { cases[name] = [reads[name]].compactMap { $0 } + values }
@@ -43,9 +43,8 @@ struct ReleaseRecord: Codable, Equatable {
                     setting.choose(root.replacing(path[...], by: value), in: &contents)
                     users.append(("\(program.shortName(name)) = \(value.json())", program.shortName(unit), contents))
                 }
-                let all = try setting.read(everything) ?? [:]
-                let more = values.first.map { all.replacing(path[...], by: $0) }
-                if let more, setting.accepts(more) { setting.choose(more, in: &everything) }
+                let more = (try setting.read(everything) ?? [:]).replacing(path[...], by: values.first ?? [:])
+                if !values.isEmpty, setting.accepts(more) { setting.choose(more, in: &everything) }
             }
         }
         users.append(("everything", nil, everything))

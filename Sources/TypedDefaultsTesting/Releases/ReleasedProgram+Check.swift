@@ -6,11 +6,7 @@ extension ReleasedProgram {
     /// - Returns: What to tell the developer; `nil` if the record of this release is up to date.
     func check(_ version: String, in folder: String, isRecording: Bool) throws -> String? {
         var others: [String: ReleaseRecord] = [:]
-        for file in try Fixture.all(in: folder) {
-            do { others[file.name] = try PropertyList(json: file.read()!).decode(ReleaseRecord.self) } catch {
-                throw DefaultsError(.unreadable, reason: "\(file.path) is no record of a release: \(error)")
-            }
-        }
+        for file in try Fixture.all(in: folder) { others[file.name] = try file.decode(ReleaseRecord.self) }
         let old = others.removeValue(forKey: version)
         var new = try ReleaseRecord(of: self)
         for (version, other) in others.sorted(by: { $0.key < $1.key }) {
@@ -29,14 +25,11 @@ extension ReleasedProgram {
             texts += ReleaseComparison(self, from: old, to: new).lines.map { "since its record: \($0)" }.sorted()
             texts.append("If \(version) has been released, pass the next version. Its record must not change.")
         }
-        if !open.isEmpty {
-            texts.append("Usual cures: a step of the migrator, a type or rule that accepts it, an optional (`= nil`).")
-        }
+        if texts.count > 1 { texts.append("Usual cures: a step of the migrator, a wider type or rule, an optional.") }
         texts += new.unsampled.map { "No sample chooses \($0): make its type CaseIterable, or pass `samples`." }
         let file = Fixture(path: "\(folder)/\(version).json")
-        let isWritten = isRecording && !Fixture.isOnServer
-        if isWritten { try file.write(PropertyList(encoding: new).json(isPretty: true) + "\n") }
-        let next = isWritten ? "Written; read and commit" : "To approve, run this once with `record: true`, and commit"
+        if isRecording { try file.write(PropertyList(encoding: new).json(isPretty: true) + "\n") }
+        let next = isRecording ? "Written; read and commit" : "To approve, run it once with `record: true`, and commit"
         return (texts + ["\(next) \(file.path)"]).joined(separator: "\n")
     }
 }

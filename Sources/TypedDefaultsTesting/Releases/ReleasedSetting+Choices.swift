@@ -36,17 +36,26 @@ extension ReleasedSetting {
         return [(path, values, false)]
     }
 
+    /// The entries that differ between two defaults, such as an identifier, with fixed values.
+    var pinned: PropertyList? {
+        let (one, other) = (newForm(Value.self) ?? [:], newForm(Value.self)?.entries ?? [:])
+        let random = one.entries?.filter { $0.value != other[$0.key] } ?? [:]
+        let fixed = random.reduce(into: [:]) { fixed, entry in
+            fixed[entry.key] = candidates(entry.value, nil).first { accepts(one.replacing([entry.key], by: $0)) }
+        }
+        return fixed.isEmpty ? nil : .dictionary(fixed)
+    }
+
     /// Returns the last number in a direction that the rules of the setting accept.
     private func edge(of part: PropertyList?, _ sign: Double, _ isChoice: (PropertyList) -> Bool) -> PropertyList? {
         // Thousandths, so that the edge of a rule such as 0.1...0.9 is found.
         guard let part, let number = part.number else { return nil }
         let scale: Double = part.object is Double ? 1_000 : 1
         func form(_ step: Double) -> PropertyList { scale > 1 ? .double(step / scale) : .integer(Int64(step)) }
-        var (last, step) = ((number * scale).rounded(), 0x1p40)
-        while step >= 1 {
+        var last = (number * scale).rounded()
+        for step in sequence(first: 0x1p40, next: { $0 > 1 ? $0 / 2 : nil }) {
             let next = last + sign * step
             if abs(next) <= releaseLimit * scale, form(next) == part || isChoice(form(next)) { last = next }
-            step /= 2
         }
         return isChoice(form(last)) ? form(last) : nil
     }
@@ -57,16 +66,19 @@ extension ReleasedSetting {
         let forms = LawSample.samples.prefix(2).compactMap { try? PropertyList($0.serialize()).entries }
         let others = ["isOn", "count", "number", "data", "date"].flatMap { name in forms.compactMap { $0[name] } }
         switch part {
-        case .bool(let value): return [.bool(!value)]
         case .integer(let value): return [value &+ 1, value &- 1, 0].map(PropertyList.integer)
         // A fraction first, which an integer cannot hold.
         case .double(let value): return [value + 0.5, value / 2, value - 0.1, value + 1].map(PropertyList.double)
         default:
-            let config = (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()) }
-            let scalars = [config].compactMap { $0 } + others + texts
+            let scalars = [newForm(type)].compactMap { $0 } + others + texts
             return scalars + scalars.map { [$0] } + scalars.map { ["key": $0] } + [[], [:]]
         }
     }
+}
+
+/// Returns the form of a new instance of a config.
+private func newForm(_ type: Any.Type?) -> PropertyList? {
+    (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()) }
 }
 
 /// Returns the form that a case of an enum usually has.

@@ -101,8 +101,11 @@ extension StoredForm where Value: Codable {
 struct Fixture {
     static let recordingVariable = "TYPED_DEFAULTS_RECORD"
     static var isRecording: Bool { ProcessInfo.processInfo.environment[recordingVariable] == "1" }
-    /// Whether the tests run in continuous integration.
-    static var isOnServer: Bool { !ProcessInfo.processInfo.environment["CI", default: ""].isEmpty }
+    /// Returns whether records of releases are written: on request, and never in continuous
+    /// integration.
+    static func isRecording(onRequest isRequested: Bool) -> Bool {
+        (isRequested || isRecording) && ProcessInfo.processInfo.environment["CI", default: ""].isEmpty
+    }
 
     let path: String
     /// The name without the extension.
@@ -124,6 +127,13 @@ struct Fixture {
     /// Returns the bytes of the file; `nil` if there is none.
     func read() throws -> Data? {
         FileManager.default.fileExists(atPath: path) ? try Data(contentsOf: URL(filePath: path)) : nil
+    }
+
+    /// Returns the value that the file holds as JSON.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        do { return try PropertyList(json: Data(contentsOf: URL(filePath: path))).decode(type) } catch {
+            throw DefaultsError(.unreadable, reason: "\(path) cannot be read: \(error)")
+        }
     }
 
     func write(_ text: String) throws { try write(Data(text.utf8)) }

@@ -71,7 +71,7 @@ struct ExpectReleaseTests {
             #expect(
                 missing == [
                     "\(line) Release 1.4 has no record:",
-                    "To approve, run this once with `record: true`, and commit",
+                    "To approve, run it once with `record: true`, and commit",
                 ])
             let written = lines { expectRelease("1.4", of: First.self, volume, named: records.name, record: true) }
             #expect(written.last == "Written; read and commit")
@@ -85,7 +85,7 @@ struct ExpectReleaseTests {
                 "- grid: no longer read, stays stored (users of 1.4)",
                 "< size: who chooses \"medium\" and goes back loses it (users of 1.4)",
                 "~ zoom: who never chose reads 2.0, was 1.0 (users of 1.4)",
-                "Usual cures: a step of the migrator, a type or rule that accepts it, an optional (`= nil`).",
+                "Usual cures: a step of the migrator, a wider type or rule, an optional.",
             ]
             #expect(Array(changed.dropFirst().dropLast()) == expected)
             let approved = lines {
@@ -142,7 +142,7 @@ struct ExpectReleaseTests {
         @Test(.enabled(if: isOnServer)) func noRecordIsWrittenOnAServer() {
             let records = Records()
             let lines = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
-            #expect(lines.last == "To approve, run this once with `record: true`, and commit")
+            #expect(lines.last == "To approve, run it once with `record: true`, and commit")
             #expect(!FileManager.default.fileExists(atPath: records.folder.path))
         }
 
@@ -161,13 +161,30 @@ struct ExpectReleaseTests {
                 lines { check("2", 6) }.contains("~ volume: who never chose reads 6, was 5 (users of 1)"))
         }
 
+        /// A config with an identifier of its own has another default in each process.
+        @Test(.disabled(if: isOnServer)) func aRandomDefaultIsFixed() throws {
+            struct Installation: DefaultConfig {
+                static let key = "Installation"
+                var id = UUID()
+                var date = Date()
+                var count = 1
+            }
+            let records = Records()
+            _ = lines { expectRelease("1", of: Installation.self, named: records.name, record: true) }
+            let text = try records.text("1")
+            #expect(!text.contains(Installation().id.uuidString))
+            #expect(text.contains(#""Installation.id": "00000000-0000-0000-0000-000000000001""#))
+            #expect(text.contains(#""Installation.count": 2"#))
+            expectRelease("1", of: Installation.self, named: records.name)
+        }
+
         @Test func aDamagedRecordIsNamed() throws {
             let records = Records()
             try FileManager.default.createDirectory(at: records.folder, withIntermediateDirectories: true)
             try Data("{".utf8).write(to: records.folder.appending(path: "1.3.json"))
             let texts = issues { expectRelease("1.4", of: First.self, named: records.name) }
             #expect(texts.count == 1)
-            #expect(texts.first?.contains("1.3.json is no record of a release") == true)
+            #expect(texts.first?.contains("1.3.json cannot be read") == true)
         }
     #endif
 
