@@ -1,0 +1,155 @@
+public import TypedDefaults
+
+extension StoreWorld {
+    /// Checks a view model in this world.
+    ///
+    /// The model is made, and acts. Then another process changes the values. The test fails if:
+    ///
+    /// - making the model stores something;
+    /// - the action changes other properties than it does in memory, or stores properties that it
+    ///   does not change;
+    /// - a value of other code, of another release or of another process is lost, or one that
+    ///   cannot be read is overwritten without a copy;
+    /// - the action throws, and has changed something;
+    /// - a write fails, and the model neither throws nor reports it;
+    /// - the model does not show what is stored.
+    ///
+    /// `make` makes the model with the store of this world, and `act` does what changes settings.
+    /// Both run several times. `shows` returns whether the model shows a config. `reports` returns
+    /// whether the model tells the user that a write has failed; it is `nil` if the action throws,
+    /// or if the failure handler of the suite is enough.
+    public func check<Model>(
+        _ make: (AnyStore<Config>) throws -> Model, act: (Model) async throws -> Void,
+        shows: (Model, Config) -> Bool, reports: ((Model) -> Bool)? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    ) async {
+        await check(
+            in: { try make(.persistent(in: $0)) }, act: act, shows: shows, reports: reports, fileID: fileID,
+            filePath: filePath, line: line, column: column)
+    }
+
+    /// Checks a model that takes a suite, as the other `check` does with one that takes a store.
+    public func check<Model>(
+        in make: (DefaultsSuite) throws -> Model, act: (Model) async throws -> Void,
+        shows: (Model, Config) -> Bool, reports: ((Model) -> Bool)? = nil,
+        isolation: isolated (any Actor)? = #isolation,
+        fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    ) async {
+        do {
+            let place = try WorldPlace(self)
+            let model: Model
+            do { model = try make(place.suite) } catch  where place.isRefusing {
+                place.stopRefusing()
+                model = try make(place.suite)
+            }
+            try expect(try place.contents() == contents, "making the model stores something")
+            if place.isRefusing {
+                let error = await error { try await act(model) }
+                try expect(try place.contents() == contents, "a write failed, and values have changed")
+                let isReported = error != nil || place.takeFailures() > 0 || reports?(model) == true
+                try expect(isReported, "a write failed, and the model neither threw nor reported it")
+                if self.place == .fullDisk {
+                    try await expectShown(in: place, "show what is stored") { shows(model, $0) }
+                }
+                place.stopRefusing()
+            }
+            // What the action does to the same values in memory.
+            let (start, plain) = (contents[DefaultKey(Config.self)], DefaultsSuite.inMemory())
+            let plainStore = PersistentStore<Config>(in: plain)
+            try plainStore.save(start)
+            let plainModel = try make(plain)
+            _ = await error { try await act(plainModel) }
+            let touched = try Self.differences(start, plainStore.value)
+
+            var before = contents
+            let other = Self.chosen.keys.sorted().first { !touched.contains($0) }
+            if self.place == .shared, let other {
+                Self.set(other, to: Self.root[other], in: &before)
+                place.interrupt { Self.set(other, to: Self.root[other], in: &$0) }
+            }
+            let error = await error { try await act(model) }
+            let after = try place.contents()
+            try expect(error == nil || after == before, "the action threw, and has changed values")
+            if error == nil { try compare(before, after, touched, isRemoved: plainStore.get() == nil) }
+            try await expectShown(in: place, "show what is stored") { shows(model, $0) }
+            let present = try Self.entries(place.contents()[DefaultKey(Config.self)])
+            try place.edit { contents in
+                for (name, value) in Self.chosen {
+                    Self.set(name, to: present[name] == value ? Self.root[name] : value, in: &contents)
+                }
+            }
+            try await expectShown(in: place, "follow a change by another process") { shows(model, $0) }
+        } catch {
+            let text = (error as? BrokenPromise)?.outcome ?? "the test threw \(error)"
+            recordIssue(
+                "In the world “\(description)”, \(text).",
+                at: CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
+        }
+    }
+
+    /// Compares what was stored before and after the action.
+    private func compare(
+        _ before: SuiteContents, _ after: SuiteContents, _ touched: Set<String>, isRemoved: Bool
+    ) throws {
+        let key = DefaultKey(Config.self)
+        let changed = try Self.differences(before[key], after[key])
+        func list(_ names: Set<String>) -> String { names.isEmpty ? "nothing" : names.sorted().joined(separator: ", ") }
+        let overwritten = changed.subtracting(touched)
+        try expect(
+            place != .shared || overwritten.isEmpty,
+            "the action overwrites \(list(overwritten)), which another process has just written")
+        try expect(changed == touched, "the action changes \(list(changed)), and in memory \(list(touched))")
+        for (name, value) in before where name != Config.key {
+            try expect(after[name] == value, "the action has changed “\(name)”")
+        }
+        guard !isRemoved else { return }
+        let (old, new) = (before[Config.key], after[Config.key]?.entries ?? [:])
+        let (entries, faults) = (old?.entries ?? [:], old.map(key.faults(in:)) ?? [])
+        let isCopied = after.contains { $0.key.hasPrefix("\(Config.key).unreadable") && $0.value == old }
+        let lost = Set(entries.keys).filter { name in
+            new[name] != entries[name] && (!touched.contains(name) || faults.contains { $0.path.first == name })
+        }
+        try expect(isCopied || lost.isEmpty, "the action loses \(list(lost)), without a copy")
+        let isKept = old == nil || old?.entries != nil || after[Config.key] == old
+        try expect(isCopied || isKept, "the action loses what it cannot read, without a copy")
+        let stored = Set(new.keys).subtracting(entries.keys).subtracting(touched)
+        try expect(stored.isEmpty, "the action stores \(list(stored)) without a change, so no later default counts")
+    }
+
+    private func expectShown(
+        in place: WorldPlace<Config>, _ what: String, isolation: isolated (any Actor)? = #isolation,
+        _ shows: (Config) -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(5)
+        while !shows(try place.contents()[DefaultKey(Config.self)]) {
+            try expect(.now < end, "the model does not \(what)")
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    private func error(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+    ) async -> (any Error)? {
+        do { try await body() } catch { return error }
+        return nil
+    }
+
+    private static var root: [String: PropertyList] { (try? entries(Config())) ?? [:] }
+
+    private static func entries(_ config: Config) throws -> [String: PropertyList] {
+        try PropertyList(config.serialize()).entries ?? [:]
+    }
+
+    /// Returns the properties in which two configs differ.
+    private static func differences(_ one: Config, _ other: Config) throws -> Set<String> {
+        let (one, other) = (try entries(one), try entries(other))
+        return Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }
+    }
+
+    private static func set(_ name: String, to value: PropertyList?, in contents: inout SuiteContents) {
+        var entries = contents[Config.key]?.entries ?? [:]
+        entries[name] = value
+        contents[Config.key] = .dictionary(entries)
+    }
+}
