@@ -47,4 +47,18 @@ import TypedDefaultsTesting
     @Test func anUpdateChangesNoSettingByAccident() {
         expectRelease("1.0", of: CameraConfig.self)
     }
+
+    /// A full disk, another process, the values of other releases, and seven more.
+    @Test(arguments: StoreWorld<CameraConfig>.all)
+    func zoomingInWorksWithEveryStore(world: StoreWorld<CameraConfig>) async {
+        await world.check {
+            CameraModel(config: $0)
+        } act: {
+            $0.zoomIn()
+        } shows: {
+            $0.title == "Zoom \($1.zoom)×"
+        } reports: {
+            $0.message != nil
+        }
+    }
 }

@@ -26,7 +26,11 @@ struct Reader {
     let settings: DefaultsSuite
 
     init(user: String, in suite: DefaultsSuite = .standard) throws {
-        settings = suite.scoped("\(user)/")
+        try self.init(settings: suite.scoped("\(user)/"))
+    }
+
+    init(settings: DefaultsSuite) throws {
+        self.settings = settings
         try settings.migrate(.reader)
     }
 
