@@ -291,6 +291,27 @@ struct StoreWorldTests {
         #expect(Set(StoreWorld<Camera>.all.map(\.description)).count == 10)
     }
 
+    /// An identifier that differs in each process is stored with the first change.
+    @Test @MainActor func aRandomDefaultIsNoMistake() async {
+        struct Installation: DefaultConfig {
+            static let key = "Installation"
+            var id = UUID()
+            var count = 1
+        }
+        for world in StoreWorld<Installation>.all {
+            let texts = await issues {
+                await world.check {
+                    $0
+                } act: {
+                    try $0.update { $0.count += 1 }
+                } shows: {
+                    $0.value.count == $1.count
+                }
+            }
+            #expect(texts == [])
+        }
+    }
+
     @Test func thereAreNoWorldsOfReleasesWithoutRecords() throws {
         #expect(try StoreWorld<Camera>.releases(named: "none").isEmpty)
     }

@@ -8,7 +8,7 @@ import TypedDefaults
 struct ReleaseRandomPairsTests {
     /// Each line of a random pair of releases is expected by the model, and each difference of the
     /// model has a line. `TYPED_DEFAULTS_PAIRS` is the number of pairs.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(30)))
     func linesAreTheDifferencesOfTheModel() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["TYPED_DEFAULTS_PAIRS"].flatMap(Int.init) ?? 200
