@@ -35,7 +35,7 @@ struct ReleaseRecord: Codable, Equatable {
             for (path, values, isClosed) in setting.choices(root, root, setting.defaultValue) {
                 let name = ([setting.name] + path).joined(separator: ".")
                 if isClosed { cases[name] = [reads[name]].compactMap { $0 } + values }
-                if values.isEmpty { unsampled.append(name) }
+                if values.isEmpty, setting.pinned?.entries?[path.first ?? ""] == nil { unsampled.append(name) }
                 // The parts of a struct in a config are one choice.
                 let unit = ([setting.name] + path.prefix(setting.isConfig ? 1 : 0)).joined(separator: ".")
                 for value in values {

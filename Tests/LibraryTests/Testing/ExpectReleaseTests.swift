@@ -57,7 +57,7 @@ struct ExpectReleaseTests {
         #expect(issues.count == 1)
         let lines = issues.first?.split(separator: "\n").map(String.init) ?? []
         return lines.map { line in
-            guard let path = line.range(of: " /") else { return line }
+            guard let path = line.firstRange(of: " /") else { return line }
             return String(line[..<path.lowerBound])
         }
     }
@@ -175,6 +175,7 @@ struct ExpectReleaseTests {
             #expect(!text.contains(Installation().id.uuidString))
             #expect(text.contains(#""Installation.id": "00000000-0000-0000-0000-000000000001""#))
             #expect(text.contains(#""Installation.count": 2"#))
+            #expect(text.contains(#""unsampled": []"#))
             expectRelease("1", of: Installation.self, named: records.name)
         }
 

@@ -283,7 +283,7 @@ struct ReleaseMistakesTests {
         struct Many: DefaultConfig {
             static let key = "Many"
             var url = URL(string: "https://example.org")!
-            var identifier = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+            var identifier = UUID()
             var date = Date(timeIntervalSinceReferenceDate: 1)
             var data = Data([9])
             var tags: [String] = []
