@@ -2,8 +2,7 @@ import TypedDefaults
 
 /// What the users of an earlier release find in the present one.
 struct ReleaseComparison {
-    private let program: ReleasedProgram
-    private let old: ReleaseRecord
+    private let program: ReleasedProgram, old: ReleaseRecord
     private var users: [(sample: ReleaseRecord.Sample, before: ReleasedUser, after: ReleasedUser)] = []
     /// One line for each difference.
     private(set) var lines: Set<String> = []

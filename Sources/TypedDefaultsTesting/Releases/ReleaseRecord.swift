@@ -31,8 +31,8 @@ struct ReleaseRecord: Codable, Equatable {
         var users: [(name: String, chose: String?, contents: SuiteContents)] = [("default", nil, start.contents)]
         var everything = start.contents
         for setting in program.settings {
-            let root = try setting.read(start.contents) ?? [:]
-            for (path, values, isClosed) in setting.choices(root, root, setting.defaultValue) {
+            let part = try setting.read(start.contents)
+            for (path, values, isClosed) in setting.choices(part ?? [:], part, setting.defaultValue) {
                 let name = ([setting.name] + path).joined(separator: ".")
                 if isClosed { cases[name] = [reads[name]].compactMap { $0 } + values }
                 if values.isEmpty, setting.pinned?.entries?[path.first ?? ""] == nil { unsampled.append(name) }
@@ -40,7 +40,7 @@ struct ReleaseRecord: Codable, Equatable {
                 let unit = ([setting.name] + path.prefix(setting.isConfig ? 1 : 0)).joined(separator: ".")
                 for value in values {
                     var contents = start.contents
-                    setting.choose(root.replacing(path[...], by: value), in: &contents)
+                    setting.choose((part ?? [:]).replacing(path[...], by: value), in: &contents)
                     users.append(("\(program.shortName(name)) = \(value.json())", program.shortName(unit), contents))
                 }
                 let more = (try setting.read(everything) ?? [:]).replacing(path[...], by: values.first ?? [:])

@@ -21,6 +21,47 @@ struct ReleasedProgram {
         let prefixes = settings.filter(\.isConfig).map { "\($0.name)." }
         return prefixes.count == 1 && path.hasPrefix(prefixes[0]) ? String(path.dropFirst(prefixes[0].count)) : path
     }
+
+    /// Compares the program with the records of its releases, which are files in a folder.
+    ///
+    /// - Returns: What to tell the developer; `nil` if the record of this release is up to date.
+    func check(_ version: String, in folder: String, isRecording: Bool) throws -> String? {
+        var others: [String: ReleaseRecord] = [:]
+        for file in try Fixture.all(in: folder) {
+            // A damaged record of this release is written again.
+            let isReplaced = isRecording && file.name == version
+            others[file.name] = isReplaced ? try? file.decode(ReleaseRecord.self) : try file.decode(ReleaseRecord.self)
+        }
+        let old = others.removeValue(forKey: version)
+        var new = try ReleaseRecord(of: self)
+        for (version, other) in others.sorted(by: { $0.key < $1.key }) {
+            for line in ReleaseComparison(self, from: other, to: new).lines
+            // An earlier release may have made the same difference for these users.
+            where !others.values.contains(where: { $0.approved[line]?.contains(version) == true }) {
+                new.approved[line, default: []].append(version)
+            }
+        }
+        guard old != new else { return isRecording ? "The record of \(version) is up to date. Stop recording." : nil }
+        let open = new.approved.filter { $0.value != old?.approved[$0.key] }
+        var texts = ["Release \(version) \(old == nil ? "has no record" : "differs from its record"):"]
+        texts += open.map { "\($0.key) (users of \($0.value.joined(separator: ", ")))" }.sorted()
+        texts += (old?.approved ?? [:]).keys.filter { new.approved[$0] == nil }.map { "no longer so: \($0)" }.sorted()
+        if let old, old.samples != new.samples {
+            texts += ReleaseComparison(self, from: old, to: new).lines.map { "since its record: \($0)" }.sorted()
+            let isOther = Set(old.reads.keys).isDisjoint(with: new.reads.keys)
+            let next = "If \(version) has been released, pass the next version. Its record must not change."
+            texts.append(isOther ? "If another test records other settings here, pass `named:` to both." : next)
+        }
+        let cures = "Usual cures: a step of the migrator, a wider type or rule, an optional."
+        if texts.count > 1 { texts.append(cures) } else if old != nil { texts.append("No user reads anything else.") }
+        texts += new.unsampled.map { "No sample chooses \($0): make its type CaseIterable, or pass `samples`." }
+        let idle = new.samples.filter { customSamples[$0.name] != nil && $0.reads.isEmpty }
+        texts += idle.map { "The sample “\($0.name)” changes nothing that these settings read." }
+        let file = Fixture(path: "\(folder)/\(version).json")
+        if isRecording { try file.write(PropertyList(encoding: new).json(isPretty: true) + "\n") }
+        let next = isRecording ? "Written; read and commit" : "To approve, run it once with `record: true`, and commit"
+        return (texts + ["\(next) \(file.path)"]).joined(separator: "\n")
+    }
 }
 
 /// A user of a release: the properties that are stored and those that the program reads, by their

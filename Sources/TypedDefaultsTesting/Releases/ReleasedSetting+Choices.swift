@@ -20,36 +20,40 @@ extension ReleasedSetting {
     ///   - value: The property itself, if it is known.
     func choices(_ root: PropertyList, at path: [String] = [], _ part: PropertyList?, _ value: Any?) -> [Choices] {
         func isChoice(_ new: PropertyList) -> Bool { new != part && accepts(root.replacing(path[...], by: new)) }
-        let valueType = value.map { type(of: $0) }
-        let wrapped = (valueType as? any AnyOptional.Type)?.wrapped ?? valueType
-        let cases = (wrapped as? any CaseIterable.Type)?.allCases.map(caseForm).filter(isChoice) ?? []
+        let valueType = value.map { elementType(type(of: $0)) }
+        let cases = caseForms(valueType).filter(isChoice)
         if !cases.isEmpty { return [(path, cases, true)] }
-        if let entries = part?.entries, path.isEmpty || !entries.isEmpty {
+        if let entries = part?.entries, isConfig && path.isEmpty || !entries.isEmpty {
             let children = value.map { Array(Mirror(reflecting: $0).children) } ?? []
             let parts = Dictionary(children.map { ($0.label ?? "", $0.value) }) { first, _ in first }
-            let optionals = parts.filter { type(of: $0.value) is any AnyOptional.Type }.keys
+            let optionals = parts.filter { Mirror(reflecting: $0.value).displayStyle == .optional }.keys
             let names = Set(entries.keys).union(optionals).sorted()
             return names.flatMap { choices(root, at: path + [$0], entries[$0], parts[$0]) }
         }
-        var values = candidates(part, wrapped).first(where: isChoice).map { [$0] } ?? []
-        values += [-1, 1].compactMap { edge(of: part ?? values.first, $0, isChoice) }.filter { !values.contains($0) }
+        var values = candidates(part, valueType).first(where: isChoice).map { [$0] } ?? []
+        let edges = [-1, 1].compactMap { edge(of: part ?? values.first, $0, isChoice) }
+        values += edges.filter { !values.contains($0) && isChoice($0) }
         return [(path, values, false)]
     }
 
     /// The entries that differ between two defaults, such as an identifier, with fixed values.
-    var pinned: PropertyList? {
-        let (one, other) = (newForm(Value.self) ?? [:], newForm(Value.self)?.entries ?? [:])
-        let random = one.entries?.filter { $0.value != other[$0.key] } ?? [:]
-        let fixed = random.reduce(into: [:]) { fixed, entry in
-            fixed[entry.key] = candidates(entry.value, nil).first { accepts(one.replacing([entry.key], by: $0)) }
+    var pinned: PropertyList? { newForm(Value.self).flatMap { pin([], $0, newForm(Value.self)) } }
+
+    private func pin(_ path: [String], _ one: PropertyList, _ new: PropertyList?) -> PropertyList? {
+        guard one != new else { return nil }
+        guard let all = one.entries, !all.isEmpty else {
+            return candidates(one, nil).first { accepts((newForm(Value.self) ?? [:]).replacing(path[...], by: $0)) }
         }
-        return fixed.isEmpty ? nil : .dictionary(fixed)
+        return .dictionary(all.reduce(into: [:]) { $0[$1.key] = pin(path + [$1.key], $1.value, new?.entries?[$1.key]) })
     }
 
-    /// Returns the last number in a direction that the rules of the setting accept.
+    /// Returns the last number in a direction that the rules of the setting accept, or an empty or
+    /// long text or list.
     private func edge(of part: PropertyList?, _ sign: Double, _ isChoice: (PropertyList) -> Bool) -> PropertyList? {
+        if case .string? = part { return .string(String(repeating: "0123456789", count: sign < 0 ? 0 : 10)) }
+        if case .array(let all)? = part { return .array(Array(repeating: all.first ?? "", count: sign < 0 ? 0 : 10)) }
         // Thousandths, so that the edge of a rule such as 0.1...0.9 is found.
-        guard let part, let number = part.number else { return nil }
+        guard let part, let number = part.number, abs(number) <= releaseLimit else { return nil }
         let scale: Double = part.object is Double ? 1_000 : 1
         func form(_ step: Double) -> PropertyList { scale > 1 ? .double(step / scale) : .integer(Int64(step)) }
         var last = (number * scale).rounded()
@@ -57,7 +61,7 @@ extension ReleasedSetting {
             let next = last + sign * step
             if abs(next) <= releaseLimit * scale, form(next) == part || isChoice(form(next)) { last = next }
         }
-        return isChoice(form(last)) ? form(last) : nil
+        return form(last)
     }
 
     private func candidates(_ part: PropertyList?, _ type: Any.Type?) -> [PropertyList] {
@@ -71,20 +75,10 @@ extension ReleasedSetting {
         case .double(let value): return [value + 0.5, value / 2, value - 0.1, value + 1].map(PropertyList.double)
         default:
             let scalars = [newForm(type)].compactMap { $0 } + others + texts
-            return scalars + scalars.map { [$0] } + scalars.map { ["key": $0] } + [[], [:]]
+            let cases = caseForms(type)
+            // A set is stored in the order of its elements.
+            return [.array(cases), .array(cases.sorted { $0.json() < $1.json() })] + scalars + scalars.map { [$0] }
+                + scalars.map { ["key": $0] } + [[], [:]]
         }
     }
 }
-
-/// Returns the form of a new instance of a config.
-private func newForm(_ type: Any.Type?) -> PropertyList? {
-    (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()) }
-}
-
-/// Returns the form that a case of an enum usually has.
-private func caseForm(_ value: Any) -> PropertyList {
-    (value as? any RawRepresentable).flatMap { try? PropertyList($0.rawValue) } ?? ["\(value)": [:]]
-}
-
-private protocol AnyOptional { static var wrapped: Any.Type { get } }
-extension Optional: AnyOptional { static var wrapped: Any.Type { Wrapped.self } }

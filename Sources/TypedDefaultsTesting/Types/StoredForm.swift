@@ -132,7 +132,8 @@ struct Fixture {
     /// Returns the value that the file holds as JSON.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do { return try PropertyList(json: Data(contentsOf: URL(filePath: path))).decode(type) } catch {
-            throw DefaultsError(.unreadable, reason: "\(path) cannot be read: \(error)")
+            let cure = "Restore it from version control. Only the record of the next release can be recorded again."
+            throw DefaultsError(.unreadable, reason: "\(path) cannot be read: \(error). \(cure)")
         }
     }
 

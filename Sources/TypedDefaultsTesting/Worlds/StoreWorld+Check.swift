@@ -3,7 +3,8 @@ public import TypedDefaults
 extension StoreWorld {
     /// Checks a view model in this world.
     ///
-    /// The model is made, and acts. Then another process changes the values. The test fails if:
+    /// The model is made, and acts. Then another process changes one property after the other. The
+    /// test fails if:
     ///
     /// - making the model stores something;
     /// - the action changes other properties than it does in memory, or stores properties that it
@@ -16,11 +17,11 @@ extension StoreWorld {
     ///
     /// `make` makes the model with the store of this world, and `act` does what changes settings.
     /// Both run several times. `shows` returns whether the model shows a config. `reports` returns
-    /// whether the model tells the user that a write has failed; it is `nil` if the action throws,
+    /// whether the model tells the user that a write has failed; leave it out if the action throws,
     /// or if the failure handler of the suite is enough.
     public func check<Model>(
         _ make: (AnyStore<Config>) throws -> Model, act: (Model) async throws -> Void,
-        shows: (Model, Config) -> Bool, reports: ((Model) -> Bool)? = nil,
+        shows: (Model, Config) async -> Bool, reports: (Model) async -> Bool = { _ in false },
         isolation: isolated (any Actor)? = #isolation,
         fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
     ) async {
@@ -32,12 +33,13 @@ extension StoreWorld {
     /// Checks a model that takes a suite, as the other `check` does with one that takes a store.
     public func check<Model>(
         in make: (DefaultsSuite) throws -> Model, act: (Model) async throws -> Void,
-        shows: (Model, Config) -> Bool, reports: ((Model) -> Bool)? = nil,
+        shows: (Model, Config) async -> Bool, reports: (Model) async -> Bool = { _ in false },
         isolation: isolated (any Actor)? = #isolation,
         fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
     ) async {
         do {
-            let place = try WorldPlace(self)
+            let (place, key) = (try WorldPlace(self), DefaultKey(Config.self))
+            let stored = "the model does not show what is stored"
             let model: Model
             do { model = try make(place.suite) } catch  where place.isRefusing {
                 place.stopRefusing()
@@ -47,45 +49,58 @@ extension StoreWorld {
             if place.isRefusing {
                 let error = await error { try await act(model) }
                 try expect(try place.contents() == contents, "a write failed, and values have changed")
-                let isReported = error != nil || place.takeFailures() > 0 || reports?(model) == true
-                try expect(isReported, "a write failed, and the model neither threw nor reported it")
+                let isKnown = !place.hasRefused || error != nil
+                try await expectSoon("a write failed, and the model neither threw nor reported it") {
+                    if isKnown || place.takeFailures() > 0 { true } else { await reports(model) }
+                }
                 if self.place == .fullDisk {
-                    try await expectShown(in: place, "show what is stored") { shows(model, $0) }
+                    try await expectSoon(stored) { await shows(model, try place.contents()[key]) }
                 }
                 place.stopRefusing()
             }
-            // What the action does to the same values in memory.
-            let (start, plain) = (contents[DefaultKey(Config.self)], DefaultsSuite.inMemory())
-            let plainStore = PersistentStore<Config>(in: plain)
-            try plainStore.save(start)
-            let plainModel = try make(plain)
-            _ = await error { try await act(plainModel) }
-            let touched = try Self.differences(start, plainStore.value)
-
+            var effect = try await effect(on: contents[key], make, act)
             var before = contents
-            let other = Self.chosen.keys.sorted().first { !touched.union(Self.random).contains($0) }
+            let other = Self.chosen.keys.sorted().first { !effect.touched.union(Self.random).contains($0) }
             if self.place == .shared, let other {
-                Self.set(other, to: Self.root[other], in: &before)
                 place.interrupt { Self.set(other, to: Self.root[other], in: &$0) }
             }
             let error = await error { try await act(model) }
             let after = try place.contents()
+            if self.place == .shared, let other, place.endInterruption() {
+                Self.set(other, to: Self.root[other], in: &before)
+                // The action may depend on the property, and may have read it before or after.
+                let late = try await self.effect(on: before[key], make, act)
+                if try Self.differences(before[key], after[key]) == late.touched { effect = late }
+            }
             try expect(error == nil || after == before, "the action threw, and has changed values")
-            if error == nil { try compare(before, after, touched, isRemoved: plainStore.get() == nil) }
-            try await expectShown(in: place, "show what is stored") { shows(model, $0) }
-            let present = try Self.entries(place.contents()[DefaultKey(Config.self)])
-            try place.edit { contents in
-                for (name, value) in Self.chosen {
-                    Self.set(name, to: present[name] == value ? Self.root[name] : value, in: &contents)
+            if error == nil { try compare(before, after, effect.touched, isRemoved: effect.isRemoved) }
+            try await expectSoon(stored) { await shows(model, try place.contents()[key]) }
+            for (name, value) in Self.chosen.sorted(by: { $0.key < $1.key }) {
+                let isChosen = try Self.entries(place.contents()[key])[name] == value
+                try place.edit { Self.set(name, to: isChosen ? Self.root[name] : value, in: &$0) }
+                try await expectSoon("the model does not follow a change of \(name) by another process") {
+                    await shows(model, try place.contents()[key])
                 }
             }
-            try await expectShown(in: place, "follow a change by another process") { shows(model, $0) }
         } catch {
             let text = (error as? BrokenPromise)?.outcome ?? "the test threw \(error)"
             recordIssue(
                 "In the world “\(description)”, \(text).",
                 at: CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
         }
+    }
+
+    /// Returns the properties that the action changes in memory, and whether it removes the config.
+    private func effect<Model>(
+        on start: Config, _ make: (DefaultsSuite) throws -> Model, _ act: (Model) async throws -> Void,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> (touched: Set<String>, isRemoved: Bool) {
+        let suite = DefaultsSuite.inMemory()
+        let store = PersistentStore<Config>(in: suite)
+        try store.save(start)
+        let model = try make(suite)
+        _ = await error { try await act(model) }
+        return (try Self.differences(start, store.value), store.get() == nil)
     }
 
     /// Compares what was stored before and after the action.
@@ -118,13 +133,12 @@ extension StoreWorld {
         try expect(stored.isEmpty, "the action stores \(list(stored)) without a change, so no later default counts")
     }
 
-    private func expectShown(
-        in place: WorldPlace<Config>, _ what: String, isolation: isolated (any Actor)? = #isolation,
-        _ shows: (Config) -> Bool
+    private func expectSoon(
+        _ outcome: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
     ) async throws {
         let end = ContinuousClock.now + .seconds(5)
-        while !shows(try place.contents()[DefaultKey(Config.self)]) {
-            try expect(.now < end, "the model does not \(what)")
+        while !(try await condition()) {
+            try expect(.now < end, outcome)
             try await Task.sleep(for: .milliseconds(1))
         }
     }

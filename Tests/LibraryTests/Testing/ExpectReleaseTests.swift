@@ -76,7 +76,8 @@ struct ExpectReleaseTests {
             let written = lines { expectRelease("1.4", of: First.self, volume, named: records.name, record: true) }
             #expect(written.last == "Written; read and commit")
             expectRelease("1.4", of: First.self, volume, named: records.name)
-            expectRelease("1.4", of: First.self, volume, named: records.name, record: true)
+            let kept = lines { expectRelease("1.4", of: First.self, volume, named: records.name, record: true) }
+            #expect(kept == ["\(line + 9) The record of 1.4 is up to date. Stop recording."])
 
             let changed = lines { expectRelease("1.5", of: Second.self, volume, named: records.name) }
             let expected = [
@@ -163,20 +164,54 @@ struct ExpectReleaseTests {
 
         /// A config with an identifier of its own has another default in each process.
         @Test(.disabled(if: isOnServer)) func aRandomDefaultIsFixed() throws {
+            struct Device: Codable {
+                var id = UUID()
+                var name = "phone"
+            }
             struct Installation: DefaultConfig {
                 static let key = "Installation"
                 var id = UUID()
                 var date = Date()
                 var count = 1
+                var device = Device()
             }
             let records = Records()
             _ = lines { expectRelease("1", of: Installation.self, named: records.name, record: true) }
             let text = try records.text("1")
             #expect(!text.contains(Installation().id.uuidString))
             #expect(text.contains(#""Installation.id": "00000000-0000-0000-0000-000000000001""#))
+            #expect(text.contains(#""Installation.device.id": "00000000-0000-0000-0000-000000000001""#))
             #expect(text.contains(#""Installation.count": 2"#))
             #expect(text.contains(#""unsampled": []"#))
             expectRelease("1", of: Installation.self, named: records.name)
+        }
+
+        @Test(.disabled(if: isOnServer)) func aDamagedRecordOfThisReleaseIsWrittenAgain() throws {
+            let records = Records()
+            _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
+            let text = try records.text("1.4")
+            let conflict = "<<<<<<< HEAD\n\(text)=======\n\(text)>>>>>>> main\n"
+            try Data(conflict.utf8).write(to: records.folder.appending(path: "1.4.json"))
+            let texts = issues { expectRelease("1.4", of: First.self, named: records.name) }
+            #expect(texts.count == 1)
+            #expect(texts.first?.contains("1.4.json cannot be read") == true)
+            _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
+            #expect(try records.text("1.4") == text)
+        }
+
+        @Test(.disabled(if: isOnServer)) func twoTestsWithOneRecordAreToldApart() throws {
+            let records = Records()
+            _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
+            let texts = lines { expectRelease("1.4", of: Sounds.self, named: records.name) }
+            #expect(texts.contains("If another test records other settings here, pass `named:` to both."))
+        }
+
+        @Test func aSampleWithoutAChoiceIsNamed() {
+            let records = Records()
+            let texts = lines {
+                expectRelease("1.4", of: First.self, named: records.name, samples: ["a typo": { $0["zom"] = 2 }])
+            }
+            #expect(texts.contains("The sample “a typo” changes nothing that these settings read."))
         }
 
         @Test func aDamagedRecordIsNamed() throws {

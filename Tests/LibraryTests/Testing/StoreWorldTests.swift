@@ -84,8 +84,28 @@ struct StoreWorldTests {
             try draft.apply()
         }
     }
+    /// Acts only if another property allows it.
+    @MainActor final class Gated: Model {
+        override func zoomIn() throws { try config.update { if $0.grid { $0.zoom *= 2 } } }
+    }
+    @MainActor final class GatedBefore: Model {
+        override func zoomIn() throws { if !config.value.grid { try super.zoomIn() } }
+    }
+    /// Stores what is already stored, except in worlds without a choice.
+    @MainActor final class Unchanged: Model {
+        override func zoomIn() throws { config.value.size = .large }
+    }
+    /// Reports a failure a moment later.
+    @MainActor final class ReportingLate: Model {
+        override func zoomIn() throws {
+            do { try config.update { $0.zoom *= 2 } } catch {
+                Task { message = "The zoom could not be saved." }
+            }
+        }
+    }
     static let right: [@MainActor @Sendable (AnyStore<Camera>) -> Model] = [
         { Model($0) }, { Throwing($0) }, { Observing($0) }, { Assigning($0) }, { Mapping($0) }, { Drafting($0) },
+        { Gated($0) }, { GatedBefore($0) }, { Unchanged($0) }, { ReportingLate($0) },
     ]
 
     @Test(arguments: StoreWorld<Camera>.all) @MainActor
@@ -150,6 +170,21 @@ struct StoreWorldTests {
         override var zoom: Double { shown }
         override func zoomIn() throws {
             try config.update { $0.zoom *= 2 }
+            shown = config.value.zoom
+        }
+    }
+    /// Observes one property, and shows another.
+    @MainActor final class WrongObserver: Model {
+        private var shown = 0.0
+        private var token: ObservationToken?
+        override init(_ config: AnyStore<Camera>) {
+            super.init(config)
+            shown = config.value.zoom
+            token = config.map(\.grid).observeOnMainActor { [weak self] _ in self?.shown = config.value.zoom }
+        }
+        override var zoom: Double { shown }
+        override func zoomIn() throws {
+            try super.zoomIn()
             shown = config.value.zoom
         }
     }
@@ -253,6 +288,10 @@ struct StoreWorldTests {
             testDescription: "a dropped observer", world: "a file", text: "the model does not follow a change"
         ) { DroppedObserver($0) },
         Wrong(
+            testDescription: "a wrong observer", world: "a newer release",
+            text: "the model does not follow a change of zoom"
+        ) { WrongObserver($0) },
+        Wrong(
             testDescription: "a removal", world: "unreadable", text: "the action loses what it cannot read"
         ) { Removing($0) },
         Wrong(
@@ -309,6 +348,25 @@ struct StoreWorldTests {
                 }
             }
             #expect(texts == [])
+        }
+    }
+
+    /// The closure that compares may call an actor.
+    @Test func anActorIsAModel() async {
+        actor Counter {
+            let config: AnyStore<Camera>
+            init(_ config: AnyStore<Camera>) { self.config = config }
+            var zoom: Double { config.value.zoom }
+            func zoomIn() throws { try config.update { $0.zoom *= 2 } }
+        }
+        for world in StoreWorld<Camera>.all {
+            await world.check {
+                Counter($0)
+            } act: {
+                try await $0.zoomIn()
+            } shows: {
+                await $0.zoom == $1.zoom
+            }
         }
     }
 

@@ -37,6 +37,9 @@ struct ReleaseMistakesTests {
         try ReleaseComparison(new, from: ReleaseRecord(of: old), to: ReleaseRecord(of: new)).lines.sorted()
     }
 
+    /// The long text of the samples.
+    private static let long = String(repeating: "0123456789", count: 10)
+
     private let camera = program(Camera.self, samples: ["a pro": { $0[Camera.self].zoom = 8 }])
 
     @Test func theSameTypesHaveNoLines() throws { #expect(try Self.lines(camera, camera) == []) }
@@ -158,8 +161,12 @@ struct ReleaseMistakesTests {
         let old = Self.program(Old.self, samples: ["wide": { $0[Old.self].margins = "40" }])
         #expect(
             try Self.lines(old, Self.program(New.self, migrator)) == [
-                "+ left", "+ left: who chose margins = \"text\" reads 0", "+ left: “wide” reads 40", "+ right",
+                "+ left", "+ left: who chose margins = \"\" reads 0",
+                "+ left: who chose margins = \"\(Self.long)\" reads 0",
+                "+ left: who chose margins = \"text\" reads 0", "+ left: “wide” reads 40", "+ right",
                 "- margins: no longer read, removed by the migration",
+                "< margins: who chose \"\", updates and goes back loses it",
+                "< margins: who chose \"\(Self.long)\", updates and goes back loses it",
                 "< margins: who chose \"40\", updates and goes back loses it",
                 "< margins: who chose \"text\", updates and goes back loses it",
             ])
@@ -272,6 +279,71 @@ struct ReleaseMistakesTests {
             try Self.lines(Self.program(Old.self), Self.program(New.self)) == [
                 "~ name: who never chose reads \"camera\", was nil"
             ])
+    }
+
+    @Test func aRuleOnTextsOrListsIsAdded() throws {
+        func lines<Value: Codable & Sendable>(_ value: Value, _ rule: DefaultRule<Value>) throws -> [String] {
+            let (old, new) = (DefaultKey("p", default: value), DefaultKey("p", default: value, rule: rule))
+            return try Self.lines(Self.program([old]), Self.program([new]))
+        }
+        #expect(
+            try lines("a", DefaultRule("not empty") { !$0.isEmpty }) == [
+                "! p: who chose \"\" reads \"a\" (rule: not empty)"
+            ])
+        #expect(
+            try lines("a", DefaultRule("short") { $0.count < 100 }) == [
+                "! p: who chose \"\(Self.long)\" reads \"a\" (rule: short)"
+            ])
+        #expect(
+            try lines([1], DefaultRule("not empty") { !$0.isEmpty }) == [
+                "! p: who chose [] reads [1] (rule: not empty)"
+            ])
+        #expect(
+            try lines([1], DefaultRule("few") { $0.count < 10 }) == [
+                "! p: who chose [1, 1, 1, 1, 1, 1, 1, 1, 1, 1] reads [1] (rule: few)"
+            ])
+    }
+
+    @Test func aCaseInAListIsRemoved() throws {
+        enum Old: String, Codable, CaseIterable { case small, huge }
+        enum New: String, Codable, CaseIterable { case small }
+        func lines<One, Other>(_ old: DefaultKey<One>, _ new: DefaultKey<Other>) throws -> [String] {
+            try Self.lines(Self.program([old]), Self.program([new]))
+        }
+        let (key, set) = (DefaultKey("sizes", default: [New.small]), DefaultKey("sizes", default: Set<New>()))
+        let text = "! sizes: who chose [\"small\", \"huge\"] reads [\"small\"]"
+        #expect(try lines(DefaultKey("sizes", default: [Old.small]), key) == [text])
+        #expect(
+            try lines(DefaultKey("sizes", default: Set<Old>()), set) == [
+                "! sizes: who chose [\"huge\", \"small\"] reads [\"small\"]"
+            ])
+        #expect(
+            try lines(DefaultKey<[Old]?>("sizes"), DefaultKey<[New]?>("sizes")) == [
+                "! sizes: who chose [\"small\", \"huge\"] reads nil"
+            ])
+    }
+
+    /// Keys whose default has no parts have samples like properties of a config.
+    @Test func anOptionalOrADictionaryIsAKey() throws {
+        let (name, number) = (DefaultKey<String?>("name"), DefaultKey<Int?>("name"))
+        #expect(
+            try Self.lines(Self.program([name]), Self.program([number])).contains(
+                "! name: who chose \"text\" reads nil"))
+        let (old, new) = (DefaultKey("d", default: [String: Int]()), DefaultKey("d", default: [String: String]()))
+        #expect(try Self.lines(Self.program([old]), Self.program([new])) != [])
+        #expect(try ReleaseRecord(of: Self.program([name, old])).unsampled == [])
+    }
+
+    @Test func greatNumbersAreNoSamples() throws {
+        struct Great: DefaultConfig {
+            static let key = "Great"
+            var most = Int.max
+            var least = Int.min
+            var total = UInt64.max
+            var ratio = Double.infinity
+            var none = Double.nan
+        }
+        #expect(try Self.lines(Self.program(Great.self), Self.program(Great.self)) == [])
     }
 
     @Test func samplesAreFoundForManyTypes() throws {

@@ -1,0 +1,25 @@
+import TypedDefaults
+
+/// Returns the type of the elements of a list, and of the value of an optional.
+func elementType(_ type: Any.Type) -> Any.Type {
+    (type as? any Wrapper.Type).map { elementType($0.wrapped) } ?? type
+}
+
+/// Returns the form of a new instance of a config.
+func newForm(_ type: Any.Type?) -> PropertyList? {
+    (type as? any DefaultConfig.Type).flatMap { try? PropertyList($0.init().serialize()) }
+}
+
+/// Returns the forms that the cases of an enum usually have.
+func caseForms(_ type: Any.Type?) -> [PropertyList] {
+    (type as? any CaseIterable.Type)?.allCases.map(caseForm) ?? []
+}
+
+private func caseForm(_ value: Any) -> PropertyList {
+    (value as? any RawRepresentable).flatMap { try? PropertyList($0.rawValue) } ?? ["\(value)": [:]]
+}
+
+private protocol Wrapper { static var wrapped: Any.Type { get } }
+extension Optional: Wrapper { static var wrapped: Any.Type { Wrapped.self } }
+extension Array: Wrapper { static var wrapped: Any.Type { Element.self } }
+extension Set: Wrapper { static var wrapped: Any.Type { Element.self } }
