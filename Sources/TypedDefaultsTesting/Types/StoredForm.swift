@@ -132,7 +132,9 @@ struct Fixture {
     /// Returns the value that the file holds as JSON.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do { return try PropertyList(json: Data(contentsOf: URL(filePath: path))).decode(type) } catch {
-            let cure = "Restore it from version control. Only the record of the next release can be recorded again."
+            let cure =
+                "If it is the record of the next release (after a merge, for instance), record it again. "
+                + "Otherwise restore it from version control."
             throw DefaultsError(.unreadable, reason: "\(path) cannot be read: \(error). \(cure)")
         }
     }
