@@ -1,4 +1,4 @@
-// Repeats one call, so that `Benchmarks/instructions` can count its instructions.
+// Repeats one call, so that `Tests/Benchmarks/instructions` can count its instructions.
 // usage: Instructions CALL memory|FILE ROUNDS
 import Foundation
 import TypedDefaults

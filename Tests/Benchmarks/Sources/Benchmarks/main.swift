@@ -4,7 +4,7 @@
 //   --short  measures each row briefly, to show that it works
 //   --json   writes the figures of all subjects to a file
 //   TITLE    only the rows whose titles begin with this
-//   --count  only performs calls of one subject; `Benchmarks/measure` counts their instructions
+//   --count  only performs calls of one subject; `measure` counts their instructions
 
 import Foundation
 
