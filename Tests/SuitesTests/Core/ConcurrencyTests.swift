@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TypedDefaults
 
-/// Runs under ThreadSanitizer with `Scripts/thread-sanitizer`.
+/// Runs under ThreadSanitizer with `.ci/thread-sanitizer`.
 struct ConcurrencyTests {
     /// A value whose decoding writes a setting. It is stored as a dictionary or as an array.
     private struct Writing: Codable, Sendable {
