@@ -62,7 +62,7 @@ let package = Package(
             swiftSettings: settings),
         // iCloud, on Apple platforms only.
         outside("TypedDefaultsCloud"),
-        // The forms of published articles. `.ci/recipes-apart` removes each line with the name.
+        // The forms of published articles. `.ci/run recipes-apart` removes each line with the name.
         outside("TypedDefaultsRecipes"),
         // For the tests of programs that use the library, and of their own stores and backends.
         .target(

@@ -28,7 +28,7 @@ package struct ByteReader {
     @inlinable
     package mutating func count() -> Int? {
         guard position < bytes.count, bytes[position] & 0x80 == 0 else { return longCount() }
-        let count = Int(bytes[position])
+        let count = Int(truncatingIfNeeded: bytes[position])
         position += 1
         return count <= bytes.count - position ? count : nil
     }
@@ -41,7 +41,7 @@ package struct ByteReader {
         for shift in stride(from: 0, to: 63, by: 7) {
             guard let byte = byte() else { return nil }
             count |= UInt64(byte & 0x7F) << UInt64(shift)
-            if byte & 0x80 == 0 { return count <= UInt64(bytes.count - position) ? Int(count) : nil }
+            if byte & 0x80 == 0 { return count <= UInt64(bytes.count - position) ? Int(exactly: count) : nil }
         }
         return nil
     }

@@ -14,10 +14,13 @@ package enum CRC32C {
         }
         for index in 256..<(8 * 256) {
             let value = tables[index - 256]
-            tables[index] = (value >> 8) ^ tables[Int(value & 0xFF)]
+            tables[index] = (value >> 8) ^ tables[low(UInt64(value))]
         }
         return tables
     }()
+
+    /// Returns the lowest byte, which is an index into a table.
+    private static func low(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word & 0xFF) }
 
     /// Returns the checksum of `bytes`, continuing from `seed`.
     package static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
@@ -37,22 +40,22 @@ package enum CRC32C {
         while index + 8 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian ^ UInt64(crc)
             crc =
-                tables[0x700 + Int(word & 0xFF)] ^ tables[0x600 + Int(word >> 8 & 0xFF)]
-                ^ tables[0x500 + Int(word >> 16 & 0xFF)] ^ tables[0x400 + Int(word >> 24 & 0xFF)]
-                ^ tables[0x300 + Int(word >> 32 & 0xFF)] ^ tables[0x200 + Int(word >> 40 & 0xFF)]
-                ^ tables[0x100 + Int(word >> 48 & 0xFF)] ^ tables[Int(word >> 56)]
+                tables[0x700 + low(word)] ^ tables[0x600 + low(word >> 8)]
+                ^ tables[0x500 + low(word >> 16)] ^ tables[0x400 + low(word >> 24)]
+                ^ tables[0x300 + low(word >> 32)] ^ tables[0x200 + low(word >> 40)]
+                ^ tables[0x100 + low(word >> 48)] ^ tables[low(word >> 56)]
             index += 8
         }
         // The four bytes before a record's checksum take this path.
         if index + 4 <= bytes.count {
-            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian ^ crc
+            let word = UInt64(bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian ^ crc)
             crc =
-                tables[0x300 + Int(word & 0xFF)] ^ tables[0x200 + Int(word >> 8 & 0xFF)]
-                ^ tables[0x100 + Int(word >> 16 & 0xFF)] ^ tables[Int(word >> 24)]
+                tables[0x300 + low(word)] ^ tables[0x200 + low(word >> 8)]
+                ^ tables[0x100 + low(word >> 16)] ^ tables[low(word >> 24)]
             index += 4
         }
         while index < bytes.count {
-            crc = (crc >> 8) ^ tables[Int(UInt8(truncatingIfNeeded: crc) ^ bytes[index])]
+            crc = (crc >> 8) ^ tables[low(UInt64(crc) ^ UInt64(bytes[index]))]
             index += 1
         }
         return ~crc

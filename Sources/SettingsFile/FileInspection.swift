@@ -108,7 +108,7 @@ extension FileInspection {
         guard bytes.contains(where: { $0 != 0 }) else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))[...])
-            (version, epoch) = (Int(bytes[8]), fields.epoch)
+            (version, epoch) = (Int(truncatingIfNeeded: bytes[8]), fields.epoch)
             readRecords(bytes, used: used, after: fields.crc, upTo: committed)
         } catch {
             reject("cannot be read: \(error.reason)")

@@ -90,7 +90,7 @@ enum RecordFormat {
     /// Compares before it converts, because `Int` has 32 bits on some watches and a stored length
     /// may have all 32 bits set.
     static func payloadCount(_ stored: UInt32) -> Int? {
-        UInt64(stored) <= UInt64(sizeLimit) ? Int(stored) : nil
+        UInt64(stored) <= UInt64(sizeLimit) ? Int(exactly: stored) : nil
     }
 
     /// Returns the checksum of the length, the payload and the padding.

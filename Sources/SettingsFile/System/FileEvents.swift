@@ -162,8 +162,8 @@
                 while offset < count {
                     let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
                     offset += MemoryLayout<inotify_event>.size
-                    let bytes = buffer[offset..<(offset + Int(event.len))]
-                    offset += Int(event.len)
+                    let bytes = buffer[offset..<(offset + Int(clamping: event.len))]
+                    offset += Int(clamping: event.len)
                     let isName = bytes.prefix(while: { $0 != 0 }).elementsEqual(name)
                     if isName || event.mask & UInt32(IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
                         taken.name = true

@@ -85,8 +85,8 @@ package enum Forks {
             let file = number(ofFile: descriptor)
             let isNoted = descriptors.withLock { descriptors in
                 guard descriptor < descriptors.files.count else { return false }
-                descriptors.highest = max(descriptors.highest, Int(descriptor))
-                descriptors.files[Int(descriptor)] = file
+                descriptors.highest = max(descriptors.highest, Int(clamping: descriptor))
+                descriptors.files[Int(clamping: descriptor)] = file
                 return true
             }
             if isNoted { return (descriptor, code) }
@@ -99,7 +99,7 @@ package enum Forks {
     /// another file by now.
     static func close(_ descriptor: Int32, of process: Int) {
         guard process == count else { return }
-        descriptors.withLock { $0.files[Int(descriptor)] = 0 }
+        descriptors.withLock { $0.files[Int(clamping: descriptor)] = 0 }
         _ = closeDescriptor(descriptor)
     }
 }

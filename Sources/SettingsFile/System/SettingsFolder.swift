@@ -54,7 +54,7 @@
         /// Without `/proc`, this is the name by which the program was started, or empty if that is
         /// unknown.
         package static let executableName: [UInt8] = {
-            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            var buffer = [UInt8](repeating: 0, count: Int(clamping: PATH_MAX))
             let count = buffer.withUnsafeMutableBytes {
                 readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
             }

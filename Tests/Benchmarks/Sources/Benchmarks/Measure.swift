@@ -5,7 +5,7 @@ import Foundation
 // interleaving them.
 
 /// What a subject of a comparison is.
-enum Role: String, Encodable {
+enum Role {
     case ours
     /// The least work that any implementation has to do.
     case limit
@@ -13,19 +13,10 @@ enum Role: String, Encodable {
 }
 
 /// The figure of one subject.
-struct Figure: Encodable {
+struct Figure {
     let name: String
     let role: Role
     let value: Double
-}
-
-/// The figures of one comparison, measured in turn in one run.
-struct Row: Encodable {
-    let title: String
-    let unit: String
-    /// The load average of the last minute, measured before the row.
-    let load: Double
-    let figures: [Figure]
 }
 
 /// What to measure, and the results.
@@ -34,35 +25,24 @@ struct Row: Encodable {
     static var isShort = false
     /// Only the rows whose titles begin with this are measured.
     static var prefix = ""
-    /// Instead of measuring, this subject of the row of that title performs calls, so that
-    /// callgrind can count the instructions of `timed`.
-    static var counted: (title: String, subject: String, calls: Int)?
-    private(set) static var rows: [Row] = []
+    private static var isFirst = true
 
-    /// Prints a row: each form of ours with its multiple of the limit, and how many times as long
-    /// the best peer takes.
-    static func add(_ row: Row) {
-        if rows.isEmpty { print(line("", "ours", "limit", "× limit", "best peer", "× faster", "")) }
-        rows.append(row)
-        print("\(row.title), \(row.unit)")
-        func text(_ value: Double) -> String { String(format: abs(value) < 100 ? "%.1f" : "%.0f", value) }
-        let limit = row.figures.first { $0.role == .limit }
-        let peer = row.figures.filter { $0.role == .peer }.min { $0.value < $1.value }
-        for figure in row.figures where figure.role == .ours {
-            print(
-                line(
-                    "  " + figure.name, text(figure.value), limit.map { text($0.value) } ?? "",
-                    limit.map { text(figure.value / $0.value) } ?? "", peer.map { text($0.value) } ?? "",
-                    peer.map { String(format: "%.2f", $0.value / figure.value) } ?? "", peer?.name ?? ""))
+    /// Prints a row of a Markdown table for each form of ours, and how many times as long it takes
+    /// as the limit and as each peer.
+    static func add(_ title: String, unit: String, _ figures: [Figure]) {
+        if isFirst { print("| | TypedDefaults | limit | others |\n|---|---|---|---|") }
+        isFirst = false
+        func text(_ value: Double) -> String { String(format: value < 100 ? "%.1f" : "%.0f", value) + " " + unit }
+        for ours in figures where ours.role == .ours {
+            func compared(_ role: Role) -> String {
+                figures.filter { $0.role == role }.map {
+                    "\($0.name) \(text($0.value)), \(String(format: "%.2f", ours.value / $0.value)) ×"
+                }.joined(separator: "; ")
+            }
+            print("| \(title): \(ours.name) | \(text(ours.value)) | \(compared(.limit)) | \(compared(.peer)) |")
         }
         // A reader of a pipe sees each row as it is measured.
         fflush(nil)
-    }
-
-    private static func line(_ name: String, _ columns: String...) -> String {
-        func space(_ width: Int, _ text: String) -> String { String(repeating: " ", count: max(1, width - text.count)) }
-        let numbers = columns.dropLast().map { space(11, $0) + $0 }.joined()
-        return name + space(38, name) + numbers + "  " + columns.last!
     }
 }
 
@@ -120,23 +100,15 @@ struct Comparison {
     @MainActor fileprivate func run(
         _ title: String, unit: String, statistics: [String], count: Int?, rounds: Int, batch: Int
     ) {
-        if let counted = Run.counted {
-            for subject in subjects where subject.name == counted.subject { _ = subject.measure(counted.calls) }
-            return
-        }
-        var load = 0.0
-        getloadavg(&load, 1)
         let counts = subjects.map { count ?? self.count(for: Run.isShort ? batch / 20 : batch, of: $0) }
         let figures = (0..<(Run.isShort ? 2 : rounds)).map { _ in zip(subjects, counts).map { $0.measure($1) } }
         for (index, statistic) in statistics.enumerated() {
             Run.add(
-                Row(
-                    title: title + statistic, unit: unit, load: load,
-                    figures: subjects.enumerated().map { number, subject in
-                        Figure(
-                            name: subject.name, role: subject.role,
-                            value: figures.map { $0[number][index] }.min() ?? .nan)
-                    }))
+                title + statistic, unit: unit,
+                subjects.enumerated().map { number, subject in
+                    Figure(
+                        name: subject.name, role: subject.role, value: figures.map { $0[number][index] }.min() ?? .nan)
+                })
         }
     }
 
@@ -165,7 +137,7 @@ struct Comparison {
     _ title: String, unit: String = "ns", statistics: [String] = [""], count: Int? = nil, rounds: Int = 15,
     batch: Int = 20_000_000, _ add: (inout Comparison) throws -> Void
 ) rethrows {
-    guard Run.counted.map({ title == $0.title }) ?? title.hasPrefix(Run.prefix) else { return }
+    guard title.hasPrefix(Run.prefix) else { return }
     var comparison = Comparison()
     try add(&comparison)
     comparison.run(title, unit: unit, statistics: statistics, count: count, rounds: rounds, batch: batch)
