@@ -4,7 +4,7 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-struct ExpectReleaseTests {
+@Suite(.collectsIssues) struct ExpectReleaseTests {
     private static let isOnServer = !ProcessInfo.processInfo.environment["CI", default: ""].isEmpty
 
     struct First: DefaultConfig {
@@ -39,16 +39,7 @@ struct ExpectReleaseTests {
     }
 
     private func issues(_ body: () -> Void) -> [String] {
-        let texts = Guarded<[String]>([])
-        withKnownIssue(isIntermittent: true) {
-            body()
-        } matching: { issue in
-            texts.withLock {
-                $0.append("\(issue.sourceLocation?.line ?? 0) " + issue.comments.map(\.rawValue).joined())
-            }
-            return true
-        }
-        return texts.withLock { $0 }
+        CollectedIssues.of(body).map { "\($0.line) \($0.text)" }
     }
 
     /// Returns the lines of the only failure, without the location and the path.

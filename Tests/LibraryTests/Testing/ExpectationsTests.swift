@@ -4,7 +4,7 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-struct ExpectationsTests {
+@Suite(.collectsIssues) struct ExpectationsTests {
     struct Camera: DefaultConfig, Equatable {
         static let key = "Camera"
         var size = "medium"
@@ -28,16 +28,7 @@ struct ExpectationsTests {
     }
 
     private func issues(_ body: () -> Void) -> [String] {
-        let texts = Guarded<[String]>([])
-        withKnownIssue(isIntermittent: true) {
-            body()
-        } matching: { issue in
-            texts.withLock {
-                $0.append("\(issue.sourceLocation?.line ?? 0) " + issue.comments.map(\.rawValue).joined())
-            }
-            return true
-        }
-        return texts.withLock { $0 }
+        CollectedIssues.of(body).map { "\($0.line) \($0.text)" }
     }
 
     @Test func aRoundTripIsExpected() throws {

@@ -52,7 +52,7 @@ struct IsolationTests {
 #if os(macOS) || os(Linux)
     /// Each test runs in a process of its own, because the isolation lasts until the end of the
     /// process.
-    struct QuarantineTests {
+    @Suite(.collectsIssues) struct QuarantineTests {
         enum Check: String, CaseIterable, Codable {
             case anotherThreadSharesASuiteInMemory
             case whatWasReadBeforeIsProtectedToo
@@ -78,20 +78,15 @@ struct IsolationTests {
 
         @Test(arguments: Check.allCases) func useOutsideOfATestIsRecordedWithItsKey(check: Check) async throws {
             let folder = try makeFile().deletingLastPathComponent()
-            let recorded = Guarded<[String]>([])
-            await withKnownIssue {
+            let issues = await CollectedIssues.awaiting {
                 await #expect(processExitsWith: .success) { [folder = folder.path as String, check = check as Check] in
                     unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder, 1)
                     try await check.run()
                 }
-            } matching: { issue in
-                let text = issue.comments.map(\.rawValue).joined()
-                guard text.contains("was used outside of an isolated test") else { return false }
-                recorded.withLock { $0.append(text) }
-                return true
             }
-            let texts = Set(recorded.withLock { $0 })
+            let texts = Set(issues.map(\.text))
+            #expect(texts.allSatisfy { $0.contains("was used outside of an isolated test") })
             #expect(texts.count == check.expected.count)
             for key in check.expected {
                 let start = key.map { "“\($0)” of the standard suite was" } ?? "The standard suite was"

@@ -254,14 +254,12 @@ struct LaunchArgumentsTests {
         }
     }
 
-    @Test func whatCannotBeAnArgumentIsAFailureOfTheTest() {
+    @Test(.collectsIssues) func whatCannotBeAnArgumentIsAFailureOfTheTest() {
         var arguments: [String] = []
         func expectIssue(_ text: String, _ body: (inout SuiteContents) -> Void) {
-            withKnownIssue {
-                arguments = .defaults(body)
-            } matching: { issue in
-                issue.comments.contains { $0.rawValue.contains(text) }
-            }
+            let issues = CollectedIssues.of { arguments = .defaults(body) }
+            #expect(issues.count == 1)
+            #expect(issues.first?.text.contains(text) == true)
         }
         expectIssue("refused “deep”: nested deeper") { $0["deep"] = .nested(PropertyList.depthLimit + 1) }
         #expect(arguments == [])

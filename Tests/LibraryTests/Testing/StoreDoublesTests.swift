@@ -3,7 +3,7 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-struct StoreDoublesTests {
+@Suite(.collectsIssues) struct StoreDoublesTests {
     @Test func callsAreRecordedInOrder() throws {
         struct Stop: Error {}
         let store = RecordingStore(InMemoryStore<CameraConfig>())
@@ -32,12 +32,10 @@ struct StoreDoublesTests {
         let line: Int = #line + 1
         let store = AnyStore(UnimplementedStore<CameraConfig>())
         func expectIssue(_ name: String, _ use: () throws -> Void) throws {
-            try withKnownIssue {
-                try use()
-            } matching: { issue in
-                issue.sourceLocation?.line == line && issue.sourceLocation?.fileName == "StoreDoublesTests.swift"
-                    && issue.comments.first?.rawValue.hasPrefix("\(name) of a store of CameraConfig") == true
-            }
+            let issues = try CollectedIssues.of(use)
+            #expect(issues.map(\.line) == [line])
+            #expect(issues.first?.sourceLocation?.fileName == "StoreDoublesTests.swift")
+            #expect(issues.first?.text.hasPrefix("\(name) of a store of CameraConfig") == true)
         }
         try expectIssue("get()") { #expect(store.get() == nil) }
         try expectIssue("set(_:)") { store.set(CameraConfig()) }

@@ -4,7 +4,7 @@ import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
-struct StoreWorldTests {
+@Suite(.collectsIssues) struct StoreWorldTests {
     struct Camera: DefaultConfig {
         static let key = "Camera"
         enum Size: String, Codable, CaseIterable { case small, large }
@@ -30,14 +30,7 @@ struct StoreWorldTests {
     }
 
     @MainActor private func issues(_ body: @MainActor () async -> Void) async -> [String] {
-        let texts = Guarded<[String]>([])
-        await withKnownIssue(isIntermittent: true) {
-            await body()
-        } matching: { issue in
-            texts.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
-            return true
-        }
-        return texts.withLock { $0 }
+        await CollectedIssues.awaiting(body).map(\.text)
     }
 
     /// Returns what is found in a world.
