@@ -45,8 +45,6 @@ struct FileFailure: Error {
     var isBusy: Bool { code == EBUSY }
     /// Also true over a quota.
     var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
-    /// Whether the process or the system has no descriptor or no memory left.
-    var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }
 
 /// An open descriptor of a file or directory. The last reference closes it.

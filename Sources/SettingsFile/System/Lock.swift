@@ -204,18 +204,6 @@ package struct MonotonicTime: Sendable {
         return MonotonicTime(nanoseconds: time.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
-    /// The time of the last tick of the system, which is some milliseconds ago. Getting it does not
-    /// read the processor's counter.
-    static var lastTick: MonotonicTime {
-        #if os(Linux) || os(Android)
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-            return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-        #else
-            now
-        #endif
-    }
-
     package static func < (time: MonotonicTime, other: MonotonicTime) -> Bool { time.nanoseconds < other.nanoseconds }
 
     static func - (time: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
