@@ -104,7 +104,7 @@ struct ConfigsInSuitesTests {
             }
         }
 
-        /// Runs the code of the page “Moving settings to another place”.
+        /// Runs the code of the page “Moving, exporting and importing”.
         @Test func aRenamedProgramFindsItsConfig() async throws {
             #expect(try article("MovingSettings", shows: "standardName"))
             try await inAProcess { folder in

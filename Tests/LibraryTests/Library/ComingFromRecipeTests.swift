@@ -5,7 +5,7 @@ import TypedDefaults
 
 private let lastChange = DefaultKey("lastChange", default: Date.distantPast)
 
-/// The code of the article *Coming from Defaults*.
+/// The code of the article *Coming from Defaults or swift-sharing*, for Defaults.
 struct ComingFromDefaultsTests {
     nonisolated func readJSONText(of keys: [String], in contents: inout SuiteContents) {
         func json(_ stored: PropertyList) -> String {
@@ -27,7 +27,7 @@ struct ComingFromDefaultsTests {
 
     @Test(arguments: ["func readJSONText", "suite.observeAll"])
     func thePageShowsTheCodeOfThisFile(_ text: String) throws {
-        #expect(try article("ComingFromDefaults", shows: text))
+        #expect(try article("ComingFromOtherLibraries", shows: text))
     }
 
     private struct User: Codable, Hashable {
@@ -106,7 +106,7 @@ struct ComingFromDefaultsTests {
     }
 }
 
-/// The code of the article *Coming from swift-sharing*.
+/// The code of the article *Coming from Defaults or swift-sharing*, for swift-sharing.
 struct ComingFromSwiftSharingTests {
     struct Config: DefaultConfig {
         static let key = "Config"
@@ -125,7 +125,7 @@ struct ComingFromSwiftSharingTests {
     }
 
     @Test func thePageShowsTheCodeOfThisFile() throws {
-        #expect(try article("ComingFromSwiftSharing", shows: "func importFile"))
+        #expect(try article("ComingFromOtherLibraries", shows: "func importFile"))
     }
 
     @Test func aFileIsImportedOnce() throws {

@@ -17,8 +17,7 @@ extension DefaultKey<Int??> {
     fileprivate static let answer = DefaultKey("answer")
 }
 
-/// Tests of other settings libraries, as tests of this one. The article *Behaviors of other
-/// libraries* has a table of them.
+/// Tests of other settings libraries, as tests of this one. `Tests/README.md` has a table of them.
 struct FieldBehaviorsTests {
     // Stored nil, empty and nested optional values
 
@@ -331,7 +330,7 @@ struct FieldBehaviorsTests {
 #endif
 
 #if os(Linux)
-    /// The tests that the articles name.
+    /// The tests that the articles and the pages of the tests name.
     struct NamedTestsTests {
         private static let tests = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -346,7 +345,10 @@ struct FieldBehaviorsTests {
             let code = try ["SettingsFileTests", "ValuesTests", "SuitesTests", "LibraryTests"]
                 .map { try text(in: Self.tests.appending(path: $0), "swift") }.joined()
             let declared = Set(code.matches(of: /(?:func|struct|enum) (\w+)/).map(\.1))
-            let articles = try text(in: Self.tests.appending(path: "../Sources/TypedDefaults"), "md")
+            let pages = try ["README.md", "Torture/README.md"]
+                .map { try String(contentsOf: Self.tests.appending(path: $0), encoding: .utf8) }
+            let articles =
+                try text(in: Self.tests.appending(path: "../Sources/TypedDefaults"), "md") + pages.joined()
             let filters = articles.matches(of: /--filter '?([\w|]+)/).flatMap { $0.1.split(separator: "|") }
             // The last cell of a row, a suite, or a test with its suite.
             let names = articles.matches(of: /\| `(\w+)` \|\n|`(\w+Tests)`/).compactMap { $0.1 ?? $0.2 }

@@ -14,7 +14,7 @@ extension DefaultKey<String> {
     fileprivate static var mode: DefaultKey { DefaultKey("mode", default: "photo") }
 }
 
-// The code of the page “Moving settings to another place”.
+// The code of the page “Moving, exporting and importing”.
 
 func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite)
     -> [ObservationToken]

@@ -9,7 +9,7 @@ import Testing
     import Foundation
 #endif
 
-// The article *Changing your settings over the years* shows this function.
+// The article *Changing your settings* shows this function.
 
 func settings(in suite: DefaultsSuite, migrating migrator: DefaultsMigrator) throws -> DefaultsSuite {
     guard suite.isReadOnly else {

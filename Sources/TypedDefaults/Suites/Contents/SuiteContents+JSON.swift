@@ -9,8 +9,8 @@ import SettingsFile
 extension SuiteContents {
     /// Returns all values as JSON text, with sorted keys and each entry on a line of its own.
     ///
-    /// ``init(json:)`` reads the same contents back, bit for bit. See <doc:ExportAndImport> for the
-    /// format.
+    /// ``init(json:)`` reads the same contents back, bit for bit. <doc:MovingSettings#The-format>
+    /// describes the format.
     ///
     /// The ``history`` is part of the text, and the values of ``unreadableKeys`` are not.
     public func json() -> Data {
