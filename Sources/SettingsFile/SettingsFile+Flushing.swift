@@ -131,7 +131,7 @@ extension SettingsFile {
             guard let new else { throw FileFailure.isRemoved }
             if new !== log { return new }
             guard ContinuousClock.now < deadline else {
-                throw FileFailure("it must be replaced, and other processes keep it locked")
+                throw FileFailure("it has to be replaced, but another process keeps it locked")
             }
             SystemClock.sleep(microseconds: 200)
         }

@@ -32,8 +32,8 @@ extension SettingsFile {
             guard try !isFutile(now, until: end) else {
                 throw SettingsFileError(
                     .timedOut,
-                    reason: "other processes keep \(fileLocation.path) locked for over \(fileLocation.timeout); one of"
-                        + " them may be stopped, or wait for a slow or frozen file system")
+                    reason: "another process has kept \(fileLocation.path) locked for more than"
+                        + " \(fileLocation.timeout); it may be stopped, or waiting for a slow or frozen file system")
             }
             deadline = end
             SystemClock.sleep(microseconds: pause)
@@ -132,11 +132,12 @@ extension SettingsFile {
                 let status = try log.file.status()
                 throw FileFailure(
                     status.isOwn
-                        ? "it is read-only" : "it is only read, because it \(status.ownership(of: fileLocation.path))")
+                        ? "it is read-only"
+                        : "it can only be read, because it \(status.ownership(of: fileLocation.path))")
             }
             guard state.isLocked else {
                 throw FileFailure(
-                    "the write began before the file was created or the process was forked; begin it again")
+                    "the write began before the file was created or the process was forked; try it again")
             }
             try makeRoom(for: record, log, &state)
             // Compaction has replaced the log.

@@ -413,7 +413,7 @@ extension SettingsFile {
         let log = try fileLocation.open(creating: creating)
         if log == nil, let old {
             guard try fileLocation.nameHasMoved(from: old) else {
-                throw FileFailure("another program has emptied it; the values that are known stay in use")
+                throw FileFailure("another program has emptied it; the last known values stay in use")
             }
             if try fileLocation.hasLostWay(to: old), state.mayReturn() { throw FileFailure.isGone }
         }
@@ -455,7 +455,7 @@ extension SettingsFile {
                 SettingsFileError(
                     .unavailable,
                     reason:
-                        "the system does not report changes by other processes, so they are polled ten times a second:"
+                        "the system cannot report changes by other processes, so the file is checked ten times a second:"
                         + " \(failure.reason)"))
             return old
         }

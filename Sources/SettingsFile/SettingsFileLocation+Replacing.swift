@@ -140,7 +140,7 @@ extension SettingsFileLocation {
                 } catch let error where error.isMissing { continue }
             }
             guard ContinuousClock.now < deadline else {
-                throw FileFailure("another process is replacing it and does not finish")
+                throw FileFailure("another process is replacing it, and has not finished")
             }
             SystemClock.sleep(microseconds: 200)
         }

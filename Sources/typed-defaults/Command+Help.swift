@@ -45,8 +45,8 @@ extension Command {
         """
 
     private static let damage = """
-        If the file is damaged, this prints what can be read, writes no FILE, leaves
-        the suite as it is, and exits with 3.
+        If the file is damaged, this prints what can be read, writes no FILE, does not
+        change the suite, and exits with 3.
         """
 
     /// The arguments.
@@ -76,11 +76,11 @@ extension Command {
         case .remove: "removes the keys, as one change"
         case .export: "everything, as JSON or as a property list"
         case .import: "adds the contents of FILE, as one change"
-        case .diff: "how OTHER, a suite or exported file, differs"
+        case .diff: "how OTHER, a suite or an exported file, differs"
         case .watch: "each change by any process, until stopped"
         case .info: "location, size, number of keys, damaged copies"
         case .check: "problems, and values to recover"
-        case .repair: "sets damage aside, and keeps what can be read"
+        case .repair: "sets damage aside and keeps what can be read"
         case .help: "this text, or what a command does"
         }
     }
@@ -108,9 +108,9 @@ extension Command {
             """
         case .get:
             """
-            Prints the value as JSON. CameraConfig.size is the value of “size” in the
-            value of the key “CameraConfig”, and windows.0 the first element of the array
-            “windows”. If a key with a dot in its name exists, it is used instead.
+            Prints the value as JSON. CameraConfig.size is the entry “size” of the value
+            of “CameraConfig”, and windows.0 the first element of the array “windows”. A
+            key that has such a name, dot included, comes first.
 
               --raw  prints a string as it is, without quotes and escapes
 
@@ -120,26 +120,26 @@ extension Command {
             """
         case .set:
             """
-            Stores VALUE under KEY. If KEY has a dot and is no key, it is a part of the
-            value of a key, as for “get”: limits.burst is the entry “burst” of the value
-            of “limits”. The other parts stay. A message on standard error says if this
-            creates the suite.
+            Stores VALUE under KEY. If KEY has a dot and no key has that name, it names a
+            part of a value, as for “get”: limits.burst is the entry “burst” of the value
+            of “limits”. The other parts stay. If this creates the suite, a message on
+            standard error says so.
 
               --string  VALUE is the text itself, not JSON
-              --key     KEY is a key, with its dots
-              --part    KEY is a part, also of a value that does not exist yet
+              --key     KEY is the name of a key, dots included
+              --part    KEY names a part, which is added if it does not exist
 
             \(Self.jsonForms)
             """
         case .remove:
             """
-            Removes the keys as one change, or no key if one of them does not exist. A
-            KEY is a whole key: “remove” does not remove a part of a value.
+            Removes the keys as one change, or none of them if one does not exist. To
+            remove a part of a value, set the value without it.
             """
         case .export:
             """
-            Writes all keys and values to FILE, or to standard output without FILE or
-            if it is “-”. FILE is readable by its owner only.
+            Writes all keys and values to FILE, or to standard output if FILE is “-” or
+            missing. Only the owner of FILE can read it.
 
               --json   JSON, which “import” reads back exactly (the default)
               --plist  a binary property list; refused if it cannot hold a value
@@ -151,15 +151,15 @@ extension Command {
         case .import:
             """
             Stores the keys and values of FILE, or of standard input if it is “-”, as
-            one change. Other keys keep their values. FILE is JSON in the form of
-            export, or a property list (binary or XML).
+            one change. Other keys keep their values. FILE is JSON as “export” writes
+            it, or a property list (binary or XML).
 
-            An export has a record of the migrations that its values have been through.
-            The tool has no migrations, so it refuses values of another version than
-            those of SUITE. The program itself can migrate and import them.
+            An export records which migrations its values have been through. The tool
+            cannot migrate values, so it refuses those of another version than SUITE.
+            The program itself can migrate and import them.
 
-              --replace  removes everything from SUITE before, its record of migrations
-                         too; the program then migrates the values of FILE
+              --replace  first removes everything from SUITE, its record of migrations
+                         included; the program then migrates the values of FILE
 
             \(Self.jsonForms)
             """
@@ -174,8 +174,8 @@ extension Command {
         case .watch:
             """
             Prints each key whose value any process changes, with its new value, until
-            you stop the tool or close its output. If a key changes several times in a
-            moment, only its last value may be printed.
+            you stop the tool or close its output. If a key changes several times in
+            quick succession, only its last value may be printed.
 
               --json  a JSON object on each line: "key", "old" and "new"; "old" is
                       missing for an added key, "new" for a removed one
@@ -192,9 +192,10 @@ extension Command {
             """
         case .repair:
             """
-            Copies damage to a file beside the suite and makes the suite usable again. Each
-            program does this when it opens the file, except if the header is damaged. Then
-            this copies all bytes, and stores the values that “check” can recover.
+            Copies damage to a file beside the suite, and makes the suite usable again.
+            Programs do this themselves when they open the file, unless its header is
+            damaged. In that case, this command copies all bytes, and stores the values
+            that “check” can recover.
             """
         case .help:
             "Prints all commands, or how to call COMMAND."

@@ -105,7 +105,7 @@ extension Command {
                 guard error.kind == .unreadable else {
                     throw .unavailable("the value cannot be stored: \(error.reason)")
                 }
-                throw .usage("the value is not JSON: \(error.reason); a string is '\"text\"' or --string text")
+                throw .usage("the value is not JSON: \(error.reason); write a string as '\"text\"' or --string text")
             }
         }
         let isMissing = try !suite.exists
@@ -132,8 +132,8 @@ extension Command {
         if path == nil, options.contains(.part) { path = ValuePath(new: text) }
         guard let path else {
             throw .usage(
-                "there is neither a key “\(text)” nor one that it is a part of: --key stores a key of that name, --part"
-                    + " makes a part of “\(text.prefix { $0 != "." })”", of: self)
+                "“\(text)” is neither a key nor a part of one: --key stores a key of that name, --part"
+                    + " adds a part to “\(text.prefix { $0 != "." })”", of: self)
         }
         contents[path.key] = try path.replacing(with: value)
     }
@@ -195,7 +195,7 @@ extension Command {
             return
         }
         throw .unavailable(
-            "\(file) was not replaced, because values that “\(suite.name)” has lost may be in it: damage was set aside in "
+            "\(file) was not replaced, because it may have values that “\(suite.name)” has lost: damage was set aside in "
                 + "\(copy); see typed-defaults check \(suite.name)")
     }
 
@@ -206,7 +206,7 @@ extension Command {
             if isReplacing { contents.removeAll(includingHistory: !isUnknown) }
             do { try contents.merge(imported) } catch let error as DefaultsError where error.kind == .refused {
                 throw Failure.unavailable(
-                    "\(error); the program can do that, or --replace removes the present values")
+                    "\(error); import them with the program, or use --replace, which removes the present values")
             }
             return contents.history?.isEmpty == false
         }

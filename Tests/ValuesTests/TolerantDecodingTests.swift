@@ -480,14 +480,14 @@ struct FaultNeighborTests {
         let failures = Failures(of: suite)
         let list = suite[DefaultKey("list", default: [7, 8])]
         #expect(list == [1, 3])
-        #expect(failures.all.map(\.reason) == ["Int is expected, a string is stored; it is left out"])
+        #expect(failures.all.map(\.reason) == ["expected Int, but a string is stored; this entry is left out"])
     }
 
     @Test func theReasonOfAFaultInDataIsTheFault() throws {
         let suite = DefaultsSuite.inMemory(["Sizes": .data(Data(#"{"count": "many"}"#.utf8))])
         let failures = Failures(of: suite)
         _ = PersistentStore<Sizes>(in: suite).value
-        #expect(failures.all.map(\.reason) == ["Int is expected, a string is stored; the default is read in its place"])
+        #expect(failures.all.map(\.reason) == ["expected Int, but a string is stored; the default is used instead"])
     }
 
     /// A later version added `isOn`.
@@ -525,7 +525,7 @@ struct FaultNeighborTests {
         let value = PersistentStore<Gallery>(in: suite).value
         #expect(value == Gallery(evens: expected, title: "mine"))
         #expect(failures.all.map(\.path) == [["evens", "1"]])
-        #expect(failures.all.first?.reason.hasSuffix("and so for 1499 other parts of the collection") == true)
+        #expect(failures.all.first?.reason.hasSuffix("the same goes for 1499 other parts of the collection") == true)
         #expect(suite[DefaultKey<[Even]>("evens", default: [])] == expected)
     }
 }

@@ -108,7 +108,7 @@ extension Histories {
 
     /// The error of a setting with the key of a record.
     static func reserved(_ key: String) -> DefaultsError {
-        DefaultsError(.refused, key: key, reason: "keys that end in “\(recordName)” are those of migrations")
+        DefaultsError(.refused, key: key, reason: "keys that end in “\(recordName)” are reserved for migrations")
     }
 }
 
@@ -169,7 +169,7 @@ extension Histories {
         let place = scope == own ? "" : "in the scope “\(scope.string)”, "
         let difference =
             if !isKnown {
-                "nothing is known of the migrations of the present values; assign their history"
+                "it is unknown which migrations the present values have been through; assign their history"
             } else if missing.isEmpty {
                 "the present values have not been through the migration \(further.quoted), which the added ones have;"
                     + " migrate them first"

@@ -27,7 +27,9 @@ package enum SetAside {
     package static func isCopy(_ key: String) -> Bool { key.hasSuffix(".unreadable") || key.hasSuffix(".unreadable-2") }
 
     /// Adds the key of the copy to the error of a value.
-    static func add(_ copy: String, to error: inout DefaultsError) { error.reason += "; it is kept under “\(copy)”" }
+    static func add(_ copy: String, to error: inout DefaultsError) {
+        error.reason += "; the old value is kept under “\(copy)”"
+    }
 }
 
 extension SuiteCore {

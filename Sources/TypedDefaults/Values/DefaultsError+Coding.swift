@@ -19,7 +19,7 @@ extension DefaultsError {
     /// Returns what helps if a property is missing, as text to append; empty for other errors.
     static func remedy(_ error: any Error, of type: Any.Type?) -> String {
         guard case DecodingError.keyNotFound = error else { return "" }
-        return ": make \(type.map { "\($0)" } ?? "its type") a DefaultConfig, or the property optional"
+        return "; to keep it, make \(type.map { "\($0)" } ?? "its type") a DefaultConfig, or the property optional"
     }
 
     init(decoding type: Any.Type, _ error: any Error) {
@@ -31,10 +31,10 @@ extension DefaultsError {
             switch error {
             case .typeMismatch(let type as any FixedWidthInteger.Type, let context) where NativeTypes[type] == nil:
                 (context, Self.wideInteger)
-            case .typeMismatch(_, let context): (context, "something else than the declared type is stored")
+            case .typeMismatch(_, let context): (context, "the stored value is not of the declared type")
             case .valueNotFound(_, let context): (context, "nothing is stored here")
             case .keyNotFound(let key, let context): (context, "“\(key.nameInErrors)” is missing")
-            case .dataCorrupted(let context): (context, "what is stored is not a value of the type")
+            case .dataCorrupted(let context): (context, "the stored value is not valid for the type")
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it cannot be decoded")
             }
         self.init(

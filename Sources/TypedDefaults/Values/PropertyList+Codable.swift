@@ -22,7 +22,7 @@ extension PropertyList: Codable {
             ?? form(PropertyList.date) ?? form(PropertyList.array) ?? form(PropertyList.dictionary)
         guard let found else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "there is no value that a property list holds")
+                in: container, debugDescription: "a property list cannot hold this value")
         }
         self = found
     }

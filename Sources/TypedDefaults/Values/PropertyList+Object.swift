@@ -44,7 +44,7 @@ extension PropertyList {
             }
             return .dictionary(entries)
         }
-        throw .refused(path: path, type: type(of: object), "not a type that property lists hold")
+        throw .refused(path: path, type: type(of: object), "a property list cannot hold this type")
     }
 
     private static func converting(scalar object: Any, path: [String]) throws(DefaultsError) -> PropertyList? {

@@ -121,7 +121,7 @@ extension PropertyList: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral
     public init(integerLiteral value: StaticBigInt) {
         precondition(
             value.bitWidth <= (value.signum() < 0 ? 64 : 65),
-            "an integer in a property list is at least Int64.min and at most UInt64.max")
+            "an integer in a property list must be from Int64.min to UInt64.max")
         var bits: UInt64 = 0
         for word in 0..<(64 / UInt.bitWidth) { bits |= UInt64(value[word]) << (word * UInt.bitWidth) }
         self = value.bitWidth > 64 ? .unsigned(bits) : .integer(Int64(bitPattern: bits))

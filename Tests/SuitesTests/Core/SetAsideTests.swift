@@ -17,7 +17,7 @@ struct SetAsideTests {
             }
             let expected: SuiteContents = ["number": 1, "number.unreadable": "first", "number.unreadable-2": "third"]
             #expect(try suite.contents() == expected)
-            #expect(failures.all.last?.reason.hasSuffix("; it is kept under “number.unreadable-2”") == true)
+            #expect(failures.all.last?.reason.hasSuffix("; the old value is kept under “number.unreadable-2”") == true)
             #expect(try SuiteContents(json: suite.contents().json()) == expected)
         }
     }

@@ -48,7 +48,7 @@ struct FaultsTests {
             ])
         #expect(
             try faults(#"{"width": "x"}"#) == [
-                "unreadable “resize” (Resize) at width: Int is expected, a string is given"
+                "unreadable “resize” (Resize) at width: expected Int, but a string is given"
             ])
         #expect(
             try faults(#"{"wdith": 800, "width": 800}"#) == [
@@ -344,7 +344,7 @@ struct FaultsTests {
         #expect(failures.all.map(\.key) == ["open", "resize", "close"])
         #expect(
             failures.all.first?.reason
-                == "the type has none of the stored entries; its defaults are read, and the entries are kept")
+                == "the type knows none of the stored entries; its defaults are used, and the entries are kept")
         // The entries stay.
         suite[resize].width = 800
         #expect(try suite.contents()["resize"] == ["w": 1, "width": 800])
@@ -365,9 +365,11 @@ struct FaultsTests {
         #expect(suite[DefaultKey("list", default: [Documents.Document]())].isEmpty)
         #expect(suite[DefaultKey("byName", default: [String: Documents.Document]())].isEmpty)
         #expect(suite[DefaultKey<Documents.Document?>("last")] == nil)
-        let remedy = "“stars” is missing; it is left out: make Document a DefaultConfig, or the property optional"
+        let remedy =
+            "“stars” is missing; this entry is left out; to keep it, make Document a DefaultConfig, or the property"
+            + " optional"
         #expect(failures.all[0].reason == remedy)
-        #expect(failures.all[1].reason.contains("it is left out"))
+        #expect(failures.all[1].reason.contains("this entry is left out"))
         #expect(
             failures.all[2].reason
                 == "“stars” is missing: make Document a DefaultConfig, or the property optional")

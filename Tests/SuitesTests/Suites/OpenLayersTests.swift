@@ -135,7 +135,7 @@ struct OpenLayersTests {
         #expect(failures.all.map(\.path) == [["zoom"]])
         #expect(
             failures.all.map(\.reason) == [
-                "the value of the layer “environment” is ignored: Double is expected, a string is given"
+                "the value of the layer “environment” is ignored: expected Double, but a string is given"
             ])
     }
 

@@ -42,7 +42,9 @@ struct RenamingTests {
             #expect(try suite.contents() == ["quality": 0.6, "q.unreadable": 0.5])
             #expect(failures.kinds == [.conflict])
             #expect(failures.all.first?.key == "q")
-            #expect(failures.all.first?.reason == "“quality” has a value as well; it is kept under “q.unreadable”")
+            #expect(
+                failures.all.first?.reason
+                    == "“quality” already has a value; the old value is kept under “q.unreadable”")
         }
     }
 

@@ -17,7 +17,7 @@ struct DecodingRecovery: Sendable {
     static func unread(by type: Any.Type) -> DecodingRecovery {
         let error = DefaultsError(
             .unreadable, type: "\(unwrapped(type))",
-            reason: "the type has none of the stored entries; its defaults are read, and the entries are kept")
+            reason: "the type knows none of the stored entries; its defaults are used, and the entries are kept")
         // A list has each of the entries instead.
         return DecodingRecovery(errors: [error])
     }

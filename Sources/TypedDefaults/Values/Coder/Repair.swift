@@ -95,7 +95,7 @@ struct Repair<Value: Decodable> {
             error.reason += fault.outcome
             if fault.isStored { recovery.faults.append(.init(path: fault.path, error: error)) }
             guard !fault.isRepresented else { continue }
-            if fault.others > 0 { error.reason += ", and so for \(fault.others) other parts of the collection" }
+            if fault.others > 0 { error.reason += "; the same goes for \(fault.others) other parts of the collection" }
             recovery.errors.append(error)
         }
         return recovery
@@ -125,8 +125,8 @@ struct Repair<Value: Decodable> {
                 fault.path = keys.map(\.nameInErrors)
                 let outcome =
                     isElement && new == nil
-                    ? "; it is left out" + DefaultsError.remedy(error, of: log.failures.first?.type)
-                    : "; the default is read in its place"
+                    ? "; this entry is left out" + DefaultsError.remedy(error, of: log.failures.first?.type)
+                    : "; the default is used instead"
                 faults.removeAll { $0.path.starts(with: path) }
                 faults.append(RepairedPart(path: path, isStored: old != nil, error: fault, outcome: outcome))
                 return true

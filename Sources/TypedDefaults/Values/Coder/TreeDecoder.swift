@@ -216,9 +216,9 @@ extension TreeDecoder {
         _ type: Any.Type, _ expected: String, _ node: PropertyList, at key: (any CodingKey)? = nil, isNil: Bool? = nil
     ) -> DecodingError {
         if isNil ?? node.isNilMarker {
-            return .valueNotFound(type, context("\(expected) is expected, nil is \(stored)", at: key))
+            return .valueNotFound(type, context("expected \(expected), but nil is \(stored)", at: key))
         }
-        return .typeMismatch(type, context("\(expected) is expected, \(node.kindName) is \(stored)", at: key))
+        return .typeMismatch(type, context("expected \(expected), but \(node.kindName) is \(stored)", at: key))
     }
 }
 
@@ -280,7 +280,7 @@ extension TreeDecoder {
             return try nested(type, from: decoder())
         }
         if isNumber, node.kindName == PropertyList.integer(0).kindName {
-            throw corrupted("a number is \(stored) that does not fit \(type)", at: key())
+            throw corrupted("the \(stored) number does not fit \(type)", at: key())
         }
         throw mismatch(type, "\(type)", node, at: key(), isNil: isNil())
     }
