@@ -8,8 +8,8 @@ extension DefaultsSuite {
     /// let token = suite.observe(.volume, .theme, initial: true) { volume, theme in … }
     /// ```
     ///
-    /// The values are from one moment, like those of ``read(_:_:)``: that of the change or a later
-    /// one. A key has its default in place of a value that is missing or cannot be read.
+    /// The values are read in one step, as by ``read(_:_:)``, at the change or later. A key has its
+    /// default in place of a value that is missing or cannot be read.
     ///
     /// Name a parameter for each key: the compiler of Swift 6.3 crashes at `$0` for three or more.
     ///
@@ -42,7 +42,7 @@ extension DefaultsSuite {
     /// for await (volume, theme) in suite.values(.volume, .theme) { … }
     /// ```
     ///
-    /// The values are from one moment. A slow consumer misses some, but never the last ones.
+    /// The values are read in one step. A slow consumer misses some, but never the last ones.
     public func values<First, Second, each Other>(
         _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>
     ) -> DefaultUpdates<(First, Second, repeat each Other)> {
