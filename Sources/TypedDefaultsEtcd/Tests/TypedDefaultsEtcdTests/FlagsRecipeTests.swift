@@ -13,7 +13,7 @@ func openFlagsOrDefaults(at endpoints: [String]) -> DefaultsSuite {
     }
 }
 
-/// The code of the article *Feature flags for a fleet*. `Scripts/readme` compares the two.
+/// The code of the article *Feature flags for a fleet*. `.ci/readme` compares the two.
 struct FlagsRecipeTests {
     @Test func aServerThatStartsWithTheDefaultsSaysSo() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
