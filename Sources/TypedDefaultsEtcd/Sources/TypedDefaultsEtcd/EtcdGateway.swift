@@ -133,6 +133,9 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
     /// How many bytes of `body` are known to contain no end of a line.
     private var searched = 0
     private(set) var isUsable = true
+    /// How long the answer may be silent, and when it must be complete.
+    private var limit: (silence: TimeAmount, end: NIODeadline)?
+    private var timer: Scheduled<Void>?
 
     init(host: String, onLine: (@Sendable ([UInt8]) -> Void)?) { (self.host, self.onLine) = (host, onLine) }
 
@@ -145,16 +148,25 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
         }
         let promise = channel.eventLoop.makePromise(of: [UInt8].self)
         answer = promise
-        let timer = limit.map { limit in
-            channel.eventLoop.scheduleTask(in: limit) { self.fail("no answer in time") }
-        }
+        self.limit = limit.map { ($0, .now() + $0 * 15) }
+        startTimer()
         var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: request.method)
         head.headers = ["Host": host, "Content-Type": "application/json", "Content-Length": "\(request.body.count)"]
         if let token = request.token { head.headers.add(name: "Authorization", value: token) }
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: request.body))), promise: nil)
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
-        return promise.futureResult.always { _ in timer?.cancel() }
+        return promise.futureResult.always { _ in self.timer?.cancel() }
+    }
+
+    /// Begins to wait for the next part of the answer. All values of a suite may take long.
+    private func startTimer() {
+        timer?.cancel()
+        timer = limit.map { limit in
+            channel.eventLoop.scheduleTask(deadline: min(.now() + limit.silence, limit.end)) {
+                self.fail("no answer in time")
+            }
+        }
     }
 
     private func fail(_ reason: String) {
@@ -169,6 +181,7 @@ private final class Connection: ChannelInboundHandler, @unchecked Sendable {
         case .head(let head): status = Int(head.status.code)
         case .body(let part):
             body.append(contentsOf: part.readableBytesView)
+            if answer != nil { startTimer() }
             if status == 200, let onLine { takeLines(onLine) }
         case .end:
             let (bytes, promise) = (body, answer)

@@ -7,7 +7,8 @@ protocol EtcdTransport: Sendable {
     /// Where the answers arrive.
     var eventLoop: any EventLoop { get }
 
-    /// Sends one request to a member. The future fails with a ``CallError``.
+    /// Sends one request to a member. The future fails with a ``CallError``, also if the
+    /// member is silent for the limit.
     func call(_ request: EtcdRequest, at member: Int, within limit: TimeAmount) -> EventLoopFuture<[UInt8]>
 
     /// Sends one request to a member, and calls the closure on the event loop with each line of the

@@ -44,6 +44,21 @@ import Testing
         try eventually { error.withLockedValue { $0?.wasSent == true && $0?.code == nil } }
     }
 
+    /// Each part comes in time, and all of them take longer.
+    @Test func aLongAnswerArrives() throws {
+        let gateway = try gateway { channel, _ in
+            channel.write(HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok)), promise: nil)
+            for number in 1...9 {
+                channel.eventLoop.scheduleTask(in: .milliseconds(400 * Int64(number))) {
+                    let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: "\(number)")))
+                    channel.writeAndFlush(part, promise: nil)
+                    if number == 9 { channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil) }
+                }
+            }
+        }
+        #expect(try gateway.call(request, at: 0, within: .seconds(3)).wait() == Array("123456789".utf8))
+    }
+
     @Test func aLostConnectionIsNotUsedAgain() throws {
         let gateway = try gateway { channel, number in
             if number == 1 { channel.close(promise: nil) } else { answer(channel, ["7"]) }
