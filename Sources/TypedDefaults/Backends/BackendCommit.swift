@@ -30,7 +30,7 @@ public struct BackendCommit: Sendable {
     /// The outcome of a commit that did not fail.
     public enum Outcome: Sendable, Equatable {
         /// All edits are stored. Contains the ``DefaultsBackend/generation`` that the commit began;
-        /// `nil` if the backend has none.
+        /// `nil` if the backend has none, or shows the commit together with other changes.
         case committed(generation: UInt64? = nil)
         /// Another writer has changed what the commit depends on since
         /// ``DefaultsBackend/beginWrite()``, and nothing is stored.

@@ -13,6 +13,9 @@ extension DefaultsSuite {
     ///
     /// A write to etcd waits for the cluster. This lets it wait on a thread of its own. Use it in
     /// `async` code, where a thread that waits is missing to other tasks, and on the main actor.
+    ///
+    /// At most 8 writes of a process wait like this at the same time, and the others wait for them
+    /// first. So in an outage, a write may take longer than ``EtcdConfiguration/writeTimeout``.
     public var awaiting: AwaitingSuite { AwaitingSuite(base: self) }
 }
 

@@ -129,6 +129,10 @@ extension EtcdBackend {
             if isWriting { transaction.success.append(putWriter(id, lease: lease)) }
             return transaction
         }
+        // The cluster was restored from a backup, and no heartbeat has noticed it yet.
+        if answer.header.cluster_id != state.withLockedValue({ $0.mirror.cluster }) {
+            try? resync(until: attempt.deadline)
+        }
         if answer.succeeded == true {
             if isWriting { change { $0.mirror.writerRevision = answer.header.number } }
             return answer.header.number

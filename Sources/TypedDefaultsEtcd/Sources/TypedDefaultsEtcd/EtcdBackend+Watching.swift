@@ -61,7 +61,7 @@ extension EtcdBackend {
         guard let (number, failed, old) = begun else { return }
         // A member does not close the connection of a watch that it has cancelled.
         old?.close()
-        let pause = max(Self.delay(silent: silent), min(configuration.longestPause, Self.delay(failed: failed)))
+        let pause = max(Self.delay(silent: silent), configuration.pause(failed: failed))
         cluster.transport.eventLoop.scheduleTask(in: TimeAmount(pause)) { [weak self] in
             guard let self else { return }
             let member = cluster.member
@@ -242,7 +242,7 @@ extension EtcdBackend {
     }
 
     /// Finds out whether the mirror is complete, at a cost that grows with the number of values.
-    private func prove(at member: Int, askedAt begin: ContinuousClock.Instant) -> EventLoopFuture<Proof> {
+    func prove(at member: Int, askedAt begin: ContinuousClock.Instant) -> EventLoopFuture<Proof> {
         let from = state.withLockedValue { $0.mirror.revision + 1 }
         let newest = RangeRequest(
             key: base64(names.values), range_end: base64(names.valuesEnd), limit: "1", sort_order: "DESCEND",
@@ -256,8 +256,14 @@ extension EtcdBackend {
                 // `newest`. The rest are removals.
                 let mirror = state.mirror
                 guard mirror.revision < revision else { return nil }
-                if newest > mirror.revision { return newest }
-                return mirror.entries.count == answer.number ? nil : mirror.revision + 1
+                guard newest > mirror.revision || mirror.entries.count != answer.number else { return nil }
+                // A suite that others change all the time may be behind at each heartbeat.
+                if let unproven = state.watch.unproven, unproven.revision <= mirror.revision {
+                    state.lastProof = max(unproven.time, state.lastProof)
+                    state.watch.unproven = nil
+                }
+                state.watch.unproven = state.watch.unproven ?? (revision, begin)
+                return max(newest, mirror.revision + 1)
             }
             if let missing { return .behind(missing) }
             noteProof(of: revision, askedAt: begin)
@@ -276,10 +282,12 @@ extension EtcdBackend {
         }
     }
 
-    private func replace(with all: RangeAnswer, isRestored: Bool) {
-        let (changed, old) = change { state in
+    private func replace(with all: RangeAnswer, isRestored isKnown: Bool) {
+        let (changed, old, isRestored) = change { state in
             let old = state.mirror.revision
             let isFirst = state.mirror.cluster == nil
+            // A writer may be the first to hear it.
+            let isRestored = isKnown || (!isFirst && state.mirror.cluster != all.header.cluster_id)
             let changed = state.mirror.replace(with: all.kvs ?? [], at: all.header.number, isRestored: isRestored)
             state.mirror.cluster = all.header.cluster_id
             state.statistics.resyncs += 1
@@ -287,7 +295,7 @@ extension EtcdBackend {
                 state.statistics.restores += 1
                 (state.lease, state.provenRevision) = (nil, 0)
             }
-            return (isFirst ? [] : changed, old)
+            return (isFirst ? [] : changed, old, isRestored)
         }
         if isRestored {
             send(
@@ -298,6 +306,7 @@ extension EtcdBackend {
                             + " \(all.header.number); the values of the backup are read from now on")))
         }
         sendChange(of: changed)
+        if isRestored, !isKnown { watch(silent: 0) }
     }
 
     private func sendChange(of keys: [EtcdMirror.Key]) {

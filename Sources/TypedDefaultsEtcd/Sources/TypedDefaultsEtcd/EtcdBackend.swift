@@ -84,6 +84,8 @@ public final class EtcdBackend: DefaultsBackend {
         var delivered: Int64 = 0
         /// A revision that the watch should have delivered already, and when that was found.
         var missing: (revision: Int64, since: ContinuousClock.Instant)?
+        /// Once the mirror reaches this revision, it is known to have been complete at this time.
+        var unproven: (revision: Int64, time: ContinuousClock.Instant)?
         let begin = ContinuousClock.now
         /// Whether the member, or a proxy before it, has accepted the watch.
         var isAccepted = false

@@ -19,19 +19,27 @@ public struct EtcdConfiguration: Sendable {
     public var credentials: Credentials?
     /// The certificates of endpoints that begin with “https”.
     public var tls = TLS()
-    /// How long a write waits for the cluster before it throws.
+    /// How long a write waits for the cluster before it throws. A call that has begun by then may
+    /// take 2 seconds more.
     public var writeTimeout = Duration.seconds(10)
     /// How often the backend asks the cluster whether its values are current. Only this finds a
     /// partition, or a proxy that holds changes back.
     public var heartbeat = Duration.seconds(1)
-    /// How long the values may not be known to be current before they count as outdated.
+    /// How long the values may not be known to be current before they count as outdated. Make it
+    /// longer than two heartbeats, because only a heartbeat shows that they are current.
     public var maximumStaleness = Duration.seconds(30)
     /// What happens then.
     public var whenStale = StalePolicy.serve
-    /// How long a member may take for an answer. Tests are more patient, because they count calls.
+    /// How long a member may be silent in a call. Tests are more patient, because they count calls.
     var patience = Duration.seconds(2)
     /// The limit for the pauses between watches that fail. Tests wait less.
     var longestPause = Duration.seconds(30)
+
+    /// Returns the pause after watches that were not useful, at whose end the values are read.
+    func pause(failed: Int) -> Duration {
+        let limit = max(.seconds(1), maximumStaleness * Double.random(in: 0.7...0.9))
+        return min(longestPause, EtcdBackend.delay(failed: failed), limit)
+    }
 
     /// Creates a configuration without users.
     public init(endpoints: [String], prefix: String) {

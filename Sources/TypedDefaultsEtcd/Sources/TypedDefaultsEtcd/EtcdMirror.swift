@@ -134,16 +134,17 @@ struct EtcdMirror {
         }
         let changed = change(Array(entries.keys) + new.keys, to: revision) { mirror in
             mirror.entries = new
-            if isRestored { mirror.overlay = [:] }
+            // The cluster may have lost these commits.
+            if isRestored { (mirror.overlay, mirror.ownCommits) = ([:], []) }
         }
         note(changed)
         return changed
     }
 
     /// Lays the edits of an acknowledged commit over the values, until the mirror has reached its
-    /// revision.
+    /// revision, unless the cluster was restored from a backup in the meantime.
     mutating func overlay(_ edits: [(key: Key, json: [UInt8]?)], of id: [UInt8], at revision: Int64) {
-        guard revision > self.revision else { return }
+        guard revision > self.revision, ownCommits.contains(id) else { return }
         let keys = edits.map(\.key)
         _ = change(keys, to: self.revision) { mirror in
             for (key, json) in edits {

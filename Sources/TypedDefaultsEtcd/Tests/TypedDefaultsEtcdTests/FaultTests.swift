@@ -405,4 +405,27 @@ import TypedDefaults
         try Member.put(prefix + "v/count", "4")
         try eventually { setting.value == 4 }
     }
+
+    /// Before the next heartbeat, while a writer waits for its event or for an answer.
+    @Test(arguments: [false, true])
+    func aWriterNoticesARestoredBackup(_ isAnsweredByTheBackup: Bool) throws {
+        let failures = NIOLockedValueBox<[DefaultsError]>([])
+        let backend = try backend { $0.heartbeat = .seconds(3_600) }
+        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error) } }
+        try setting.update { $0 = 1 }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
+        transport.holdLines()
+        let header = #""header":{"cluster_id":"1","revision":"2"}"#
+        if isAnsweredByTheBackup {
+            transport.add(Method.transaction, .answer(#"{\#(header),"succeeded":true,"responses":[]}"#))
+        }
+        transport.add(Method.range, .answer("{\(header)}"))
+        try setting.update { $0 = 5 }
+        try eventually { failures.withLockedValue { $0.contains { $0.reason.contains("restored from a backup") } } }
+        // Here, the old cluster answers again.
+        try eventually { setting.value == 5 }
+        try transport.releaseLines()
+        try Member.put(prefix + "v/count", "6")
+        try eventually { setting.value == 6 }
+    }
 }

@@ -76,28 +76,41 @@ import TypedDefaults
         }
     }
 
-    /// The watch is refused, so the values cannot be known to be current for long.
-    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
-    func maximumStalenessCountsFromTheLastProof(_ policy: EtcdConfiguration.StalePolicy) throws {
-        let proxy = try WatchProxy(.cuts, before: try #require(Member.endpoint))
-        defer { proxy.close() }
-        try Member.put(prefix + "v/a", "1")
-        let failures = NIOLockedValueBox<[DefaultsError]>([])
-        let (backend, suite) = try open(proxy) { error in
-            failures.withLockedValue { $0.append(error) }
-        } _: { configuration in
-            configuration.maximumStaleness = .milliseconds(700)
-            configuration.whenStale = policy
-        }
+    /// The suite changes all the time, so each heartbeat asks before the watch has delivered the
+    /// last change.
+    @Test func aLateWatchProvesWhatItHasDelivered() throws {
+        let transport = FaultyTransport()
+        var configuration = Member.configuration(prefix)
+        configuration.heartbeat = .seconds(3_600)
+        let backend = try EtcdBackend(configuration, transport)
         defer { backend.close() }
-        // Later pauses are longer than that.
-        try eventually { failures.withLockedValue { $0.contains { $0.reason.contains("may be outdated") } } }
-        switch policy {
-        case .serve: #expect(try suite.contents() == ["a": 1])
-        case .unavailable: try eventually { (try? suite.contents()) == nil }
+        try eventually { backend.state.withLockedValue { $0.watch.stream != nil } }
+        var asked: [ContinuousClock.Instant] = []
+        for number in 1...3 {
+            transport.holdLines()
+            try Member.put(prefix + "v/a", "\(number)")
+            asked.append(.now)
+            guard case .behind = try backend.prove(at: 0, askedAt: asked.last!).wait() else {
+                Issue.record("the watch is not late")
+                return
+            }
+            try transport.releaseLines()
+            try eventually { try backend.value(forKey: "a") == .integer(.init(number)) }
         }
-        // The next try reads the values.
-        try eventually { (try? suite.contents()) == ["a": 1] }
+        // The second change has a later revision than the first answer, whatever other suites do.
+        #expect(asked.prefix(2).contains(backend.state.withLockedValue { $0.lastProof }))
+    }
+
+    /// The values are read at the end of a pause.
+    @Test func pausesAreShorterThanTheMaximumStaleness() {
+        var configuration = EtcdConfiguration(endpoints: [], prefix: "")
+        for (limit, shortest, longest) in [(0.0, 1.0, 1.0), (10, 7, 9), (30, 21, 27), (3_600, 24, 30)] {
+            configuration.maximumStaleness = .seconds(limit)
+            for _ in 0..<100 {
+                let pause = configuration.pause(failed: 9) / .seconds(1)
+                #expect(pause >= shortest && pause <= longest)
+            }
+        }
     }
 
     /// Nothing is asked in the meantime.
