@@ -166,7 +166,8 @@ extension FallbackTests {
         let store = UserDefault(DefaultKey<Holder?>("holder"), in: suite).store
         let error = #expect(throws: DefaultsError.self) { try store.load() }
         #expect(error?.path == ["profiles", "*", "rows", "1"])
-        #expect(error?.reason == "“height” is missing: make its type a DefaultConfig, or the property optional")
+        let reason = "“height” is missing; to keep it, make its type a DefaultConfig, or the property optional"
+        #expect(error?.reason == reason)
         #expect(error?.description.contains("alice") == false)
     }
 }

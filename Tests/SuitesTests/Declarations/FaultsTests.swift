@@ -372,7 +372,7 @@ struct FaultsTests {
         #expect(failures.all[1].reason.contains("this entry is left out"))
         #expect(
             failures.all[2].reason
-                == "“stars” is missing: make Document a DefaultConfig, or the property optional")
+                == "“stars” is missing; to keep it, make Document a DefaultConfig, or the property optional")
     }
 
     /// Two rules are broken, and the write replaces the second part.
