@@ -43,7 +43,7 @@ SENDABLE @interface NSError : NSObject
 @interface NSValue : NSObject
 @property(readonly) const char *objCType __attribute__((objc_returns_inner_pointer));
 @end
-SENDABLE @interface NSNumber : NSValue
+@interface NSNumber : NSValue
 - (instancetype)initWithBool:(BOOL)value SWIFT("init(value:)");
 - (instancetype)initWithInteger:(NSInteger)value SWIFT("init(value:)");
 - (instancetype)initWithLongLong:(long long)value SWIFT("init(value:)");
@@ -72,10 +72,18 @@ BRIDGED("Foundation.Data") @interface NSData : NSObject
 @property(readonly) NSUInteger length SWIFT("count");
 @end
 
-// https://developer.apple.com/documentation/foundation/nskeyedunarchiver and …/nskeyedarchiver
+// https://developer.apple.com/documentation/foundation/nscoder, …/nssecurecoding, …/nskeyedunarchiver, …/nskeyedarchiver
+@interface NSCoder : NSObject
+- (void)encodeDouble:(double)value forKey:(NSString *)key SWIFT("encode(_:forKey:)");
+- (double)decodeDoubleForKey:(NSString *)key SWIFT("decodeDouble(forKey:)");
+- (void)encodeObject:(nullable id)object forKey:(NSString *)key SWIFT("encode(_:forKey:)");
+@end
 @protocol NSCoding
+- (void)encodeWithCoder:(NSCoder *)coder SWIFT("encode(with:)");
+- (nullable instancetype)initWithCoder:(NSCoder *)coder SWIFT("init(coder:)");
 @end
 @protocol NSSecureCoding <NSCoding>
+@property(class, readonly) BOOL supportsSecureCoding API(10.8, 6.0, 2.0, 9.0);
 @end
 @interface NSURL () <NSSecureCoding>
 @end
@@ -106,6 +114,7 @@ BRIDGED("Foundation.Notification") @interface NSNotification : NSObject
 @end
 typedef NSString *NSNotificationName __attribute__((swift_wrapper(struct))) SWIFT("NSNotification.Name");
 SWIFT("OperationQueue") SENDABLE @interface NSOperationQueue : NSObject
+@property(class, readonly, strong) NSOperationQueue *mainQueue SWIFT("main") API(10.6, 4.0, 2.0, 9.0);
 @end
 SWIFT("NotificationCenter") SENDABLE @interface NSNotificationCenter : NSObject
 @property(class, readonly, strong) NSNotificationCenter *defaultCenter SWIFT("default");
@@ -121,6 +130,7 @@ SWIFT("NotificationCenter") SENDABLE @interface NSNotificationCenter : NSObject
 // https://developer.apple.com/documentation/foundation/userdefaults
 SWIFT("UserDefaults") @interface NSUserDefaults : NSObject
 @property(class, readonly, strong) NSUserDefaults *standardUserDefaults SWIFT("standard");
++ (void)resetStandardUserDefaults SWIFT("resetStandardUserDefaults()");
 - (instancetype)init;
 - (nullable instancetype)initWithSuiteName:(nullable NSString *)suiteName __attribute__((objc_designated_initializer)) API(10.9, 7.0, 2.0, 9.0);
 - (nullable id)objectForKey:(NSString *)key SWIFT("object(forKey:)");
@@ -141,6 +151,7 @@ SWIFT("UserDefaults") @interface NSUserDefaults : NSObject
 - (void)setURL:(nullable NSURL *)value forKey:(NSString *)key SWIFT("set(_:forKey:)") API(10.6, 4.0, 2.0, 9.0);
 - (void)registerDefaults:(NSDictionary<NSString *, id> *)defaults SWIFT("register(defaults:)");
 - (NSDictionary<NSString *, id> *)dictionaryRepresentation;
+- (void)addSuiteNamed:(NSString *)suiteName SWIFT("addSuite(named:)");
 - (NSDictionary<NSString *, id> *)volatileDomainForName:(NSString *)name SWIFT("volatileDomain(forName:)");
 - (void)setVolatileDomain:(NSDictionary<NSString *, id> *)domain forName:(NSString *)name;
 - (void)removeVolatileDomainForName:(NSString *)name;
@@ -192,9 +203,10 @@ SWIFT("Bundle") SENDABLE @interface NSBundle : NSObject
 @property(readonly, copy) NSURL *bundleURL API(10.6, 4.0, 2.0, 9.0);
 @property(readonly, copy) NSString *bundlePath;
 @end
-SWIFT("ProcessInfo") @interface NSProcessInfo : NSObject
+SWIFT("ProcessInfo") SENDABLE @interface NSProcessInfo : NSObject
 @property(class, readonly, strong) NSProcessInfo *processInfo;
 @property(copy) NSString *processName;
+@property(readonly, copy) NSString *operatingSystemVersionString;
 @property(readonly, copy) NSDictionary<NSString *, NSString *> *environment;
 @property(readonly, copy) NSArray<NSString *> *arguments;
 @property(readonly) int processIdentifier;

@@ -1,30 +1,81 @@
-// The part of SwiftUI that the adapter needs, with the same isolation as the real module: `View`
-// and its body are isolated to the main actor, a `Binding` may be sent.
+// The part of SwiftUI that this package uses, with the availability and the isolation of the real
+// module; the page of a group stands above it. Tests/AppleCheck compiles this file for Apple
+// platforms. Drawing.swift has what the system does with views, for tests on Linux.
 // https://developer.apple.com/documentation/swiftui
+#if canImport(Darwin)
+    @_exported public import Foundation
+#endif
+
+// https://developer.apple.com/documentation/swiftui/view and …/viewbuilder
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
     @ViewBuilder @MainActor @preconcurrency var body: Body { get }
 }
-
 extension Never: View { public var body: Never { fatalError("never made") } }
 
-public struct Text: View {
-    public let content: String
-    public init(_ content: String) { self.content = content }
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+@resultBuilder public struct ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock() -> EmptyView { EmptyView() }
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(
+        _ content: repeat each Content
+    ) -> TupleView<(repeat each Content)> { TupleView((repeat each content), repeat each content) }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> _ConditionalContent<First, Second> {
+        .first(first)
+    }
+    public static func buildEither<First: View, Second: View>(second: Second) -> _ConditionalContent<First, Second> {
+        .second(second)
+    }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct EmptyView: View {
+    public nonisolated init() {}
+    public var body: Never { fatalError("drawn by the system") }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct TupleView<T>: View {
+    // Safe: created and drawn on the main actor.
+    public nonisolated(unsafe) var value: T
+    nonisolated(unsafe) let views: [any View]
+    nonisolated init<each Content: View>(_ value: T, _ content: repeat each Content) {
+        self.value = value
+        var views: [any View] = []
+        repeat views.append(each content)
+        self.views = views
+    }
+    public var body: Never { fatalError("drawn by the system") }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public enum _ConditionalContent<First: View, Second: View>: View {
+    case first(First)
+    case second(Second)
+    public var body: Never { fatalError("drawn by the system") }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Optional: View where Wrapped: View {
     public var body: Never { fatalError("drawn by the system") }
 }
 
-// https://developer.apple.com/documentation/swiftui/transaction
-public struct Transaction: Sendable { public init() {} }
+// https://developer.apple.com/documentation/swiftui/binding, …/transaction, …/dynamicproperty
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct Transaction { public init() {} }
 
-// https://developer.apple.com/documentation/swiftui/dynamicproperty
-public protocol DynamicProperty {}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public protocol DynamicProperty {
+    mutating func update()
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension DynamicProperty { public mutating func update() {} }
 
-// https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-7ufcp
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @dynamicMemberLookup @propertyWrapper public struct Binding<Value> {
     private let get: @isolated(any) @Sendable () -> Value
     private let set: @isolated(any) @Sendable (Value) -> Void
 
+    // https://developer.apple.com/documentation/swiftui/binding/init(get:set:)-7ufcp
     @preconcurrency public init(
         get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void
     ) {
@@ -59,10 +110,11 @@ public protocol DynamicProperty {}
         }
     }
 }
-
-extension Binding: Sendable where Value: Sendable {}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Binding: @unchecked Sendable where Value: Sendable {}
 
 // https://developer.apple.com/documentation/swiftui/state
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @propertyWrapper public struct State<Value>: DynamicProperty {
     private final class Box {
         var value: Value
@@ -70,19 +122,31 @@ extension Binding: Sendable where Value: Sendable {}
     }
     private let box: Box
     public init(wrappedValue value: Value) { box = Box(value) }
+    public init(initialValue value: Value) { box = Box(value) }
     public var wrappedValue: Value {
         get { box.value }
         nonmutating set { box.value = newValue }
     }
+    public var projectedValue: Binding<Value> {
+        // Safe: used on the main actor, where views are.
+        nonisolated(unsafe) let box = box
+        return Binding {
+            box.value
+        } set: {
+            box.value = $0
+        }
+    }
 }
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension State: @unchecked Sendable where Value: Sendable {}
 
-// https://developer.apple.com/documentation/swiftui/environmentkey
+// https://developer.apple.com/documentation/swiftui/environmentvalues, …/environmentkey, …/environment
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public protocol EnvironmentKey {
     associatedtype Value
     static var defaultValue: Value { get }
 }
-
-// https://developer.apple.com/documentation/swiftui/environmentvalues
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct EnvironmentValues {
     private var values: [ObjectIdentifier: Any] = [:]
     public init() {}
@@ -96,14 +160,23 @@ public struct EnvironmentValues {
         set { values[ObjectIdentifier(key)] = newValue }
     }
 }
-
-// https://developer.apple.com/documentation/swiftui/environment, for use in a `body`.
+// For use in a `body`.
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @propertyWrapper public struct Environment<Value>: DynamicProperty {
     private let keyPath: KeyPath<EnvironmentValues, Value>
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
     public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
 }
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Environment: @unchecked Sendable where Value: Sendable {}
 
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+struct EnvironmentView<Content: View>: View {
+    let content: Content
+    let change: (inout EnvironmentValues) -> Void
+    var body: Never { fatalError("drawn by the system") }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension View {
     // https://developer.apple.com/documentation/swiftui/view/environment(_:_:)
     public func environment<Value>(
@@ -113,158 +186,178 @@ extension View {
     }
 }
 
-// https://developer.apple.com/documentation/swiftui/viewbuilder
-@resultBuilder public struct ViewBuilder {
-    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock() -> EmptyView { EmptyView() }
-    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock<each Content: View>(
-        _ content: repeat each Content
-    ) -> TupleView<repeat each Content> { TupleView(content: (repeat each content)) }
-    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
-    public static func buildEither<First: View, Second: View>(first: First) -> _ConditionalContent<First, Second> {
-        .first(first)
+// https://developer.apple.com/documentation/swiftui/viewmodifier
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+@MainActor @preconcurrency public protocol ViewModifier {
+    associatedtype Body: View
+    typealias Content = _ViewModifier_Content<Self>
+    @ViewBuilder @MainActor @preconcurrency func body(content: Content) -> Body
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct _ViewModifier_Content<Modifier: ViewModifier>: View {
+    let view: any View
+    public var body: Never { fatalError("drawn by the system") }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension View {
+    public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
+        modifier.body(content: _ViewModifier_Content(view: self))
     }
-    public static func buildEither<First: View, Second: View>(second: Second) -> _ConditionalContent<First, Second> {
-        .second(second)
+}
+
+// https://developer.apple.com/documentation/swiftui/text, …/localizedstringkey
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
+    let key: String
+    public init(_ value: String) { key = value }
+    public init(stringLiteral value: String) { key = value }
+    public init(stringInterpolation: StringInterpolation) { key = stringInterpolation.text }
+    public struct StringInterpolation: StringInterpolationProtocol {
+        var text = ""
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+        public mutating func appendLiteral(_ literal: String) { text += literal }
+        public mutating func appendInterpolation(_ string: String) { text += string }
+        public mutating func appendInterpolation(_ value: Int) { text += "\(value)" }
     }
 }
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct Text: Sendable {
+    let text: String
+    public init(_ key: LocalizedStringKey) { text = key.key }
+    @_disfavoredOverload public init(_ content: some StringProtocol) { text = String(content) }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Text: View { public var body: Never { fatalError("drawn by the system") } }
 
-// https://developer.apple.com/documentation/swiftui/emptyview
-public struct EmptyView: View {
-    public nonisolated init() {}
+// https://developer.apple.com/documentation/swiftui/toggle, …/button, …/form
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct Toggle<Label: View>: View {
+    let label: Label
+    let isOn: Binding<Bool>
+    public init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) { (self.isOn, self.label) = (isOn, label()) }
     public var body: Never { fatalError("drawn by the system") }
 }
-
-// https://developer.apple.com/documentation/swiftui/_conditionalcontent
-public enum _ConditionalContent<First: View, Second: View>: View {
-    case first(First)
-    case second(Second)
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Toggle where Label == Text {
+    public init(_ titleKey: LocalizedStringKey, isOn: Binding<Bool>) {
+        self.init(isOn: isOn) { Text(titleKey) }
+    }
+    @_disfavoredOverload public init(_ title: some StringProtocol, isOn: Binding<Bool>) {
+        self.init(isOn: isOn) { Text(title) }
+    }
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct Button<Label: View>: View {
+    let label: Label
+    @preconcurrency public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
+        self.label = label()
+    }
     public var body: Never { fatalError("drawn by the system") }
 }
-
-// https://developer.apple.com/documentation/swiftui/toggle
-public struct Toggle: View {
-    fileprivate let title: String
-    fileprivate let isOn: Binding<Bool>
-    public init(_ title: String, isOn: Binding<Bool>) { (self.title, self.isOn) = (title, isOn) }
-    public var body: Never { fatalError("drawn by the system") }
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Button where Label == Text {
+    @preconcurrency public init(_ titleKey: LocalizedStringKey, action: @escaping @MainActor () -> Void) {
+        self.init(action: action) { Text(titleKey) }
+    }
+    @_disfavoredOverload @preconcurrency public init(
+        _ title: some StringProtocol, action: @escaping @MainActor () -> Void
+    ) {
+        self.init(action: action) { Text(title) }
+    }
 }
-
-// https://developer.apple.com/documentation/swiftui/button
-public struct Button: View {
-    fileprivate let title: String
-    public init(_ title: String, action: @escaping @MainActor () -> Void) { self.title = title }
-    public var body: Never { fatalError("drawn by the system") }
-}
-
-// https://developer.apple.com/documentation/swiftui/form
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Form<Content: View>: View {
-    fileprivate let content: Content
+    let content: Content
     public init(@ViewBuilder content: () -> Content) { self.content = content() }
     public var body: Never { fatalError("drawn by the system") }
 }
 
-// https://developer.apple.com/documentation/swiftui/app, scene and windowgroup
+// https://developer.apple.com/documentation/swiftui/color, …/color/resolved, …/colorpicker
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+public struct Color: Hashable, Sendable {
+    public static let orange = Color(components: [1, 0.5, 0, 1])
+    private let components: [Float]
+}
+@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
+extension Color: View { public var body: Never { fatalError("drawn by the system") } }
+@available(iOS 17.0, macOS 14.0, tvOS 17.0, watchOS 10.0, *)
+extension Color {
+    public struct Resolved: Hashable, Codable, Sendable {
+        public var red: Float
+        public var green: Float
+        public var blue: Float
+        public var opacity: Float
+        public init(red: Float, green: Float, blue: Float, opacity: Float = 1) {
+            (self.red, self.green, self.blue, self.opacity) = (red, green, blue, opacity)
+        }
+    }
+    public init(_ resolved: Resolved) {
+        self.init(components: [resolved.red, resolved.green, resolved.blue, resolved.opacity])
+    }
+    public func resolve(in environment: EnvironmentValues) -> Resolved {
+        Resolved(red: components[0], green: components[1], blue: components[2], opacity: components[3])
+    }
+}
+@available(iOS 14.0, macOS 11.0, *)
+@available(tvOS, unavailable)
+@available(watchOS, unavailable)
+public struct ColorPicker<Label: View>: View {
+    let label: Label
+    public var body: Never { fatalError("drawn by the system") }
+}
+@available(iOS 14.0, macOS 11.0, *)
+@available(tvOS, unavailable)
+@available(watchOS, unavailable)
+extension ColorPicker where Label == Text {
+    public init(_ titleKey: LocalizedStringKey, selection: Binding<Color>, supportsOpacity: Bool = true) {
+        label = Text(titleKey)
+    }
+}
+
+// https://developer.apple.com/documentation/swiftui/app, …/scene, …/scenebuilder, …/windowgroup
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 @MainActor @preconcurrency public protocol App {
     associatedtype Body: Scene
     @SceneBuilder @MainActor @preconcurrency var body: Body { get }
     @MainActor @preconcurrency init()
 }
-extension App { public static func main() { _ = Self().body } }
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
+extension App {
+    @MainActor @preconcurrency public static func main() { _ = Self().body }
+}
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 @MainActor @preconcurrency public protocol Scene {
     associatedtype Body: Scene
     @SceneBuilder @MainActor @preconcurrency var body: Body { get }
 }
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 extension Never: Scene {}
-// https://developer.apple.com/documentation/swiftui/scenebuilder
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 @resultBuilder public struct SceneBuilder {
     public static func buildExpression<Content: Scene>(_ content: Content) -> Content { content }
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
 }
+@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 public struct WindowGroup<Content: View>: Scene {
     public init(@ViewBuilder content: () -> Content) { _ = content() }
     public var body: Never { fatalError("drawn by the system") }
 }
 
-// https://developer.apple.com/documentation/swiftui/previewmodifier
+// https://developer.apple.com/documentation/swiftui/previewmodifier, …/previewmodifiercontent
+@available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
 @MainActor @preconcurrency public protocol PreviewModifier {
     associatedtype Body: View
     associatedtype Context = Void
     typealias Content = PreviewModifierContent
-    static func makeSharedContext() async throws -> Context
+    @MainActor @preconcurrency static func makeSharedContext() async throws -> Context
     @ViewBuilder @MainActor @preconcurrency func body(content: Content, context: Context) -> Body
 }
-
+@available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
 extension PreviewModifier where Context == Void {
-    public static func makeSharedContext() async throws {}
+    @MainActor @preconcurrency public static func makeSharedContext() async throws {}
 }
-
-// https://developer.apple.com/documentation/swiftui/previewmodifiercontent
+@available(iOS 18.0, macOS 15.0, tvOS 18.0, watchOS 11.0, visionOS 2.0, *)
 public struct PreviewModifierContent: View {
-    fileprivate let view: any View
+    let view: any View
     public var body: Never { fatalError("drawn by the system") }
-}
-
-// What the system does with views
-
-/// A view without a `body`.
-@MainActor private protocol Drawn {
-    var lines: [String] { get }
-}
-
-/// Returns the text that a view shows, line by line.
-@MainActor public func draw(_ view: some View) -> [String] {
-    if let drawn = view as? any Drawn { drawn.lines } else { draw(view.body) }
-}
-
-/// Returns the text that a preview shows, line by line.
-@MainActor public func drawPreview<Modifier: PreviewModifier>(
-    _ modifier: Modifier, _ view: some View
-) -> [String] where Modifier.Context == Void {
-    draw(modifier.body(content: PreviewModifierContent(view: view), context: ()))
-}
-
-extension PreviewModifierContent: Drawn { fileprivate var lines: [String] { draw(view) } }
-extension Text: Drawn { fileprivate var lines: [String] { [content] } }
-extension Toggle: Drawn { fileprivate var lines: [String] { ["\(title): \(isOn.wrappedValue ? "on" : "off")"] } }
-extension Button: Drawn { fileprivate var lines: [String] { [title] } }
-extension Form: Drawn { fileprivate var lines: [String] { draw(content) } }
-
-extension EmptyView: Drawn { fileprivate var lines: [String] { [] } }
-extension Optional: View where Wrapped: View {
-    public var body: Never { fatalError("drawn by the system") }
-}
-extension Optional: Drawn where Wrapped: View { fileprivate var lines: [String] { map { draw($0) } ?? [] } }
-extension _ConditionalContent: Drawn {
-    fileprivate var lines: [String] {
-        switch self {
-        case .first(let view): draw(view)
-        case .second(let view): draw(view)
-        }
-    }
-}
-
-public struct TupleView<each Content: View>: View, Drawn {
-    // Safe: created and drawn on the main actor.
-    nonisolated(unsafe) fileprivate let content: (repeat each Content)
-    fileprivate nonisolated init(content: (repeat each Content)) { self.content = content }
-    public var body: Never { fatalError("drawn by the system") }
-    fileprivate var lines: [String] {
-        var lines: [String] = []
-        for view in repeat each content { lines += draw(view) }
-        return lines
-    }
-}
-
-private struct EnvironmentView<Content: View>: View, Drawn {
-    let content: Content
-    let change: (inout EnvironmentValues) -> Void
-    var body: Never { fatalError("drawn by the system") }
-    var lines: [String] {
-        let outer = EnvironmentValues.current
-        defer { EnvironmentValues.current = outer }
-        change(&EnvironmentValues.current)
-        return draw(content)
-    }
 }

@@ -1,9 +1,12 @@
+// The part of the unified log that this package uses. Tests/AppleCheck compiles this file for Apple
+// platforms.
 import Foundation
 
 /// Writes to standard error, and to ``shown``, what the unified log shows without a profile that
 /// reveals private data.
 ///
 /// https://developer.apple.com/documentation/os/logger
+@available(macOS 11.0, iOS 14.0, watchOS 7.0, tvOS 14.0, *)
 public struct Logger: Sendable {
     private let subsystem: String
     private let category: String
@@ -29,30 +32,37 @@ public struct Logger: Sendable {
 }
 
 /// The compiler processes the real type, which accepts string interpolations only.
-public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
+@available(macOS 11.0, iOS 14.0, watchOS 7.0, tvOS 14.0, *)
+public struct OSLogMessage: ExpressibleByStringInterpolation {
     let text: String
     public init(stringLiteral text: String) { self.text = text }
-    public init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
+    public init(stringInterpolation: OSLogInterpolation) { text = stringInterpolation.text }
+}
+@available(macOS 11.0, iOS 14.0, watchOS 7.0, tvOS 14.0, *)
+public struct OSLogInterpolation: StringInterpolationProtocol {
+    var text = ""
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+    public mutating func appendLiteral(_ literal: String) { text += literal }
 
-    public struct Interpolation: StringInterpolationProtocol, Sendable {
-        var text = ""
-        public init(literalCapacity: Int, interpolationCount: Int) {}
-        public mutating func appendLiteral(_ literal: String) { text += literal }
-
-        // Strings and objects are redacted unless they are public; numbers are not:
-        // https://developer.apple.com/documentation/os/generating-log-messages-from-your-code
-        public mutating func appendInterpolation(
-            _ value: @autoclosure () -> String, privacy: OSLogPrivacy = .auto
-        ) {
-            text += privacy == .public ? value() : "<private>"
-        }
-        public mutating func appendInterpolation(
-            _ value: @autoclosure () -> Int, privacy: OSLogPrivacy = .auto
-        ) {
-            text += privacy == .private ? "<private>" : String(value())
-        }
+    // Strings and objects are redacted unless they are public; numbers are not:
+    // https://developer.apple.com/documentation/os/generating-log-messages-from-your-code
+    public mutating func appendInterpolation(
+        _ value: @autoclosure @escaping () -> String, privacy: OSLogPrivacy = .auto
+    ) {
+        text += privacy == .public ? value() : "<private>"
+    }
+    public mutating func appendInterpolation(
+        _ value: @autoclosure @escaping () -> Int, privacy: OSLogPrivacy = .auto
+    ) {
+        text += privacy == .private ? "<private>" : String(value())
     }
 }
 
 // https://developer.apple.com/documentation/os/oslogprivacy
-public enum OSLogPrivacy: Sendable { case auto, `public`, `private` }
+@available(macOS 11.0, iOS 14.0, watchOS 7.0, tvOS 14.0, *)
+public struct OSLogPrivacy: Equatable {
+    private let name: String
+    public static var auto: OSLogPrivacy { OSLogPrivacy(name: "auto") }
+    public static var `public`: OSLogPrivacy { OSLogPrivacy(name: "public") }
+    public static var `private`: OSLogPrivacy { OSLogPrivacy(name: "private") }
+}
