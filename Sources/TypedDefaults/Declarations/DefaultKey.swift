@@ -74,7 +74,7 @@ public struct DefaultKey<Value: Sendable>: Sendable {
     // type to find a field.
     let declaration: Declaration<Value>
 
-    private init(
+    init(
         _ name: String, _ defaultValue: Value, _ conversion: Conversion<Value>, _ rule: DefaultRule<Value>? = nil
     ) {
         declaration = Declaration(name, conversion, default: Box(defaultValue), rule: rule)

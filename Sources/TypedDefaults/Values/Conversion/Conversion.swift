@@ -159,7 +159,7 @@ final class BoxDecoding: Sendable {
 
 /// The ways to convert a type.
 enum ConversionKind {
-    case codable, jsonData, rawValue, convertible, propertyList
+    case codable, jsonData, rawValue, convertible, propertyList, archive
 
     /// Returns whether both were encoded from equal values. A type with a hand-written conversion
     /// may use any order.
