@@ -84,3 +84,9 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+#if os(macOS)
+    // Questions about the systems, too; see Tests/AppleCheck/OnAMac.md. They need a Mac, which is
+    // also what evaluates this file.
+    package.targets.append(tests("OnAMacTests"))
+#endif
