@@ -32,7 +32,7 @@ import SettingsFile
             guard isFirst else { return }
             if isObservable {
                 let observation = KeyObservation(defaults, key: key) { [weak self] in
-                    self?.report(.changed(keys: [key]))
+                    self?.receiveChange(of: key)
                 }
                 // Release the observation after unlocking, in case the key is no longer followed.
                 withExtendedLifetime(observation) { state.withLock { $0.followed[name]?.observation = observation } }
@@ -56,7 +56,7 @@ import SettingsFile
         }
 
         /// Reports the keys that cannot be observed and whose values have changed.
-        private func reportChanges() {
+        func reportChanges() {
             let (keys, pass) = state.withLock { state in
                 state.pass &+= 1
                 return (state.followed.filter { !$0.value.isObservable }.map(\.key), state.pass)

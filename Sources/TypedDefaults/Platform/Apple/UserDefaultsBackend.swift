@@ -42,9 +42,12 @@ import SettingsFile
     /// - **Waiting.** A write waits up to two seconds while another thread runs the body of an
     ///   `update`, even on the main thread. Then it fails with ``DefaultsError/Kind/timedOut``.
     ///   Waiting does not raise the priority of the other thread.
-    /// - **Writing inside an observer of `UserDefaults`.** Such an observer is called during the
-    ///   write of a store. It may read, but writing to the same suite through a store fails with
-    ///   ``DefaultsError/Kind/nestedWrite``.
+    /// - **Observers of `UserDefaults`** are called during the write of a store, such as those of
+    ///   `@AppStorage` and of `didChangeNotification`. They may wait for another thread, and may
+    ///   read and write the suite. While the observer of one writer waits, another write of the
+    ///   same key returns at once, and stores read the new value. It reaches `UserDefaults` when
+    ///   the first writer continues: until then, other code misses it, and a crash loses it.
+    ///   `synchronize()` waits for that.
     /// - **Two objects for one domain** are two suites, unless both pass the same name to
     ///   ``DefaultsSuite/init(userDefaults:suiteName:)``.
     package final class UserDefaultsBackend: DefaultsBackend {
@@ -52,14 +55,12 @@ import SettingsFile
         private let shared: Unchecked<UserDefaults>
         var defaults: UserDefaults { shared.value }
         let state = Locked(State())
-        /// The edits of a commit in progress that changes several keys. Readers take values from
-        /// here until all of them are in `UserDefaults`.
-        private let edits = Locked<[ByteString: PropertyList?]>([:])
+        let edits = Locked(PendingEdits())
         /// The values of launch arguments, which hide stored values.
         private let arguments: [String: PropertyList]
         /// The name of the domain that holds the values of this suite; `nil` if unknown.
         private let domain: String?
-        private let access: UserDefaultsAccess
+        let access: UserDefaultsAccess
         /// A failure to report on first use.
         private let notice: Locked<DefaultsError?>
         private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
@@ -110,11 +111,22 @@ import SettingsFile
 
         package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
             try checkAccess()
-            if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit }
-            let object =
-                arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(hiddenByArgument: key)
+            let object: Any?
+            if let edit = pendingEdit(key) {
+                if let value = edit.value { return value }
+                object = fallbackValue(forKey: key)
+            } else {
+                object = arguments[key] == nil ? defaults.object(forKey: key) : try storedObject(hiddenByArgument: key)
+            }
             guard let object else { return nil }
             return try PropertyList(stored: object, forKey: key)
+        }
+
+        /// Returns the object that `UserDefaults` has for a key, unless a launch argument hides it
+        /// and the domain is unknown.
+        func object(forKey key: String) -> Any? {
+            guard arguments[key] != nil, let domain else { return defaults.object(forKey: key) }
+            return defaults.persistentDomain(forName: domain)?[key]
         }
 
         private func checkAccess() throws(DefaultsError) {
@@ -145,7 +157,7 @@ import SettingsFile
         /// returns whether the value differs from the fallback value.
         package func isStored(_ key: String) throws(DefaultsError) -> Bool {
             try checkAccess()
-            if let edit = edits.withLock({ $0[ByteString(key)] }) { return edit != nil }
+            if let edit = pendingEdit(key) { return edit.value != nil }
             if isManaged(key) { return true }
             if arguments[key] == nil {
                 guard let object = defaults.object(forKey: key) else { return false }
@@ -170,7 +182,18 @@ import SettingsFile
                     .unavailable,
                     reason: "to list the keys, create the suite with its name: DefaultsSuite(userDefaults:suiteName:)")
             }
-            return (defaults.persistentDomain(forName: domain) ?? [:]).keys.filter { $0 != FirstUnlock.sentinel }
+            return contents(of: domain).keys.filter { $0 != FirstUnlock.sentinel }
+        }
+
+        /// Returns the values of the domain, with the edits that are not in `UserDefaults` yet.
+        private func contents(of domain: String) -> [String: Any] {
+            // Before the domain, because an edit can get there in the meantime.
+            let pending = edits.withLock { Array($0.entries.keys) }.compactMap { key in
+                pendingEdit(key.string).map { (key: key.string, object: $0.value?.object) }
+            }
+            var contents = defaults.persistentDomain(forName: domain) ?? [:]
+            for (key, object) in pending { contents[key] = object }
+            return contents
         }
 
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
@@ -184,17 +207,8 @@ import SettingsFile
                 }
                 try PropertyList.check(edit)
             }
-            let warning = try access.sizeLimit?.check(edits) {
-                domain.flatMap { defaults.persistentDomain(forName: $0) } ?? [:]
-            }
-            if edits.count > 1 {
-                self.edits.withLock { for edit in edits { $0[ByteString(edit.key)] = .some(edit.value) } }
-            }
-            defer { if edits.count > 1 { self.edits.withLock { $0 = [:] } } }
-            for (key, value) in edits {
-                if let value { defaults.set(value.object, forKey: key) } else { defaults.removeObject(forKey: key) }
-            }
-            access.firstUnlock?.createMarkers(in: defaults)
+            let warning = try access.sizeLimit?.check(edits) { domain.map(contents) ?? [:] }
+            publish(edits)
             if let warning { report(.failed(warning)) }
             return .committed()
         }
@@ -203,6 +217,7 @@ import SettingsFile
         /// that `UserDefaults.synchronize()` will be deprecated.
         package func synchronize() throws(DefaultsError) {
             try access.firstUnlock?.check(defaults)
+            try awaitEdits()
             let isSaved =
                 domain == Self.standardDomain
                 ? CFPreferencesAppSynchronize(kCFPreferencesCurrentApplication) : defaults.synchronize()
