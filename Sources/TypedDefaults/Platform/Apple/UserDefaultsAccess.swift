@@ -18,20 +18,18 @@ import SettingsFile
         /// tested on Apple platforms.*
         ///
         /// - Parameters:
-        ///   - folder: The folder of the program's own files.
+        ///   - library: The folder `Library` of the program.
         ///   - isOnMac: Whether this is an iOS app on a Mac, where settings are neither locked nor
         ///     limited.
         static func onIOS(
-            domain: String?, folder: URL, isOnMac: Bool = ProcessInfo.processInfo.isiOSAppOnMac
+            domain: String?, library: URL, isOnMac: Bool = ProcessInfo.processInfo.isiOSAppOnMac
         ) -> UserDefaultsAccess {
             guard !isOnMac else { return UserDefaultsAccess(notice: notice(domain: domain)) }
             let firstUnlock = domain.map { domain in
-                // The programs of a group share a probe file, so that a widget that has never
-                // written finds the one that the app created.
-                let shared = groupContainer(domain)?.appending(path: "Library/Application Support")
-                return FirstUnlock(
-                    FirstUnlock.Probe(folder: (shared ?? folder).appending(path: "TypedDefaults"), domain: domain),
-                    domain: domain)
+                // The programs of a group share its files, so that a widget that has never written
+                // finds those of the app.
+                let shared = groupContainer(domain)?.appending(path: "Library")
+                return FirstUnlock(FirstUnlock.Probe(library: shared ?? library, domain: domain), domain: domain)
             }
             // The system stores larger data, but logs "Attempting to store >= 4194304 bytes of data
             // … on this platform is invalid": https://developer.apple.com/forums/thread/722096
@@ -72,7 +70,7 @@ import SettingsFile
         #if os(tvOS)
             init(domain: String?) { self = .onTVOS(domain: domain) }
         #elseif (os(iOS) && !targetEnvironment(macCatalyst)) || os(watchOS) || os(visionOS)
-            init(domain: String?) { self = .onIOS(domain: domain, folder: .applicationSupportDirectory) }
+            init(domain: String?) { self = .onIOS(domain: domain, library: .libraryDirectory) }
         #else
             /// Performs no checks, because a Mac neither locks nor limits settings, and every group
             /// has a folder.

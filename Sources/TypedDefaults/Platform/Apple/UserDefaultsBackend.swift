@@ -35,7 +35,8 @@ import SettingsFile
     ///   without a bundle, such as a command-line tool, the library saves them within a second and
     ///   at a normal exit.
     /// - **Before the first unlock.** A device that was restarted shows no settings until it is
-    ///   unlocked. Reads and writes throw ``DefaultsError/Kind/unavailable`` until then. If a
+    ///   unlocked. Reads and writes throw ``DefaultsError/Kind/unavailable`` until then, also if
+    ///   the settings were stored before the program had this library; see `FirstUnlock`. If a
     ///   process starts before the unlock, and other code empties the domain with
     ///   `removePersistentDomain(forName:)`, the process keeps throwing after the unlock until a
     ///   value is stored or the process ends.

@@ -85,17 +85,17 @@ struct UserDefaultsAccessTests {
     }
 
     @Test func theProbeReportsWhetherTheFileExistsAndIsReadable() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        let probe = FirstUnlock.Probe(folder: folder, domain: "a")
+        let library = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+        let probe = FirstUnlock.Probe(library: library, domain: "a")
         #expect(probe.isReadable() == nil)
         try probe.create()
         #expect(probe.isReadable() == true)
-        let file = folder.appending(path: "TypedDefaults-a")
+        let file = library.appending(path: "Application Support/TypedDefaults/TypedDefaults-a")
         try FileManager.default.removeItem(at: file)
         // A folder with the name of the file exists but cannot be read, not even by root.
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         #expect(probe.isReadable() == false)
-        try FileManager.default.removeItem(at: folder)
+        try FileManager.default.removeItem(at: library)
     }
 
     @Test func aSizeNearTheLimitIsReportedOnceAndLargerOnesAreRefused() throws {
@@ -126,16 +126,129 @@ struct UserDefaultsAccessTests {
         }
     }
 
+    // Values that were stored before the program had this library
+
+    /// The folder `Library` of a program. A folder with the name of a file stands for one that
+    /// exists but cannot be read.
+    private struct Library {
+        let url = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
+        let name: String
+        var probe: URL { url.appending(path: "Application Support/TypedDefaults/TypedDefaults-\(name)") }
+        var domain: URL { url.appending(path: "Preferences/\(name).plist") }
+
+        var hasProbe: Bool { FileManager.default.fileExists(atPath: probe.path) }
+
+        func makeUnreadable(_ file: URL) throws {
+            if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
+            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+        }
+
+        func makeReadable(_ file: URL) throws {
+            try FileManager.default.removeItem(at: file)
+            try Data("readable".utf8).write(to: file)
+        }
+
+        /// Creates a suite as a starting process does.
+        func launch(_ defaults: UserDefaults) -> DefaultsSuite {
+            let access = UserDefaultsAccess.onIOS(domain: name, library: url)
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            suite.onFailure = { _ in }
+            return suite
+        }
+    }
+
+    private func withLibrary(_ body: (Library, UserDefaults) throws -> Void) throws {
+        try withDomain { name, defaults in
+            let library = Library(name: name)
+            defer { try? FileManager.default.removeItem(at: library.url) }
+            try body(library, defaults)
+        }
+    }
+
+    @Test func theFirstLaunchWithTheLibraryOverwritesNothingBeforeTheFirstUnlock() throws {
+        try withLibrary { library, defaults in
+            defaults.set(5, forKey: "number")
+            defaults.lockDevice()
+            try library.makeUnreadable(library.domain)
+            let suite = library.launch(defaults)
+            let store = UserDefault(number, in: suite).store
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            #expect(fails(with: .unavailable) { try store.updateStored { $0 = (($0 ?? nil) ?? 0) + 1 } })
+            #expect(!library.hasProbe)
+
+            // The file becomes readable before the settings do.
+            try library.makeReadable(library.domain)
+            #expect(fails(with: .unavailable) { try store.save(1) })
+            defaults.unlockDevice()
+            #expect(try store.load() == 5)
+            try store.updateStored { $0 = (($0 ?? nil) ?? 0) + 1 }
+            #expect(defaults.integer(forKey: "number") == 6)
+            #expect(library.hasProbe)
+        }
+    }
+
+    @Test func aProgramThatOnlyReadsFindsItsSettingsLocked() throws {
+        try withLibrary { library, defaults in
+            defaults.set(5, forKey: "number")
+            #expect(library.launch(defaults)[number] == 5)
+            #expect(library.hasProbe)
+            // A read writes nothing to `UserDefaults`.
+            #expect(defaults.persistentDomain(forName: library.name)?.count == 1)
+
+            defaults.lockDevice()
+            try library.makeUnreadable(library.probe)
+            let store = UserDefault(number, in: library.launch(defaults)).store
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            try library.makeReadable(library.probe)
+            defaults.unlockDevice()
+            #expect(try store.load() == 5)
+        }
+    }
+
+    /// Nothing could tell such a process that the device was unlocked.
+    @Test func aProgramWithoutSettingsCanStoreSomeAfterAStartBeforeTheFirstUnlock() throws {
+        try withLibrary { library, defaults in
+            #expect(library.launch(defaults)[number] == nil)
+            #expect(!library.hasProbe)
+            defaults.lockDevice()
+            let store = UserDefault(number, in: library.launch(defaults)).store
+            #expect(try store.load() == nil)
+            defaults.unlockDevice()
+            try store.save(5)
+            #expect(defaults.integer(forKey: "number") == 5)
+        }
+    }
+
+    @Test func aDomainWithoutValuesWhoseFileCanBeReadIsEmpty() throws {
+        try withLibrary { library, defaults in
+            try library.makeUnreadable(library.domain)
+            try library.makeReadable(library.domain)
+            let store = UserDefault(number, in: library.launch(defaults)).store
+            #expect(try store.load() == nil)
+            try store.save(5)
+            #expect(try store.load() == 5)
+        }
+    }
+
+    /// The library does not depend on a file that a system may not let it read.
+    @Test func visibleValuesCountMoreThanTheFileOfTheDomain() throws {
+        try withLibrary { library, defaults in
+            defaults.set(5, forKey: "number")
+            try library.makeUnreadable(library.domain)
+            #expect(try UserDefault(number, in: library.launch(defaults)).store.load() == 5)
+        }
+    }
+
     // The checks of each system
 
     @Test func theFirstChangeOnIOSCreatesTheMarkers() throws {
         try withDomain { name, defaults in
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-            let access = UserDefaultsAccess.onIOS(domain: name, folder: folder)
+            let access = UserDefaultsAccess.onIOS(domain: name, library: folder)
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             suite[number] = 5
             #expect(defaults.object(forKey: FirstUnlock.sentinel) != nil)
-            let file = folder.appending(path: "TypedDefaults/TypedDefaults-\(name)")
+            let file = folder.appending(path: "Application Support/TypedDefaults/TypedDefaults-\(name)")
             let protection = FileProtectionType.ofItem(atPath: file.path)
             #expect(protection?.rawValue == FileProtectionType.completeUntilFirstUserAuthentication.rawValue)
             #expect(try suite.keys() == ["number"])
@@ -148,7 +261,7 @@ struct UserDefaultsAccessTests {
             // Each program has its own folder.
             func launch() -> DefaultsSuite {
                 let own = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-                let access = UserDefaultsAccess.onIOS(domain: name, folder: own)
+                let access = UserDefaultsAccess.onIOS(domain: name, library: own)
                 let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
                 suite.onFailure = { _ in }
                 return suite
@@ -200,7 +313,7 @@ struct UserDefaultsAccessTests {
         for isEntitled in [false, true] {
             try withGroup(isEntitled: isEntitled) { name, defaults in
                 for access in [
-                    UserDefaultsAccess.onIOS(domain: name, folder: folder), UserDefaultsAccess.onTVOS(domain: name),
+                    UserDefaultsAccess.onIOS(domain: name, library: folder), UserDefaultsAccess.onTVOS(domain: name),
                 ] {
                     let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
                     let failures = Guarded<[DefaultsError]>([])
@@ -231,7 +344,7 @@ struct UserDefaultsAccessTests {
     @Test func anIOSAppOnAMacHasNeitherProbeNorLimit() throws {
         try withDomain { name, defaults in
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-            let access = UserDefaultsAccess.onIOS(domain: name, folder: folder, isOnMac: true)
+            let access = UserDefaultsAccess.onIOS(domain: name, library: folder, isOnMac: true)
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
             let failures = Guarded<[DefaultsError.Kind]>([])
             suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
@@ -247,7 +360,7 @@ struct UserDefaultsAccessTests {
         // A message in the log of iOS at 4 MiB is not an error.
         let onTVOS = (access: UserDefaultsAccess.onTVOS(domain: nil), warning: 460_000, limit: 1_000_000 as Int?)
         let onIOS = (
-            access: UserDefaultsAccess.onIOS(domain: nil, folder: folder), warning: 4_194_304, limit: nil as Int?
+            access: UserDefaultsAccess.onIOS(domain: nil, library: folder), warning: 4_194_304, limit: nil as Int?
         )
         for system in [onTVOS, onIOS] {
             try withDomain { name, defaults in
