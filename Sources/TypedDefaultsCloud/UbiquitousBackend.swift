@@ -51,9 +51,13 @@
     // Safe: the store is documented as usable from any thread, and the lock protects the variables.
     final class UbiquitousBackend: DefaultsBackend, @unchecked Sendable {
         private let store: NSUbiquitousKeyValueStore
-        /// Also held for pairs of calls of the store that belong together.
+        /// Not held while the store is called: it may post a notification inside a call, or wait
+        /// for a thread that does.
         private let lock = NSLock()
         private var handler: @Sendable (BackendEvent) -> Void = { _ in }
+        /// The edits of a commit in progress, by the bytes of their keys. Readers take values from
+        /// here until all of them are in the store.
+        private var edits: [[UInt8]: PropertyList?] = [:]
         /// The keys that were set before the first notification from iCloud for this account, as
         /// bytes.
         private var unsyncedKeys: Set<[UInt8]>? = []
@@ -69,7 +73,8 @@
         deinit { if let observation { NotificationCenter.default.removeObserver(observation) } }
 
         func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-            guard let object = lock.withLock({ store.object(forKey: key) }) else { return nil }
+            if let edit = lock.withLock({ edits[Array(key.utf8)] }) { return edit }
+            guard let object = store.object(forKey: key) else { return nil }
             do throws(DefaultsError) { return try PropertyList(object) } catch {
                 throw DefaultsError(
                     .unreadable, key: key, type: error.type, path: error.path,
@@ -77,17 +82,23 @@
             }
         }
 
-        func keys() -> [String] { lock.withLock { Array(store.dictionaryRepresentation.keys) } }
+        func keys() -> [String] {
+            let edits = lock.withLock { self.edits }
+            return store.dictionaryRepresentation.keys.filter { edits[Array($0.utf8)] == nil }
+                + edits.compactMap { $0.value == nil ? nil : String(decoding: $0.key, as: UTF8.self) }
+        }
 
         /// Applies the edits. Nothing can prevent other devices from writing.
         func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-            lock.lock()
-            defer { lock.unlock() }
             try check(commit.edits)
-            for edit in commit.edits {
-                store.set(edit.value?.object, forKey: edit.key)
-                unsyncedKeys?.insert(Array(edit.key.utf8))
+            lock.withLock {
+                for (key, value) in commit.edits {
+                    edits[Array(key.utf8)] = .some(value)
+                    unsyncedKeys?.insert(Array(key.utf8))
+                }
             }
+            defer { lock.withLock { edits = [:] } }
+            for (key, value) in commit.edits { store.set(value?.object, forKey: key) }
             return .committed()
         }
 

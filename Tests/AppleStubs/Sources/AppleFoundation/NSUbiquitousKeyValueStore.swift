@@ -25,6 +25,22 @@ public final class NSUbiquitousKeyValueStore: NSObject {
     /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore/synchronize()
     public var isEntitled = true
 
+    /// Whether notifications are posted inside the next call of the store, on its thread, instead
+    /// of on another thread. Apple does not say when and where they are posted.
+    public var postsInsideCalls = false
+    // Accessed only while the lock is held.
+    private var waiting: [[String: any Sendable]] = []
+
+    private func postWaiting() {
+        let waiting = lock.withLock {
+            defer { self.waiting = [] }
+            return self.waiting
+        }
+        for info in waiting {
+            NotificationCenter.default.post(name: Self.didChangeExternallyNotification, object: self, userInfo: info)
+        }
+    }
+
     /// Creates a device that is signed in to an account.
     public init(cloud: StubCloud) {
         self.cloud = cloud
@@ -32,8 +48,14 @@ public final class NSUbiquitousKeyValueStore: NSObject {
         cloud.attach(self)
     }
 
-    public func object(forKey key: String) -> Any? { lock.withLock { values[Data(key.utf8)] } }
-    public var dictionaryRepresentation: [String: Any] { lock.withLock { bridged(values) } }
+    public func object(forKey key: String) -> Any? {
+        postWaiting()
+        return lock.withLock { values[Data(key.utf8)] }
+    }
+    public var dictionaryRepresentation: [String: Any] {
+        postWaiting()
+        return lock.withLock { bridged(values) }
+    }
     public func removeObject(forKey key: String) { set(nil, forKey: key) }
 
     public func set(_ object: Any?, forKey key: String) {
@@ -41,13 +63,17 @@ public final class NSUbiquitousKeyValueStore: NSObject {
         // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
         precondition(key.utf8.count <= 64, "NSUbiquitousKeyValueStore: key '\(key)' is too long.")
         let value = object.map(copied)
+        postWaiting()
         lock.withLock {
             values[Data(key.utf8)] = value
             unsent[Data(key.utf8)] = (cloud.nextOrder(), value)
         }
     }
 
-    @discardableResult public func synchronize() -> Bool { isEntitled }
+    @discardableResult public func synchronize() -> Bool {
+        postWaiting()
+        return isEntitled
+    }
 
     /// Returns the changes to send to iCloud. The first time, leaves out changes that would replace
     /// a value in iCloud: "Your attempt to write to key-value storage was discarded because an
@@ -79,13 +105,15 @@ public final class NSUbiquitousKeyValueStore: NSObject {
             changed)
     }
 
-    /// Posts a notification on another thread. Returns when all observers have been called.
+    /// Posts a notification on another thread. Returns when all observers have been called, or
+    /// leaves it to the next call.
     fileprivate func notify(_ reason: Int, _ keys: some Sequence<Data>) {
         let done = DispatchSemaphore(value: 0)
         let info: [String: any Sendable] = [
             NSUbiquitousKeyValueStoreChangeReasonKey: reason,
             NSUbiquitousKeyValueStoreChangedKeysKey: keys.map { String(decoding: $0, as: UTF8.self) },
         ]
+        guard !postsInsideCalls else { return lock.withLock { waiting.append(info) } }
         // Safe: only the address of the object is used there.
         nonisolated(unsafe) let store = self
         Thread.detachNewThread {

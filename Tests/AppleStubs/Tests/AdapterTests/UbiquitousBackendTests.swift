@@ -60,6 +60,54 @@ struct UbiquitousBackendTests {
         token.cancel()
     }
 
+    // Notifications inside calls
+
+    @Test func aNotificationInsideACallIsProcessed() throws {
+        let cloud = StubCloud()
+        let (phone, pad) = (Device(cloud), Device(cloud))
+        pad.store.postsInsideCalls = true
+        cloud.deliver()
+        let received = Guarded<[Int?]>([])
+        let token = pad.observe("a", received)
+        // The notification comes in a read, in the list of the keys, in a write and in an update.
+        let calls: [() throws -> Void] = [
+            { _ = pad["b"] }, { _ = try pad.suite.keys() }, { pad["b"] = 1 },
+            { try pad.suite.update(DefaultKey("b", default: 0)) { $0 += 1 } }, { try pad.suite.synchronize() },
+        ]
+        for (index, call) in calls.enumerated() {
+            phone["a"] = index
+            cloud.deliver()
+            try call()
+            #expect(pad["a"] == index)
+            pad.suite.waitForHandlers()
+            #expect(received.now == Array(0...index))
+        }
+        #expect(pad["b"] == 2)
+        #expect(pad.failures.now == [])
+        token.cancel()
+    }
+
+    @Test func anObserverInsideACallMayUseTheSuite() throws {
+        let cloud = StubCloud()
+        let (phone, pad) = (Device(cloud), Device(cloud))
+        pad.store.postsInsideCalls = true
+        cloud.deliver()
+        let (seen, suite) = (Guarded<[Int?]>([]), pad.suite)
+        let token = NotificationCenter.default.addObserver(
+            forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: pad.store, queue: nil
+        ) { _ in
+            // Also from another thread, while this one waits in the call of the store.
+            onThreads(1) { _ in seen.withLock { $0.append(suite[DefaultKey<Int?>("a")]) } }
+        }
+        phone["a"] = 5
+        cloud.deliver()
+        pad["b"] = 1
+        #expect(seen.now == [5])
+        #expect(pad["b"] == 1)
+        #expect(pad.failures.now == [])
+        NotificationCenter.default.removeObserver(token)
+    }
+
     @Test(arguments: BackendLaw.all) func lawsHold(law: BackendLaw) async throws {
         try await law.verify { UbiquitousBackend(store: NSUbiquitousKeyValueStore(cloud: StubCloud())) }
     }
