@@ -51,6 +51,8 @@ import SettingsFile
     ///   `synchronize()` waits for that.
     /// - **Two objects for one domain** are two suites, unless both pass the same name to
     ///   ``DefaultsSuite/init(userDefaults:suiteName:)``.
+    /// - **Memory.** A `UserDefaults` object of which a key was observed is never deallocated, and
+    ///   the key stays registered with key-value observing.
     package final class UserDefaultsBackend: DefaultsBackend {
         // Safe: documented as thread-safe.
         private let shared: Unchecked<UserDefaults>

@@ -355,10 +355,10 @@ struct UserDefaultsChangesTests {
 
     // End of observations
 
-    @Test func aBackendThatOutlivesItsSuiteStopsObserving() throws {
+    @Test func aBackendThatOutlivesItsSuiteCallsNoHandler() throws {
         try withDomain { name, defaults in
             let backend = UserDefaultsBackend(defaults, suiteName: name)
-            let fired = Guarded(0)
+            let (fired, reported) = (Guarded(0), Guarded(0))
             for _ in 0..<3 {
                 let suite = DefaultsSuite(backend: backend)
                 withObservationTracking {
@@ -366,11 +366,32 @@ struct UserDefaultsChangesTests {
                 } onChange: {
                     fired.withLock { $0 += 1 }
                 }
-                #expect(defaults.observationCount == 1)
             }
-            #expect(defaults.observationCount == 0)
+            backend.attach { _ in reported.withLock { $0 += 1 } }
             defaults.set(5, forKey: "number")
             #expect(fired.now == 0)
+            #expect(reported.now == 0)
+        }
+    }
+
+    /// Programs have crashed because a registration was removed during a change.
+    @Test func aKeyIsRegisteredOnceAndStaysRegistered() throws {
+        try withDomain { name, defaults in
+            let received = Guarded<[Int?]>([])
+            for value in 1...3 {
+                // A new suite, and two observers of it.
+                let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name))
+                let setting = UserDefault(DefaultKey<Int?>("number"), in: suite)
+                let tokens = (0..<2).map { _ in
+                    setting.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
+                }
+                #expect(defaults.observationCount == 1)
+                defaults.set(value, forKey: "number")
+                suite.waitForHandlers()
+                for token in tokens { token.cancel() }
+                #expect(defaults.observationCount == 1)
+            }
+            #expect(received.now == [1, 1, 2, 2, 3, 3])
         }
     }
 
