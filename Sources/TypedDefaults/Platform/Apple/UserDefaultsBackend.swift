@@ -125,11 +125,16 @@ import SettingsFile
             return try PropertyList(stored: object, forKey: key)
         }
 
-        /// Returns the object that `UserDefaults` has for a key, unless a launch argument hides it
-        /// and the domain is unknown.
+        /// Returns the object that the domain itself has for a key, or the one that `UserDefaults`
+        /// reads if the domain is unknown.
         func object(forKey key: String) -> Any? {
-            guard arguments[key] != nil, let domain else { return defaults.object(forKey: key) }
-            return defaults.persistentDomain(forName: domain)?[key]
+            guard let domain else { return defaults.object(forKey: key) }
+            // Not from `UserDefaults`, which reads a list of domains, such as those of
+            // `addSuite(named:)` and of all users. Apple promises for neither of these that it
+            // knows the domain of an app group.
+            return CFPreferencesCopyValue(
+                NSString(string: key) as CFString, NSString(string: domain) as CFString, kCFPreferencesCurrentUser,
+                kCFPreferencesAnyHost) ?? defaults.persistentDomain(forName: domain)?[key]
         }
 
         private func checkAccess() throws(DefaultsError) {
@@ -137,16 +142,16 @@ import SettingsFile
             if let notice = notice.withLock({ $0.take() }) { report(.failed(notice)) }
         }
 
-        /// Returns the value that a launch argument hides. Only the persistent domain shows it,
-        /// because the arguments belong to the whole process and stay in effect.
+        /// Returns the value that a launch argument hides. Only the domain itself shows it, because
+        /// the arguments belong to the whole process and stay in effect.
         private func storedObject(hiddenByArgument key: String) throws(DefaultsError) -> Any? {
-            guard let domain else {
+            guard domain != nil else {
                 throw DefaultsError(
                     .unavailable, key: key,
                     reason: "a launch argument hides the stored value; to read it, create the suite with its name:"
                         + " DefaultsSuite(userDefaults:suiteName:)")
             }
-            return defaults.persistentDomain(forName: domain)?[key] ?? fallbackValue(forKey: key)
+            return object(forKey: key) ?? fallbackValue(forKey: key)
         }
 
         /// Returns the value that `UserDefaults` reads if the domain has none: the value in the
@@ -162,13 +167,11 @@ import SettingsFile
             try checkAccess()
             if let edit = pendingEdit(key) { return edit.value != nil }
             if isManaged(key) { return true }
-            if arguments[key] == nil {
-                guard let object = defaults.object(forKey: key) else { return false }
-                guard let fallback = fallbackValue(forKey: key) else { return true }
-                if domain == nil { return (try? PropertyList(object)) != (try? PropertyList(fallback)) }
-            }
-            guard let domain else { return try storedObject(hiddenByArgument: key) != nil }
-            return defaults.persistentDomain(forName: domain)?[key] != nil
+            if domain != nil { return object(forKey: key) != nil }
+            guard arguments[key] == nil else { return try storedObject(hiddenByArgument: key) != nil }
+            guard let object = defaults.object(forKey: key) else { return false }
+            guard let fallback = fallbackValue(forKey: key) else { return true }
+            return (try? PropertyList(object)) != (try? PropertyList(fallback))
         }
 
         /// Returns whether an administrator manages the value. `UserDefaults` then accepts a new

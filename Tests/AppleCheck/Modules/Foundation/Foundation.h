@@ -176,6 +176,14 @@ extern NSNotificationName const NSUserDefaultsSizeLimitExceededNotification SWIF
 typedef const struct __attribute__((objc_bridge(NSString))) __CFString *CFStringRef;
 extern const CFStringRef kCFPreferencesCurrentApplication;
 extern BOOL CFPreferencesAppSynchronize(CFStringRef application);
+// https://developer.apple.com/documentation/corefoundation/cfpreferencescopyvalue(_:_:_:_:), …/kcfpreferencescurrentuser, …/kcfpreferencesanyhost
+typedef const __attribute__((objc_bridge(id))) void *CFTypeRef;
+typedef CFTypeRef CFPropertyListRef;
+extern const CFStringRef kCFPreferencesCurrentUser;
+extern const CFStringRef kCFPreferencesAnyHost;
+#pragma clang arc_cf_code_audited begin
+extern _Nullable CFPropertyListRef CFPreferencesCopyValue(CFStringRef key, CFStringRef application, CFStringRef user, CFStringRef host);
+#pragma clang arc_cf_code_audited end
 
 API(10.7, 5.0, 9.0, 9.0) @interface NSUbiquitousKeyValueStore : NSObject
 @property(class, readonly, strong) NSUbiquitousKeyValueStore *defaultStore SWIFT("default");

@@ -26,12 +26,21 @@ open class UserDefaults: NSObject {
     private let domain: String
     /// The domain that holds the values. Without its entitlement, a group is a private domain of
     /// the program: https://developer.apple.com/documentation/xcode/configuring-app-groups
-    private var store: String { FileManager.isEntitled(toGroup: domain) ? domain : "\(domain) of this program" }
+    private var store: String { Self.store(of: domain) }
+    private static func store(of domain: String) -> String {
+        FileManager.isEntitled(toGroup: domain) ? domain : "\(domain) of this program"
+    }
+
+    /// Returns the value of a domain, for `CFPreferencesCopyValue`.
+    static func storedValue(forKey key: String, inDomain domain: String) -> Any? {
+        Preferences.shared.value(forKey: key, in: store(of: domain))
+    }
     private let lock = NSRecursiveLock()
     // The next three are accessed only while the lock is held.
     private var volatileDomains: [String: [String: Any]] = [:]
     private var observations: [Observation] = []
     private var removedDomains: [String] = []
+    private var suites: [String] = []
 
     private struct Observation {
         weak var observer: NSObject?
@@ -77,8 +86,13 @@ extension UserDefaults {
         }
         return argument ?? Preferences.shared.managedValue(forKey: key, in: store)
             ?? Preferences.shared.value(forKey: key, in: store)
+            ?? lock.withLock { suites }.lazy.compactMap { Preferences.shared.value(forKey: key, in: $0) }.first
             ?? Preferences.shared.value(forKey: key, in: Self.globalDomain) ?? registered
     }
+
+    // https://developer.apple.com/documentation/foundation/userdefaults/addsuite(named:): inserts the
+    // domain into the search list, after the object's own.
+    public func addSuite(named name: String) { lock.withLock { suites.append(name) } }
 
     public func string(forKey key: String) -> String? { object(forKey: key) as? String }
     public func dictionary(forKey key: String) -> [String: Any]? { object(forKey: key) as? [String: Any] }

@@ -140,6 +140,35 @@ struct UserDefaultsValuesTests {
         }
     }
 
+    @Test func aValueOfAnAddedSuiteIsReadButNotStored() throws {
+        try withDomain { name, defaults in
+            try withDomain { other, others in
+                others.set(5, forKey: "number")
+                defaults.addSuite(named: other)
+                let suite = suite(name, defaults)
+                let setting = UserDefault(number, in: suite)
+                let failures = Guarded(0)
+                suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+                #expect(setting.value == 5)
+                #expect(!setting.isSet)
+                setting.value = 6
+                #expect(setting.isSet)
+                // A stored value that is equal to the one of the suite is stored.
+                setting.value = 5
+                #expect(setting.isSet)
+                for _ in 0..<2 {
+                    setting.reset()
+                    #expect(setting.value == 5)
+                    #expect(!setting.isSet)
+                }
+                #expect(others.integer(forKey: "number") == 5)
+                let keys = try suite.keys()
+                #expect(keys == [])
+                #expect(failures.now == 0)
+            }
+        }
+    }
+
     // Launch arguments
 
     @Test func launchArgumentsAreNeverRemoved() throws {
