@@ -6,6 +6,8 @@
 #define SWIFT(name) __attribute__((swift_name(name)))
 #define BRIDGED(type) __attribute__((swift_bridge(type)))
 #define SENDABLE __attribute__((swift_attr("@Sendable")))
+// Explicitly not `Sendable`: the conformance is unavailable.
+#define NONSENDABLE __attribute__((swift_attr("@_nonSendable")))
 #define ENUM(name) enum __attribute__((enum_extensibility(open))) name : NSUInteger name; enum name : NSUInteger
 #define OPTIONS(name) enum __attribute__((flag_enum, enum_extensibility(open))) name : NSUInteger name; enum name : NSUInteger
 #define MAC_ONLY __attribute__((availability(ios, unavailable), availability(watchos, unavailable), availability(tvos, unavailable)))
@@ -128,7 +130,7 @@ SWIFT("NotificationCenter") SENDABLE @interface NSNotificationCenter : NSObject
 @end
 
 // https://developer.apple.com/documentation/foundation/userdefaults
-SWIFT("UserDefaults") @interface NSUserDefaults : NSObject
+SWIFT("UserDefaults") NONSENDABLE @interface NSUserDefaults : NSObject
 @property(class, readonly, strong) NSUserDefaults *standardUserDefaults SWIFT("standard");
 + (void)resetStandardUserDefaults SWIFT("resetStandardUserDefaults()");
 - (instancetype)init;

@@ -3,7 +3,7 @@
 ///
 /// https://developer.apple.com/documentation/foundation/userdefaults: thread-safe. All objects of a
 /// domain see a new value immediately, and it outlives the process without a call to
-/// `synchronize()`. It is not `Sendable`, as in the SDK of Xcode 16; later SDKs may differ.
+/// `synchronize()`.
 open class UserDefaults: NSObject {
     private nonisolated(unsafe) static let shared = UserDefaults(domain: programDomain)
     /// The program's own domain. Without a bundle, it has the name of the program:
@@ -73,6 +73,10 @@ open class UserDefaults: NSObject {
         precondition(observations.isEmpty, "deallocated while key value observers were still registered with it")
     }
 }
+
+// Explicitly not `Sendable` in the SDKs of iOS 26.2 and macOS 15.5.
+@available(*, unavailable)
+extension UserDefaults: @unchecked Sendable {}
 
 // Reading and writing
 extension UserDefaults {
