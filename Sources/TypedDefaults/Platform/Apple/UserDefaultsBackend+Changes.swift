@@ -78,6 +78,23 @@ import SettingsFile
             if !changed.isEmpty { report(.changed(keys: changed)) }
         }
 
+        /// Reads the followed keys again whenever the app comes to the foreground. A suspended app
+        /// receives nothing, and Apple does not say what it receives when it continues.
+        func observeReturns() -> [NotificationObservation] {
+            // Text, because a program need not link UIKit, AppKit or WatchKit.
+            let names = [
+                "UIApplicationWillEnterForegroundNotification", "NSApplicationDidBecomeActiveNotification",
+                "WKApplicationWillEnterForegroundNotification",
+            ]
+            return names.map { name in
+                NotificationObservation(Notification.Name(name)) { [weak self] _ in
+                    guard let self else { return }
+                    let keys = state.withLock { $0.followed.keys.map(\.string) }
+                    if !keys.isEmpty { report(.changed(keys: keys)) }
+                }
+            }
+        }
+
         private func find(_ key: String) -> Found {
             do throws(DefaultsError) { return Found(try value(forKey: key)) } catch {
                 return .unreadable

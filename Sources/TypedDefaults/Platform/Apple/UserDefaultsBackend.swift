@@ -20,12 +20,14 @@ import SettingsFile
     ///   one, with key-value observing. Keys that contain `.` or `@`, or are empty, cannot be
     ///   observed this way. The backend compares their values whenever this process changes any
     ///   `UserDefaults`, so it reports a change by another process only at the next such change. Do
-    ///   not use such keys for values that processes share.
+    ///   not use such keys for values that processes share. When an app comes to the foreground,
+    ///   the backend reads all observed keys again.
     /// - **Registered and global values.** If no value is stored for a key, reading returns the
     ///   value that was registered with `register(defaults:)`, or the one in the global domain.
-    ///   That value is not stored: ``UserDefault/isSet`` is false, ``DefaultsSuite/keys()`` does
-    ///   not list it, and it remains after `remove()`. Observers of the removal receive this value,
-    ///   which is also what `get()` returns.
+    ///   Registered values belong to the process: those of one `UserDefaults` object are read in
+    ///   all suites. That value is not stored: ``UserDefault/isSet`` is false,
+    ///   ``DefaultsSuite/keys()`` does not list it, and it remains after `remove()`. Observers of
+    ///   the removal receive this value, which is also what `get()` returns.
     /// - **Managed values.** An administrator can manage a value. Saving it throws
     ///   ``DefaultsError/Kind/managed``. Use ``UserDefault/isManaged`` to disable a control.
     /// - **App groups.** Without the entitlement, the system stores a group's settings as the
@@ -67,6 +69,7 @@ import SettingsFile
         /// A failure to report on first use.
         private let notice: Locked<DefaultsError?>
         private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
+        private let returns = Locked<[NotificationObservation]>([])
         /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
         /// programs to save before they exit.
         package let traits = BackendTraits(
@@ -91,6 +94,8 @@ import SettingsFile
             self.access = access
             notice = Locked(access.notice)
             arguments = Self.arguments(of: userDefaults)
+            let observations = observeReturns()
+            returns.withLock { $0 = observations }
         }
 
         private static func arguments(of userDefaults: UserDefaults) -> [String: PropertyList] {

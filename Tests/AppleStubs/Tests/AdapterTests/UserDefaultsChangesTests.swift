@@ -244,6 +244,33 @@ struct UserDefaultsChangesTests {
         }
     }
 
+    @Test(arguments: ["UIApplicationWillEnterForegroundNotification", "NSApplicationDidBecomeActiveNotification"])
+    func changesToAKeyWithADotArriveWhenTheAppComesToTheForeground(notification: String) async {
+        await #expect(processExitsWith: .success) { [notification = notification as String] in
+            try withDomain { _, defaults in
+                let suite = DefaultsSuite(userDefaults: defaults)
+                let store = UserDefault(DefaultKey<Int?>("a.b"), in: suite).store
+                let received = Guarded<[DefaultChange<Int?>]>([])
+                let token = store.observe { change in received.withLock { $0.append(change) } }
+                // A widget changes the value while the app is suspended.
+                defaults.setFromAnotherProcess(1, forKey: "a.b")
+                suite.waitForHandlers()
+                #expect(received.now.isEmpty)
+                for _ in 0..<2 {
+                    NotificationCenter.default.post(name: Notification.Name(notification), object: nil)
+                    suite.waitForHandlers()
+                    #expect(received.now.map { $0.newValue ?? nil } == [1])
+                    #expect(received.now.map(\.origin) == [.external])
+                }
+                token.cancel()
+                defaults.setFromAnotherProcess(2, forKey: "a.b")
+                NotificationCenter.default.post(name: Notification.Name(notification), object: nil)
+                suite.waitForHandlers()
+                #expect(received.now.count == 1)
+            }
+        }
+    }
+
     @Test func rawWritesAreReadImmediatelyWithoutObservation() throws {
         try withDomain { name, defaults in
             let store = UserDefault(
