@@ -85,6 +85,12 @@ struct LayerRecipeTests {
     }
 
     @Test func valuesOfADeviceManagementServerAreInForce() throws {
+        volatileDomains.lock()
+        let registered = UserDefaults.standard.volatileDomain(forName: UserDefaults.registrationDomain)
+        defer {
+            UserDefaults.standard.setVolatileDomain(registered, forName: UserDefaults.registrationDomain)
+            volatileDomains.unlock()
+        }
         UserDefaults.standard.register(defaults: ["com.apple.configuration.managed": ["limit": 9]])
         suite.layers = [try deviceManagementLayer(), .stored]
         #expect(limit.value == 9 && limit.isManaged)

@@ -36,8 +36,12 @@ open class UserDefaults: NSObject {
         Preferences.shared.value(forKey: key, in: store(of: domain))
     }
     private let lock = NSRecursiveLock()
+    // "The argument and registration domains are shared between all instances of UserDefaults":
+    // https://developer.apple.com/documentation/foundation/userdefaults/init(suitename:)
+    private static let volatileLock = NSLock()
+    // Safe: accessed only while that lock is held.
+    private nonisolated(unsafe) static var volatileDomains: [String: [String: Any]] = [:]
     // The next three are accessed only while the lock is held.
-    private var volatileDomains: [String: [String: Any]] = [:]
     private var observations: [Observation] = []
     private var removedDomains: [String] = []
     private var suites: [String] = []
@@ -85,8 +89,8 @@ extension UserDefaults {
     // replaces the one in the domain:
     // https://developer.apple.com/documentation/foundation/userdefaults/objectisforced(forkey:)
     public func object(forKey key: String) -> Any? {
-        let (argument, registered) = lock.withLock {
-            (volatileDomains[Self.argumentDomain]?[key], volatileDomains[Self.registrationDomain]?[key])
+        let (argument, registered) = Self.volatileLock.withLock {
+            (Self.volatileDomains[Self.argumentDomain]?[key], Self.volatileDomains[Self.registrationDomain]?[key])
         }
         return argument ?? Preferences.shared.managedValue(forKey: key, in: store)
             ?? Preferences.shared.value(forKey: key, in: store)
@@ -150,20 +154,20 @@ extension UserDefaults {
     }
 
     public func register(defaults: [String: Any]) {
-        lock.withLock {
-            volatileDomains[Self.registrationDomain, default: [:]].merge(defaults.mapValues(copied)) { $1 }
+        Self.volatileLock.withLock {
+            Self.volatileDomains[Self.registrationDomain, default: [:]].merge(defaults.mapValues(copied)) { $1 }
         }
     }
 
-    public func volatileDomain(forName name: String) -> [String: Any] { lock.withLock { volatileDomains[name] ?? [:] } }
+    public func volatileDomain(forName name: String) -> [String: Any] {
+        Self.volatileLock.withLock { Self.volatileDomains[name] ?? [:] }
+    }
     public func setVolatileDomain(_ domain: [String: Any], forName name: String) {
-        lock.withLock { volatileDomains[name] = domain }
+        Self.volatileLock.withLock { Self.volatileDomains[name] = domain }
     }
     public func removeVolatileDomain(forName name: String) {
-        lock.withLock {
-            volatileDomains[name] = nil
-            removedDomains.append(name)
-        }
+        Self.volatileLock.withLock { Self.volatileDomains[name] = nil }
+        lock.withLock { removedDomains.append(name) }
     }
 
     /// The volatile domains that have ever been removed.

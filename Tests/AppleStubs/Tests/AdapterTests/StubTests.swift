@@ -110,9 +110,19 @@ struct StubTests {
             // A string is a path.
             defaults.set("/tmp/a", forKey: "a")
             #expect(defaults.url(forKey: "a") == URL(filePath: "/tmp/a"))
-            defaults.register(defaults: ["a": 1, "b": 2])
-            #expect(defaults.dictionaryRepresentation()["b"] as? Int == 2)
-            #expect(defaults.dictionaryRepresentation()["a"] as? String == "/tmp/a")
+        }
+    }
+
+    @Test func registeredValuesBelongToTheProcess() async {
+        await #expect(processExitsWith: .success) {
+            UserDefaults.standard.register(defaults: ["a": 1, "b": 2])
+            try StubTests().withObserver(of: []) { defaults, _ in
+                defaults.set("own", forKey: "a")
+                #expect(defaults.dictionaryRepresentation()["b"] as? Int == 2)
+                #expect(defaults.dictionaryRepresentation()["a"] as? String == "own")
+                defaults.setVolatileDomain(["a": 3], forName: UserDefaults.argumentDomain)
+                #expect(UserDefaults.standard.object(forKey: "a") as? Int == 3)
+            }
         }
     }
 

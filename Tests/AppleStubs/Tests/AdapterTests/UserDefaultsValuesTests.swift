@@ -62,59 +62,92 @@ struct UserDefaultsValuesTests {
         #expect(!UserDefault(number, in: .inMemory()).isManaged)
     }
 
-    // Registered and global values
+    // Registered and global values. These tests and those of launch arguments run in processes of
+    // their own, because the values belong to the process, and hide those of every suite.
 
-    @Test func aRegisteredValueIsReadButNotStored() throws {
-        try withDomain { name, defaults in
-            defaults.register(defaults: ["number": 5])
-            for suite in [suite(name, defaults), DefaultsSuite(backend: UserDefaultsBackend(defaults))] {
-                let setting = UserDefault(number, in: suite)
-                let failures = Guarded(0)
-                suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+    @Test func aRegisteredValueIsReadButNotStored() async {
+        await #expect(processExitsWith: .success) {
+            let number = DefaultKey<Int?>("number")
+            try withDomain { name, defaults in
+                defaults.register(defaults: ["number": 5])
+                for suite in [
+                    DefaultsSuite(userDefaults: defaults, suiteName: name),
+                    DefaultsSuite(backend: UserDefaultsBackend(defaults)),
+                ] {
+                    let setting = UserDefault(number, in: suite)
+                    let failures = Guarded(0)
+                    suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+                    #expect(setting.value == 5)
+                    #expect(!setting.isSet)
+                    let received = Guarded<[DefaultChange<Int?>]>([])
+                    let token = setting.observe { change in received.withLock { $0.append(change) } }
+                    setting.value = 6
+                    #expect(setting.isSet)
+                    setting.reset()
+                    #expect(setting.value == 5)
+                    #expect(!setting.isSet)
+                    setting.reset()
+                    // Each change is reported once, with the value that `get` returns.
+                    #expect(received.now.map { $0.newValue ?? nil } == [6, 5])
+                    #expect(received.now.map(\.origin) == [.local, .local])
+                    #expect(failures.now == 0)
+                    token.cancel()
+                }
+                let keys = try DefaultsSuite(userDefaults: defaults, suiteName: name).keys()
+                #expect(keys == [])
+            }
+        }
+    }
+
+    @Test func aRegisteredValueIsReadByEverySuite() async {
+        await #expect(processExitsWith: .success) {
+            UserDefaults.standard.register(defaults: ["number": 5])
+            try withDomain { name, defaults in
+                let setting = UserDefault(
+                    DefaultKey<Int?>("number"), in: DefaultsSuite(userDefaults: defaults, suiteName: name))
                 #expect(setting.value == 5)
                 #expect(!setting.isSet)
-                let received = Guarded<[DefaultChange<Int?>]>([])
-                let token = setting.observe { change in received.withLock { $0.append(change) } }
-                setting.value = 6
+                setting.value = 5
                 #expect(setting.isSet)
+                // A copy does not replace a stored value, but a registered one is not stored.
                 setting.reset()
-                #expect(setting.value == 5)
-                #expect(!setting.isSet)
-                setting.reset()
-                // Each change is reported once, with the value that `get` returns.
-                #expect(received.now.map { $0.newValue ?? nil } == [6, 5])
-                #expect(received.now.map(\.origin) == [.local, .local])
-                #expect(failures.now == 0)
+                let other = DefaultsSuite.inMemory(["number": 7])
+                let report = try other.copy(.all, to: DefaultsSuite(userDefaults: defaults, suiteName: name))
+                #expect(report.kept == [])
+                #expect(setting.value == 7)
+            }
+        }
+    }
+
+    @Test func aValueEqualToTheRegisteredOneIsStored() async {
+        await #expect(processExitsWith: .success) {
+            let number = DefaultKey<Int?>("number")
+            try withDomain { name, defaults in
+                defaults.register(defaults: ["number": 5])
+                let setting = UserDefault(number, in: DefaultsSuite(userDefaults: defaults, suiteName: name))
+                setting.value = 5
+                #expect(setting.isSet)
+                #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 5)
+            }
+        }
+    }
+
+    @Test func observersOfTheSuiteReceiveTheRegisteredValue() async {
+        await #expect(processExitsWith: .success) {
+            let number = DefaultKey<Int?>("number")
+            try withDomain { name, defaults in
+                defaults.register(defaults: ["number": 5])
+                let suite = DefaultsSuite(userDefaults: defaults, suiteName: name)
+                suite[number] = 6
+                let changes = Guarded<[SuiteChange]>([])
+                let token = suite.observeAll { change in changes.withLock { $0.append(change) } }
+                suite.removeAll()
+                #expect(changes.now.count == 1)
+                let keys = try suite.keys()
+                #expect(keys == [])
+                #expect(suite[number] == 5)
                 token.cancel()
             }
-            let keys = try suite(name, defaults).keys()
-            #expect(keys == [])
-        }
-    }
-
-    @Test func aValueEqualToTheRegisteredOneIsStored() throws {
-        try withDomain { name, defaults in
-            defaults.register(defaults: ["number": 5])
-            let setting = UserDefault(number, in: suite(name, defaults))
-            setting.value = 5
-            #expect(setting.isSet)
-            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 5)
-        }
-    }
-
-    @Test func observersOfTheSuiteReceiveTheRegisteredValue() throws {
-        try withDomain { name, defaults in
-            defaults.register(defaults: ["number": 5])
-            let suite = suite(name, defaults)
-            suite[number] = 6
-            let changes = Guarded<[SuiteChange]>([])
-            let token = suite.observeAll { change in changes.withLock { $0.append(change) } }
-            suite.removeAll()
-            #expect(changes.now.count == 1)
-            let keys = try suite.keys()
-            #expect(keys == [])
-            #expect(suite[number] == 5)
-            token.cancel()
         }
     }
 
@@ -171,43 +204,49 @@ struct UserDefaultsValuesTests {
 
     // Launch arguments
 
-    @Test func launchArgumentsAreNeverRemoved() throws {
-        try withDomain { name, defaults in
-            defaults.set(5, forKey: "number")
-            defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
-            let seen = Guarded<[String?]>([])
-            let observer = KeyValueObserver { _ in seen.withLock { $0.append(defaults.string(forKey: "number")) } }
-            defaults.addObserver(observer, forKeyPath: "number", options: [], context: nil)
-            let named = UserDefault(number, in: suite(name, defaults)).store
-            try named.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
-            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
-            #expect((named.get() ?? nil) == 7)
+    @Test func launchArgumentsAreNeverRemoved() async {
+        await #expect(processExitsWith: .success) {
+            let number = DefaultKey<Int?>("number")
+            try withDomain { name, defaults in
+                defaults.set(5, forKey: "number")
+                defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
+                let seen = Guarded<[String?]>([])
+                let observer = KeyValueObserver { _ in seen.withLock { $0.append(defaults.string(forKey: "number")) } }
+                defaults.addObserver(observer, forKeyPath: "number", options: [], context: nil)
+                let named = UserDefault(number, in: DefaultsSuite(userDefaults: defaults, suiteName: name)).store
+                try named.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
+                #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+                #expect((named.get() ?? nil) == 7)
 
-            // The stored value can only be found with the name of the suite.
-            let layers = UserDefaultsBackend.layers(of: defaults)
-            let unnamed = UserDefault(
-                number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults), layers: layers)
-            ).store
-            #expect((unnamed.get() ?? nil) == 7)
-            #expect(fails(with: .unavailable) { try unnamed.updateStored { $0 = 1 } })
-            #expect(fails(with: .unavailable) { try unnamed.save(1) })
-            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+                // The stored value can only be found with the name of the suite.
+                let layers = UserDefaultsBackend.layers(of: defaults)
+                let unnamed = UserDefault(
+                    number, in: DefaultsSuite(backend: UserDefaultsBackend(defaults), layers: layers)
+                ).store
+                #expect((unnamed.get() ?? nil) == 7)
+                #expect(fails(with: .unavailable) { try unnamed.updateStored { $0 = 1 } })
+                #expect(fails(with: .unavailable) { try unnamed.save(1) })
+                #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
 
-            #expect(defaults.domainsRemoved == [])
-            #expect(seen.now == ["7"])
-            defaults.removeObserver(observer, forKeyPath: "number", context: nil)
+                #expect(defaults.domainsRemoved == [])
+                #expect(seen.now == ["7"])
+                defaults.removeObserver(observer, forKeyPath: "number", context: nil)
+            }
         }
     }
 
-    @Test func aRegisteredValueHiddenByAnArgumentIsFound() throws {
-        try withDomain { name, defaults in
-            defaults.register(defaults: ["number": 5])
-            defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
-            let suite = suite(name, defaults)
-            #expect(suite[number] == 7)
-            #expect(!UserDefault(number, in: suite).isSet)
-            try UserDefault(number, in: suite).store.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
-            #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+    @Test func aRegisteredValueHiddenByAnArgumentIsFound() async {
+        await #expect(processExitsWith: .success) {
+            let number = DefaultKey<Int?>("number")
+            try withDomain { name, defaults in
+                defaults.register(defaults: ["number": 5])
+                defaults.setVolatileDomain(["number": "7"], forName: UserDefaults.argumentDomain)
+                let suite = DefaultsSuite(userDefaults: defaults, suiteName: name)
+                #expect(suite[number] == 7)
+                #expect(!UserDefault(number, in: suite).isSet)
+                try UserDefault(number, in: suite).store.updateStored { $0 = ($0 ?? nil).map { $0 + 1 } }
+                #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 6)
+            }
         }
     }
 

@@ -247,20 +247,23 @@ struct UserDefaultsWritersTests {
         }
     }
 
-    @Test func aRemovalThatWaitsReadsTheRegisteredValue() throws {
-        try withGate(of: "background") { gate, program, defaults, _ in
-            let setting = UserDefault(DefaultKey<Int?>("background"), in: program.suite)
-            defaults.register(defaults: ["background": 9])
-            gate.holding {
-                setting.value = 1
-            } _: {
-                setting.reset()
+    @Test func aRemovalThatWaitsReadsTheRegisteredValue() async {
+        // A process of its own, because registered values belong to the process.
+        await #expect(processExitsWith: .success) {
+            try UserDefaultsWritersTests().withGate(of: "background") { gate, program, defaults, _ in
+                let setting = UserDefault(DefaultKey<Int?>("background"), in: program.suite)
+                defaults.register(defaults: ["background": 9])
+                gate.holding {
+                    setting.value = 1
+                } _: {
+                    setting.reset()
+                    #expect(setting.value == 9)
+                    #expect(!setting.isSet)
+                }
                 #expect(setting.value == 9)
-                #expect(!setting.isSet)
+                #expect(defaults.integer(forKey: "background") == 9)
+                #expect(program.failures.now == [])
             }
-            #expect(setting.value == 9)
-            #expect(defaults.integer(forKey: "background") == 9)
-            #expect(program.failures.now == [])
         }
     }
 
