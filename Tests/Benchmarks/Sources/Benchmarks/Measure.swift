@@ -36,7 +36,7 @@ struct Figure {
         for ours in figures where ours.role == .ours {
             func compared(_ role: Role) -> String {
                 figures.filter { $0.role == role }.map {
-                    "\($0.name) \(text($0.value)), \(String(format: "%.2f", ours.value / $0.value)) ×"
+                    "\($0.name) \(text($0.value)), \(String(format: "%.3g", ours.value / $0.value)) ×"
                 }.joined(separator: "; ")
             }
             print("| \(title): \(ours.name) | \(text(ours.value)) | \(compared(.limit)) | \(compared(.peer)) |")
