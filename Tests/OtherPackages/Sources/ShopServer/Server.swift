@@ -52,7 +52,6 @@ func openSettings() throws -> DefaultsSuite {
 let writes = DispatchQueue(label: "writes")
 
 func stopAtSIGTERM(_ suite: DefaultsSuite) -> any DispatchSourceSignal {
-    signal(SIGTERM, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: writes)
     source.setEventHandler {
         // No write is running now, and none follows.
@@ -64,7 +63,10 @@ func stopAtSIGTERM(_ suite: DefaultsSuite) -> any DispatchSourceSignal {
             exit(1)
         }
     }
+    let isReady = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { isReady.signal() }
     source.resume()
+    isReady.wait()
     return source
 }
 
