@@ -1,24 +1,23 @@
 import Foundation
 import TypedDefaults
 
-/// A backend that keeps all settings in one JSON file, for a single process.
+/// Keeps all settings in one JSON file, for a single process.
 public nonisolated final class JSONFileBackend: DefaultsBackend {
     private let file: URL
-    private let lock = NSLock()
 
-    public init(file: URL) { self.file = file }
+    public init(_ file: URL) { self.file = file }
 
-    public func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try contents()[key] }
+    public func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try contents()[name(key)] }
 
-    public func keys() throws(DefaultsError) -> [String] { try contents().keys }
+    public func keys() throws(DefaultsError) -> [String] {
+        try contents().keys.map { String(decoding: $0.utf8.dropLast(), as: UTF8.self) }
+    }
 
     public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-        lock.lock()
-        defer { lock.unlock() }
         var contents = try contents()
-        for edit in commit.edits { contents[edit.key] = edit.value }
+        for (key, value) in commit.edits { contents[name(key)] = value }
         do { try contents.json().write(to: file, options: .atomic) } catch {
-            throw DefaultsError(.unavailable, reason: "the file cannot be written")
+            throw DefaultsError(.unavailable, reason: "\(file.path) cannot be written")
         }
         return .committed()
     }
@@ -28,7 +27,10 @@ public nonisolated final class JSONFileBackend: DefaultsBackend {
     private func contents() throws(DefaultsError) -> SuiteContents {
         guard FileManager.default.fileExists(atPath: file.path) else { return [:] }
         do { return try SuiteContents(json: Data(contentsOf: file)) } catch {
-            throw DefaultsError(.unavailable, reason: "the file cannot be read")
+            throw DefaultsError(.unavailable, reason: "\(file.path) cannot be read")
         }
     }
+
+    /// The key in the file. Without the colon, it could be that of the record of migrations.
+    private func name(_ key: String) -> String { key + ":" }
 }
