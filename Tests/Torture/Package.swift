@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The program that the torture scripts run, and the one that `Benchmarks/instructions` measures. A
-// package of its own, so that clients do not build them, and one package, because both are release
-// builds.
+// The program that the torture scripts run, and the one that `Tests/Benchmarks/instructions`
+// measures. A package of its own, so that clients do not build them, and one package, because both
+// are release builds.
 let package = Package(
     name: "Torture",
     platforms: [.macOS(.v15)],
