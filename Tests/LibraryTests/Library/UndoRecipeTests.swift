@@ -1,7 +1,7 @@
 import Testing
 import TypedDefaults
 
-// The article *Recipes* shows this class.
+// The article *Recipes* shows how to use this class.
 
 /// Changes of a suite that can be undone, the last one first.
 final class UndoableChanges {
