@@ -11,7 +11,8 @@ struct AdminAPI {
     struct Outdated: Error {}
 
     let suite: DefaultsSuite
-    /// Returns what is wrong with contents, such as `$0.faults(.quality, DefaultKey(Limits.self))`.
+    /// Returns what is wrong with contents, such as
+    /// `$0.faults(.quality, DefaultKey(Limits.self))`.
     let faults: @Sendable (SuiteContents) -> [DefaultsError]
 
     /// GET: all settings that are stored.

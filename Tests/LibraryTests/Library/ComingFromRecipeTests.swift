@@ -13,13 +13,17 @@ struct ComingFromDefaultsTests {
             case .string(let text): text
             case .array(let elements): "[\(elements.map(json).joined(separator: ","))]"
             case .dictionary(let entries):
-                "{\(entries.map { "\(PropertyList.string($0).json()):\(json($1))" }.joined(separator: ","))}"
+                "{\(entries.map(member).joined(separator: ","))}"
             default: "?"  // no JSON
             }
         }
+        func member(_ name: String, _ value: PropertyList) -> String {
+            "\(PropertyList.string(name).json()):\(json(value))"
+        }
         for key in keys {
             guard let data = contents[key].map({ Data(json($0).utf8) }),
-                (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
+                (try? JSONSerialization.jsonObject(
+                    with: data, options: .fragmentsAllowed)) != nil
             else { continue }  // already in the form of this library
             contents[key] = .data(data)
         }
@@ -117,8 +121,10 @@ struct ComingFromSwiftSharingTests {
 
     func importFile(at url: URL, into suite: DefaultsSuite) throws {
         let json: Data
-        do { json = try Data(contentsOf: url) } catch CocoaError.fileReadNoSuchFile { return }
-        _ = try JSONSerialization.jsonObject(with: json)  // throws if the file is damaged
+        do { json = try Data(contentsOf: url) } catch CocoaError.fileReadNoSuchFile {
+            return
+        }
+        _ = try JSONSerialization.jsonObject(with: json)  // throws if it is damaged
         try suite.update { contents in
             if contents[Config.key] == nil { contents[Config.key] = .data(json) }
         }

@@ -7,17 +7,24 @@ public nonisolated final class JSONFileBackend: DefaultsBackend {
 
     public init(_ file: URL) { self.file = file }
 
-    public func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try contents()[name(key)] }
-
-    public func keys() throws(DefaultsError) -> [String] {
-        try contents().keys.map { String(decoding: $0.utf8.dropLast(), as: UTF8.self) }
+    public func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
+        try contents()[name(key)]
     }
 
-    public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
+    public func keys() throws(DefaultsError) -> [String] {
+        try contents().keys.map { name in
+            String(decoding: name.utf8.dropLast(), as: UTF8.self)
+        }
+    }
+
+    public func commit(
+        _ commit: BackendCommit
+    ) throws(DefaultsError) -> BackendCommit.Outcome {
         var contents = try contents()
         for (key, value) in commit.edits { contents[name(key)] = value }
         do { try contents.json().write(to: file, options: .atomic) } catch {
-            throw DefaultsError(.unavailable, reason: "\(file.path) cannot be written")
+            throw DefaultsError(
+                .unavailable, reason: "\(file.path) cannot be written")
         }
         return .committed()
     }
@@ -31,6 +38,7 @@ public nonisolated final class JSONFileBackend: DefaultsBackend {
         }
     }
 
-    /// The key in the file. Without the colon, it could be that of the record of migrations.
+    /// The key in the file. Without the colon, it could be that of the record of
+    /// migrations.
     private func name(_ key: String) -> String { key + ":" }
 }

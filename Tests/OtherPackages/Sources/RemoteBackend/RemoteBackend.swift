@@ -61,7 +61,9 @@ final class RemoteBackend: DefaultsBackend {
     func commit(_ commit: BackendCommit) -> BackendCommit.Outcome {
         let (begin, own) = (copy.withLock { $0.begin }, commit.edits.map(\.key))
         let (isStored, version) = call(own) { server in
-            server.store(commit.edits, unlessChanged: commit.reads.map { $0 + own }, since: begin)
+            server.store(
+                commit.edits, unlessChanged: commit.reads.map { $0 + own },
+                since: begin)
         }
         return isStored ? .committed(generation: version) : .changedMeanwhile
     }

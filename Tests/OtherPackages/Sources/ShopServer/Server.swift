@@ -21,7 +21,11 @@ let logger = Logger(label: "shop")
 
 /// Logs each failure once, and counts all of them by kind.
 final class FailureLog: Sendable {
-    private let noted = Mutex<(failures: Set<DefaultsError>, counts: [DefaultsError.Kind: Int])>(([], [:]))
+    private struct Noted {
+        var failures: Set<DefaultsError> = []
+        var counts: [DefaultsError.Kind: Int] = [:]
+    }
+    private let noted = Mutex(Noted())
 
     func note(_ error: DefaultsError) {
         let isNew = noted.withLock { noted in
@@ -41,7 +45,8 @@ func openSettings() throws -> DefaultsSuite {
     guard let folder = ProcessInfo.processInfo.environment["STATE_DIRECTORY"] else {
         throw DefaultsError(.unavailable, reason: "STATE_DIRECTORY is not set")
     }
-    let suite = try DefaultsSuite(file: URL(filePath: folder).appending(path: "shop.defaults"))
+    let file = URL(filePath: folder).appending(path: "shop.defaults")
+    let suite = try DefaultsSuite(file: file)
     suite.onFailure = { error in failures.note(error) }
     try suite.checkReadability(Shop.self)
     try suite.update(.starts) { $0 += 1 }
@@ -59,7 +64,8 @@ func stopAtSIGTERM(_ suite: DefaultsSuite) -> any DispatchSourceSignal {
             try suite.synchronize()
             exit(0)
         } catch {
-            logger.critical("the last settings may not survive a power failure: \(error)")
+            logger.critical(
+                "the last settings may not survive a power failure: \(error)")
             exit(1)
         }
     }
