@@ -120,7 +120,7 @@
                 guard !Self.hasOtherNaN(value) else {
                     throw DefaultsError(
                         .refused, key: key,
-                        reason: "iCloud cannot store this: a NaN with a sign or a payload loses it")
+                        reason: "iCloud cannot store this NaN exactly: its sign and payload would be lost")
                 }
             }
             // Never refuse an edit that only removes values.

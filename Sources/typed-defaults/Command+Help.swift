@@ -28,13 +28,14 @@ extension Command {
     }
 
     private static let suiteNames = """
-        SUITE is a name, or with a “/” in it the path of a settings file. “--” ends
-        the options.
+        SUITE is a name. If it contains “/”, it is the path of a settings file.
+        “--” ends the options.
         """
 
     private static let exitCodes = """
-        Exit codes: 0 done; 1 no such key or suite, or diff or check found something;
-        2 wrong usage; 3 the suite cannot be read or written, or a value is refused.
+        Exit codes: 0 done; 1 the key or suite does not exist, “diff” found a
+        difference, or “check” found a problem; 2 wrong usage; 3 the suite cannot be
+        read or written, or a value is refused.
         """
 
     private static let jsonForms = """
@@ -45,8 +46,7 @@ extension Command {
         """
 
     private static let damage = """
-        If the file is damaged, this prints what can be read, writes no FILE, does not
-        change the suite, and exits with 3.
+        If the settings file is damaged, this prints what can be read and exits with 3.
         """
 
     /// The arguments.
@@ -68,20 +68,20 @@ extension Command {
     /// A phrase of at most 54 characters.
     private var summary: String {
         switch self {
-        case .suites: "the names of your suites"
-        case .path: "the path of its file"
-        case .list: "keys and values, one key on each line"
-        case .get: "the value, as JSON; KEY.NAME: a part of it"
-        case .set: "stores VALUE, which is JSON; KEY.NAME: a part"
-        case .remove: "removes the keys, as one change"
-        case .export: "everything, as JSON or as a property list"
-        case .import: "adds the contents of FILE, as one change"
-        case .diff: "how OTHER, a suite or an exported file, differs"
-        case .watch: "each change by any process, until stopped"
-        case .info: "location, size, number of keys, damaged copies"
-        case .check: "problems, and values to recover"
-        case .repair: "sets damage aside and keeps what can be read"
-        case .help: "this text, or what a command does"
+        case .suites: "prints the names of your suites"
+        case .path: "prints the path of the settings file"
+        case .list: "prints keys and values, one key on each line"
+        case .get: "prints a value as JSON (KEY.NAME for a part of it)"
+        case .set: "stores a JSON value (KEY.NAME for a part of it)"
+        case .remove: "removes keys as one change"
+        case .export: "writes all values as JSON or as a property list"
+        case .import: "adds the contents of FILE as one change"
+        case .diff: "compares SUITE with another suite or an export"
+        case .watch: "prints each change until you stop it"
+        case .info: "prints location, size, number of keys, damaged copies"
+        case .check: "prints problems, and values that can be recovered"
+        case .repair: "copies damaged bytes, keeps what can be read"
+        case .help: "prints this text, or the options of a command"
         }
     }
 
@@ -102,17 +102,17 @@ extension Command {
             """
             Prints each key with its value as JSON, shortened to 100 characters.
 
-              --json, --plist  the whole values, in the forms of export
+              --json, --plist  prints whole values in the format of “export”
 
             \(Self.damage)
             """
         case .get:
             """
             Prints the value as JSON. CameraConfig.size is the entry “size” of the value
-            of “CameraConfig”, and windows.0 the first element of the array “windows”. A
-            key that has such a name, dot included, comes first.
+            of “CameraConfig”. windows.0 is the first element of the array “windows”.
+            If a key is itself named “CameraConfig.size”, its value is printed.
 
-              --raw  prints a string as it is, without quotes and escapes
+              --raw  prints a string without quotes and escapes
 
             \(Self.jsonForms)
 
@@ -120,43 +120,44 @@ extension Command {
             """
         case .set:
             """
-            Stores VALUE under KEY. If KEY has a dot and no key has that name, it names a
-            part of a value, as for “get”: limits.burst is the entry “burst” of the value
-            of “limits”. The other parts stay. If this creates the suite, a message on
+            Stores VALUE under KEY. If no key is named KEY, a dot in KEY leads to a part of
+            a value, as for “get”: limits.burst is the entry “burst” of the value of
+            “limits”. The other parts stay. If this creates the suite, a message on
             standard error says so.
 
-              --string  VALUE is the text itself, not JSON
-              --key     KEY is the name of a key, dots included
-              --part    KEY names a part, which is added if it does not exist
+              --string  VALUE is plain text, not JSON
+              --key     KEY is the name of a key, even if it contains dots
+              --part    KEY is the path of a part; adds the part if it does not exist
 
             \(Self.jsonForms)
             """
         case .remove:
             """
-            Removes the keys as one change, or none of them if one does not exist. To
-            remove a part of a value, set the value without it.
+            Removes the keys as one change. If one of them does not exist, none is removed.
+            To remove a part of a value, set the value without that part.
             """
         case .export:
             """
             Writes all keys and values to FILE, or to standard output if FILE is “-” or
-            missing. Only the owner of FILE can read it.
+            missing. Only you can read FILE.
 
-              --json   JSON, which “import” reads back exactly (the default)
-              --plist  a binary property list; refused if it cannot hold a value
+              --json   writes JSON, which “import” reads back exactly (the default)
+              --plist  writes a binary property list, or fails if it cannot hold a value
 
             \(Self.jsonForms)
 
-            \(Self.damage)
+            If the settings file is damaged, this exits with 3. Standard output receives
+            what can be read; FILE is not written.
             """
         case .import:
             """
-            Stores the keys and values of FILE, or of standard input if it is “-”, as
-            one change. Other keys keep their values. FILE is JSON as “export” writes
-            it, or a property list (binary or XML).
+            Stores the keys and values of FILE as one change. If FILE is “-”, this reads
+            standard input. Other keys keep their values. FILE is JSON in the format of
+            “export”, or a property list (binary or XML).
 
             An export records which migrations its values have been through. The tool
-            cannot migrate values, so it refuses those of another version than SUITE.
-            The program itself can migrate and import them.
+            cannot migrate values. It refuses values whose version differs from that of
+            SUITE. The program itself can migrate and import them.
 
               --replace  first removes everything from SUITE, its record of migrations
                          included; the program then migrates the values of FILE
@@ -168,34 +169,34 @@ extension Command {
             Prints what differs, sorted by key: lines with “-” are in SUITE, lines with
             “+” in OTHER. Dictionaries are compared by their parts.
 
-            OTHER is a suite or an exported file, or standard input if it is “-”. If a
-            suite and a file in this folder have that name, it is the suite.
+            OTHER is a suite, an exported file, or “-” for standard input. If OTHER is both
+            a suite and a file in this folder, the suite is used.
             """
         case .watch:
             """
-            Prints each key whose value any process changes, with its new value, until
+            Prints the key and the new value whenever any process changes a value, until
             you stop the tool or close its output. If a key changes several times in
-            quick succession, only its last value may be printed.
+            quick succession, this may print only the last value.
 
-              --json  a JSON object on each line: "key", "old" and "new"; "old" is
-                      missing for an added key, "new" for a removed one
+              --json  prints a JSON object on each line: "key", "old" and "new"; an
+                      added key has no "old", and a removed key has no "new"
             """
         case .info:
-            "Prints the location, the size and the state of the file, and what the library\n"
-                + "has set aside."
+            "Prints the location, the size and the state of the settings file, and the\n"
+                + "copies of damaged values that the library has set aside."
         case .check:
             """
             Prints the problems of a settings file, and the values that can be recovered
             from it and from the damaged copies that the library has set aside.
 
-              --json  the recovered values, for “import”
+              --json  prints the recovered values, for “import”
             """
         case .repair:
             """
-            Copies damage to a file beside the suite, and makes the suite usable again.
-            Programs do this themselves when they open the file, unless its header is
-            damaged. In that case, this command copies all bytes, and stores the values
-            that “check” can recover.
+            Copies damaged bytes to a file beside the suite, and makes the suite usable
+            again. Programs do this themselves when they open the file, unless its header
+            is damaged. In that case, this command copies the whole file, and stores the
+            values that “check” can recover.
             """
         case .help:
             "Prints all commands, or how to call COMMAND."

@@ -215,7 +215,7 @@ extension DefaultsSuite {
         report(
             DefaultsError(
                 .conflict,
-                reason: "\(subject) been through the migration \(names), which is from another or a newer program"))
+                reason: "\(subject) been through migrations of a newer version or another program: \(names)"))
     }
 }
 

@@ -168,12 +168,12 @@ extension JSONReader {
             return .data(data)
         case (.double, .string(let name)):
             guard let double = Double(named: name) else {
-                throw refusal("a double is “inf”, “-inf”, “nan” or its bits", at: parsed.offset)
+                throw refusal("“$double” must be “inf”, “-inf”, “nan” or the bits of a double", at: parsed.offset)
             }
             return .double(double)
         case (.date, let value):
             guard let seconds = Double(value) else {
-                throw refusal("a date is a number of seconds", at: parsed.offset)
+                throw refusal("“$date” must be a number of seconds", at: parsed.offset)
             }
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         default:

@@ -20,7 +20,7 @@ struct DeclarationConflictTests {
         }
         #expect(all.map(\.kind) == [.conflict])
         #expect(all.first?.key == "name")
-        #expect(all.first?.description.contains("as Int as well") == true)
+        #expect(all.first?.description.contains("another declaration of this key has the type Int") == true)
         #expect(all.first?.description.contains("S3CR3T") == false)
     }
 

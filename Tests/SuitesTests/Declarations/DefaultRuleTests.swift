@@ -430,7 +430,7 @@ struct DefaultRuleTests {
         suite[one] = 10
         #expect(suite[one] == 9)
         #expect(failures.kinds == [.conflict, .invalid])
-        #expect(failures.all[0].reason == "the key is declared with different rules")
+        #expect(failures.all[0].reason == "another declaration of this key has different rules")
     }
 
     @Test func aRuleMayReadSettings() throws {

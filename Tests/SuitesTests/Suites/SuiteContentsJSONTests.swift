@@ -152,11 +152,14 @@ struct SuiteContentsJSONTests {
         ("{\"a\": 18446744073709551616}", .refused, "line 1, column 7: an integer beyond 64 bits"),
         ("{\"a\": 1e999}", .refused, "line 1, column 7: a number too large for a double"),
         ("{\"a\": {\"$data\": \"?\"}}", .refused, "line 1, column 7: invalid base64"),
-        ("{\"a\": {\"$date\": \"x\"}}", .refused, "line 1, column 7: a date is a number of seconds"),
-        ("{\"a\": {\"$double\": \"1\"}}", .refused, "line 1, column 7: a double is “inf”, “-inf”, “nan” or its bits"),
+        ("{\"a\": {\"$date\": \"x\"}}", .refused, "line 1, column 7: “$date” must be a number of seconds"),
+        (
+            "{\"a\": {\"$double\": \"1\"}}", .refused,
+            "line 1, column 7: “$double” must be “inf”, “-inf”, “nan” or the bits of a double"
+        ),
         (
             "{\"a\": {\"$double\": \"0x+1\"}}", .refused,
-            "line 1, column 7: a double is “inf”, “-inf”, “nan” or its bits"
+            "line 1, column 7: “$double” must be “inf”, “-inf”, “nan” or the bits of a double"
         ),
         (
             "{\"a\": {\"$other\": 1}}", .refused,

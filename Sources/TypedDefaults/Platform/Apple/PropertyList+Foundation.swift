@@ -33,7 +33,7 @@ import SettingsFile
             guard let path = value.pathOfOtherNaN else { return }
             throw DefaultsError(
                 .refused, key: edit.key, path: path,
-                reason: "UserDefaults cannot store this: a NaN with a sign or a payload loses it")
+                reason: "UserDefaults cannot store this NaN exactly: its sign and payload would be lost")
         }
 
         /// The path to a NaN that is not `Double.nan`; `nil` if there is none.

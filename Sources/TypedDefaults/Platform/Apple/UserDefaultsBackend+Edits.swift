@@ -112,7 +112,8 @@ import SettingsFile
             guard !keys.isEmpty else { return }
             guard !isCalling else {
                 throw DefaultsError(
-                    .nestedWrite, reason: "an observer of UserDefaults cannot wait for the write that has called it")
+                    .nestedWrite,
+                    reason: "an observer of UserDefaults called synchronize() during the write that triggered it")
             }
             applyEdits(of: keys)
             let deadline = DispatchTime.now() + traits.writeTimeout / .seconds(1)
@@ -120,7 +121,7 @@ import SettingsFile
                 guard semaphore.wait(timeout: deadline) == .success else {
                     throw DefaultsError(
                         .timedOut,
-                        reason: "an observer of UserDefaults holds up another writer for over \(traits.writeTimeout)")
+                        reason: "an observer of UserDefaults has blocked a writer for over \(traits.writeTimeout)")
                 }
             }
         }

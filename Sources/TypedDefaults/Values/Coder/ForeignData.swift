@@ -135,7 +135,9 @@ private struct ForeignTree: Decodable {
             tree = scalar
         } else {
             // A text that is not a value is a string as a whole.
-            guard steps != nil else { throw DefaultsError(.unreadable, reason: "not a value") }
+            guard steps != nil else {
+                throw DefaultsError(.unreadable, reason: "the data contains a value that cannot be stored")
+            }
             tree = .array([.data(Data())])
         }
     }
