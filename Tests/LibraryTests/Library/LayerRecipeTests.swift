@@ -12,7 +12,9 @@ struct LayerRecipeTests {
             try suite.checkReadability()
             contents = try suite.contents()
         } else {
-            do { contents = try SuiteContents(json: Data(contentsOf: file)) } catch CocoaError.fileReadNoSuchFile {
+            do {
+                contents = try SuiteContents(json: Data(contentsOf: file))
+            } catch CocoaError.fileReadNoSuchFile {
                 contents = [:]
             }
         }
@@ -20,12 +22,14 @@ struct LayerRecipeTests {
     }
 
     func deviceManagementLayer() throws -> DefaultsSuite.Layer {
-        let managed = UserDefaults.standard.dictionary(forKey: "com.apple.configuration.managed") ?? [:]
+        let key = "com.apple.configuration.managed"
+        let managed = UserDefaults.standard.dictionary(forKey: key) ?? [:]
         return .values(try managed.mapValues { try PropertyList($0) }, name: "admin")
     }
 
     func bundledDefaults(_ file: URL) throws -> DefaultsSuite.Layer {
-        let object = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+        let data = try Data(contentsOf: file)
+        let object = try PropertyListSerialization.propertyList(from: data, format: nil)
         guard case .dictionary(let values) = try PropertyList(object) else {
             throw CocoaError(.propertyListReadCorrupt)
         }

@@ -16,9 +16,9 @@ extension DefaultKey<String> {
 
 // The code of the page “Moving, exporting and importing”.
 
-func mirror<Value: Equatable>(_ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite)
-    -> [ObservationToken]
-{
+func mirror<Value: Equatable>(
+    _ key: DefaultKey<Value>, of old: DefaultsSuite, in new: DefaultsSuite
+) -> [ObservationToken] {
     // The old version wrote it while this one was not running.
     if old.contains(key), old[key] != new[key] { new[key] = old[key] }
     return [
@@ -39,7 +39,8 @@ func setQuality(_ quality: Double, in suite: DefaultsSuite) throws {
 func takeOverQuality(in suite: DefaultsSuite) throws {
     try suite.update { contents in
         let isHigh = contents[.isQualityHigh]
-        if isHigh != (contents[.quality] > 0.5) { contents[.quality] = isHigh ? 0.8 : 0.4 }
+        guard isHigh != (contents[.quality] > 0.5) else { return }
+        contents[.quality] = isHigh ? 0.8 : 0.4
     }
 }
 

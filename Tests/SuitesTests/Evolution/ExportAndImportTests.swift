@@ -15,13 +15,19 @@ func export(_ suite: DefaultsSuite, to file: URL) throws {
 }
 
 /// Makes the settings those of the file.
-func restore(_ file: URL, in suite: DefaultsSuite, migrating migrator: DefaultsMigrator) throws {
-    try suite.replaceContents(with: SuiteContents(json: Data(contentsOf: file)), migrating: migrator)
+func restore(
+    _ file: URL, in suite: DefaultsSuite, migrating migrator: DefaultsMigrator
+) throws {
+    let contents = try SuiteContents(json: Data(contentsOf: file))
+    try suite.replaceContents(with: contents, migrating: migrator)
 }
 
 /// Adds the settings in the file to the others.
-func add(_ file: URL, to suite: DefaultsSuite, migrating migrator: DefaultsMigrator) throws {
-    try suite.merge(SuiteContents(json: Data(contentsOf: file)), migrating: migrator)
+func add(
+    _ file: URL, to suite: DefaultsSuite, migrating migrator: DefaultsMigrator
+) throws {
+    let contents = try SuiteContents(json: Data(contentsOf: file))
+    try suite.merge(contents, migrating: migrator)
 }
 
 struct ExportAndImportTests {

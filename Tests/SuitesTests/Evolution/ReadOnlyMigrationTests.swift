@@ -11,7 +11,9 @@ import Testing
 
 // The article *Changing your settings* shows this function.
 
-func settings(in suite: DefaultsSuite, migrating migrator: DefaultsMigrator) throws -> DefaultsSuite {
+func settings(
+    in suite: DefaultsSuite, migrating migrator: DefaultsMigrator
+) throws -> DefaultsSuite {
     guard suite.isReadOnly else {
         try suite.migrate(migrator)
         return suite

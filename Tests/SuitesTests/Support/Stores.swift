@@ -49,7 +49,8 @@ final class ReportingStore<Default: DefaultConvertible>: DefaultStoreType {
     }
 
     func observe(
-        initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
+        initial: Bool,
+        _ handler: @escaping @Sendable (DefaultChange<Default>) -> Void
     ) -> ObservationToken { reports.observe(initial: initial, handler) }
 }
 
