@@ -284,10 +284,22 @@ import SettingsFile
             try check(name: name)
             // This name means the program's own settings.
             if name == UserDefaultsBackend.standardDomain { return DefaultsSuite(userDefaults: .standard) }
-            guard let userDefaults = UserDefaults(suiteName: name) else {
+            guard let userDefaults = userDefaults(named: name) else {
                 throw DefaultsError(.invalidName, reason: "the system reserves this name")
             }
             return DefaultsSuite(userDefaults: userDefaults, suiteName: name)
         }
+
+        /// Returns the object of a suite name that is in use, or a new one. An object of which a
+        /// key was observed stays in use, so a suite that is opened again must not create another.
+        private static func userDefaults(named name: String) -> UserDefaults? {
+            if let object = objectsInUse.withLock({ $0[ByteString(name)]?.object }) { return object }
+            guard let object = UserDefaults(suiteName: name) else { return nil }
+            objectsInUse.withLock { $0[ByteString(name)] = WeakUserDefaults(object: object) }
+            return object
+        }
     }
+
+    private let objectsInUse = Locked<[ByteString: WeakUserDefaults]>([:])
+    private struct WeakUserDefaults { weak var object: UserDefaults? }
 #endif

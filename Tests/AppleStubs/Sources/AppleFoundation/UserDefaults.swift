@@ -35,6 +35,8 @@ open class UserDefaults: NSObject {
     static func storedValue(forKey key: String, inDomain domain: String) -> Any? {
         Preferences.shared.value(forKey: key, in: store(of: domain))
     }
+    /// The number of objects of a domain.
+    public static func countOfObjects(ofDomain name: String) -> Int { Preferences.shared.countOfObjects(of: name) }
     private let lock = NSRecursiveLock()
     // "The argument and registration domains are shared between all instances of UserDefaults":
     // https://developer.apple.com/documentation/foundation/userdefaults/init(suitename:)
@@ -311,6 +313,8 @@ private final class Preferences: @unchecked Sendable {
             domain.objects.append(Weak(object: object))
         }
     }
+
+    func countOfObjects(of name: String) -> Int { change(name) { $0.objects.filter { $0.object != nil }.count } }
 
     func value(forKey key: String, in name: String) -> Any? { change(name) { $0.values[Data(key.utf8)] } }
 
