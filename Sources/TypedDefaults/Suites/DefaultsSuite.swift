@@ -162,7 +162,8 @@ extension DefaultsSuite {
     public func keys() throws -> [String] {
         let suite = current
         suite.core.noteRead(nil)
-        return try suite.settingsInScope().map(suite.withoutPrefix).sortedByBytes()
+        let names = try suite.consistently { () throws(DefaultsError) in try suite.settingsInScope() }
+        return names.map(suite.withoutPrefix).sortedByBytes()
     }
 
     /// Removes the values of keys, in one commit.

@@ -228,10 +228,13 @@ import SettingsFile
         /// that `UserDefaults.synchronize()` will be deprecated.
         package func synchronize() throws(DefaultsError) {
             try access.firstUnlock?.check(defaults)
-            try awaitEdits()
+            // What is in `UserDefaults` is saved even if an observer holds up an edit.
+            var failure: DefaultsError?
+            do throws(DefaultsError) { try awaitEdits() } catch { failure = error }
             let isSaved =
                 domain == Self.standardDomain
                 ? CFPreferencesAppSynchronize(kCFPreferencesCurrentApplication) : defaults.synchronize()
+            if let failure { throw failure }
             guard !isSaved else { return }
             throw DefaultsError(.unavailable, reason: "not all changes to UserDefaults could be saved")
         }

@@ -277,6 +277,29 @@ struct UserDefaultsWritersTests {
         }
     }
 
+    @Test func theKeysAreThoseOfWholeCommits() throws {
+        try withDomain { name, defaults in
+            let suite = DefaultsSuite(userDefaults: defaults, suiteName: name)
+            let isDone = Guarded(false)
+            let counts = Guarded<Set<Int>>([])
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                while !isDone.now {
+                    let count = (try? suite.keys())?.count ?? -1
+                    counts.withLock { _ = $0.insert(count) }
+                }
+                ended.signal()
+            }
+            for _ in 0..<50 {
+                try suite.replaceContents(with: ["a": 1, "b": 2])
+                try suite.replaceContents(with: [:])
+            }
+            isDone.withLock { $0 = true }
+            ended.wait()
+            #expect(counts.now.isSubset(of: [0, 2]))
+        }
+    }
+
     // Observers that write
 
     @Test func anObserverMayWriteToTheSuiteThatCallsIt() throws {
@@ -355,6 +378,23 @@ struct UserDefaultsWritersTests {
         }
     }
 
+    @Test func aStuckObserverDoesNotKeepAProgramFromSaving() throws {
+        let key = "stuck-\(UUID().uuidString)"
+        defer { UserDefaults.standard.removeObject(forKey: key) }
+        let suite = DefaultsSuite(userDefaults: .standard)
+        let gate = Gate()
+        let observer = KeyValueObserver { _ in gate.pass() }
+        UserDefaults.standard.addObserver(observer, forKeyPath: key, options: [], context: nil)
+        gate.holding {
+            suite[DefaultKey(key, default: 0)] = 1
+        } _: {
+            let count = CFPreferencesStub.synchronizations
+            #expect(fails(with: .timedOut) { try suite.synchronize() })
+            #expect(CFPreferencesStub.synchronizations > count)
+        }
+        UserDefaults.standard.removeObserver(observer, forKeyPath: key, context: nil)
+    }
+
     @Test func anObserverCannotSynchronizeTheWriteThatCallsIt() throws {
         try withDomain { _, defaults in
             let suite = DefaultsSuite(userDefaults: defaults)
@@ -383,6 +423,44 @@ struct UserDefaultsWritersTests {
                 }
                 #expect(two.integer(forKey: "main") == 1)
                 #expect(one.integer(forKey: "main") == 2)
+            }
+        }
+    }
+
+    /// The suite that wrote lives until its edit is set: another one would not know the edit.
+    @Test func updatesThroughTemporaryHandlesInsideAnUpdateAreAllCounted() throws {
+        try withDomain { _, one in
+            try withDomain { name, two in
+                nonisolated(unsafe) let two = two
+                @Sendable func suite() -> DefaultsSuite { DefaultsSuite(userDefaults: two, suiteName: name) }
+                try DefaultsSuite(userDefaults: one).update(Self.main) { value in
+                    suite()[Self.background] += 1
+                    #expect(suite()[Self.background] == 1)
+                    suite()[Self.background] += 1
+                    #expect(suite()[Self.background] == 2)
+                    value = 1
+                }
+                #expect(suite()[Self.background] == 2)
+            }
+        }
+    }
+
+    @Test func updatesThroughTemporaryHandlesInsideAnObserverAreAllCounted() throws {
+        try withDomain { _, one in
+            try withDomain { name, two in
+                nonisolated(unsafe) let two = two
+                @Sendable func suite() -> DefaultsSuite { DefaultsSuite(userDefaults: two, suiteName: name) }
+                let read = Guarded<[Int]>([])
+                let observer = KeyValueObserver { _ in
+                    suite()[Self.background] += 1
+                    read.withLock { $0.append(suite()[Self.background]) }
+                    suite()[Self.background] += 1
+                }
+                one.addObserver(observer, forKeyPath: "main", options: [], context: nil)
+                DefaultsSuite(userDefaults: one)[Self.main] = 1
+                #expect(read.now == [1])
+                #expect(suite()[Self.background] == 2)
+                one.removeObserver(observer, forKeyPath: "main", context: nil)
             }
         }
     }
