@@ -51,23 +51,17 @@ package struct ByteWriter: ~Copyable {
     }
 
     /// Inserts a count at an offset.
-    ///
-    /// - Parameter reserved: The number of bytes that it replaces, at most one.
-    package mutating func insert(count: Int, at offset: Int, replacing reserved: Int = 0) {
-        if reserved == 1, count < 0x80 {
-            memory.start.storeBytes(of: UInt8(count), toByteOffset: offset, as: UInt8.self)
-            return
-        }
+    package mutating func insert(count: Int, at offset: Int) {
         var (rest, word, length) = (UInt64(count), UInt64(0), 0)
         repeat {
             word |= (rest & 0x7F | (rest > 0x7F ? 0x80 : 0)) << UInt64(8 * length)
             rest >>= 7
             length += 1
         } while rest > 0
-        let tailCount = self.count - offset - reserved
-        _ = memory.append(length - reserved)
+        let tailCount = self.count - offset
+        _ = memory.append(length)
         let start = memory.start + offset
-        if length != reserved { (start + length).copyMemory(from: start + reserved, byteCount: tailCount) }
+        (start + length).copyMemory(from: start, byteCount: tailCount)
         withUnsafeBytes(of: word.littleEndian) { start.copyMemory(from: $0.baseAddress!, byteCount: length) }
     }
 

@@ -33,9 +33,8 @@ extension Command {
         """
 
     private static let exitCodes = """
-        Exit codes: 0 done; 1 the key or suite does not exist, “diff” found a
-        difference, or “check” found a problem; 2 wrong usage; 3 the suite cannot be
-        read or written, or a value is refused.
+        Exit codes: 0 done; 1 not found, a difference, or a problem; 2 wrong usage;
+        3 the suite cannot be read or written, or a value is refused.
         """
 
     private static let jsonForms = """
