@@ -14,7 +14,7 @@ func export(_ suite: DefaultsSuite, to file: URL) throws {
     try suite.contents().json().write(to: file)
 }
 
-/// Makes the settings those of the file.
+/// Replaces all settings with those in the file.
 func restore(
     _ file: URL, in suite: DefaultsSuite, migrating migrator: DefaultsMigrator
 ) throws {
