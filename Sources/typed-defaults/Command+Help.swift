@@ -38,10 +38,10 @@ extension Command {
         """
 
     private static let jsonForms = """
-        JSON is exact: 2 is an integer, 2.0 a double. Values without a JSON form are
-        {"$data": "base64"}, {"$date": seconds since 2001-01-01 UTC} and {"$double":
-        "inf", "-inf", "nan" or its bits}. A dictionary whose only key begins with “$”
-        is {"$dictionary": {…}}.
+        JSON is exact: 2 is an integer, 2.0 a double. Values that JSON does not have
+        are written as {"$data": "base64"}, {"$date": seconds since 2001-01-01 UTC}
+        and {"$double": "inf", "-inf", "nan" or its bits}. A dictionary whose only key
+        begins with “$” is {"$dictionary": {…}}.
         """
 
     private static let damage = """
@@ -77,7 +77,7 @@ extension Command {
         case .import: "adds the contents of FILE as one change"
         case .diff: "compares SUITE with another suite or an export"
         case .watch: "prints each change until you stop it"
-        case .info: "prints location, size, number of keys, damaged copies"
+        case .info: "prints location, size, key count, copies set aside"
         case .check: "prints problems, and values that can be recovered"
         case .repair: "copies damaged bytes, keeps what can be read"
         case .help: "prints this text, or the options of a command"
@@ -141,7 +141,7 @@ extension Command {
             missing. Only you can read FILE.
 
               --json   writes JSON, which “import” reads back exactly (the default)
-              --plist  writes a binary property list, or fails if it cannot hold a value
+              --plist  writes a binary property list, or fails if a value does not fit
 
             \(Self.jsonForms)
 
@@ -155,11 +155,12 @@ extension Command {
             “export”, or a property list (binary or XML).
 
             An export records which migrations its values have been through. The tool
-            cannot migrate values. It refuses values whose version differs from that of
-            SUITE. The program itself can migrate and import them.
+            cannot migrate values. It refuses FILE if the migrations differ from those of
+            SUITE. The program itself can migrate and import the values.
 
               --replace  first removes everything from SUITE, its record of migrations
-                         included; the program then migrates the values of FILE
+                         included; at its next launch, your program migrates the
+                         values of FILE
 
             \(Self.jsonForms)
             """

@@ -195,8 +195,8 @@ extension Command {
             return
         }
         throw .unavailable(
-            "\(file) was not replaced, because it may have values that “\(suite.name)” has lost: damage was set aside in "
-                + "\(copy); see typed-defaults check \(suite.name)")
+            "\(file) was not replaced, because it may have values that “\(suite.name)” has lost. "
+                + "The damaged bytes are in \(copy); see typed-defaults check \(suite.name)")
     }
 
     private func importing(_ suite: OpenSuite, from file: String, isReplacing: Bool) throws(Failure) {

@@ -23,6 +23,6 @@ package struct Edit {
     /// Throws if the key is too long.
     func checkKey() throws(DefaultsError) {
         guard key.utf8.count > SettingsFile.keyLimit else { return }
-        throw DefaultsError(.refused, key: key, reason: "a key is at most \(SettingsFile.keyLimit) bytes")
+        throw DefaultsError(.refused, key: key, reason: "the key is longer than \(SettingsFile.keyLimit) bytes")
     }
 }

@@ -93,7 +93,7 @@ package final class FileBackend: DefaultsBackend {
                 length = count
             }
             guard length <= SettingsFile.valueLimit else {
-                throw DefaultsError(.refused, key: edit.key, reason: "a value is at most 16 MiB")
+                throw DefaultsError(.refused, key: edit.key, reason: "the value is larger than 16 MiB")
             }
         }
         do throws(SettingsFileError) { return try file.commit(&record) } catch { throw DefaultsError(error) }

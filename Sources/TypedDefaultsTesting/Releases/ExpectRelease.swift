@@ -15,11 +15,11 @@ public import TypedDefaults
 /// line:
 ///
 /// ```
-/// ~ zoom: who never chose reads 2.0, was 1.0
-/// ! size: who chose "huge" reads "medium"
+/// ~ zoom: a user who never chose it gets 2.0 instead of 1.0
+/// ! size: a user who chose "huge" reads "medium"
 /// - grid: no longer read, stays stored
 /// + raw
-/// < size: who chooses "tiny" and goes back loses it
+/// < size: a user who chooses "tiny" and goes back loses it
 /// ```
 ///
 /// The test fails until the record of this release approves these lines. To write the record, run

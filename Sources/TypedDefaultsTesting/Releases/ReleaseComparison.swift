@@ -20,7 +20,7 @@ struct ReleaseComparison {
         for path in before.union(after) { compare(path, isOld: before.contains(path), isNew: after.contains(path)) }
         let choices = newUsers.flatMap { user in user.stored.map { ($0, $1, user.reads[$0]) } }
         for (path, stored, reads) in choices where before.contains(path) && !isKnown(stored, path) {
-            say("<", path, "who chooses \(text(reads)) and goes back loses it")
+            say("<", path, "a user who chooses \(text(reads)) and goes back loses it")
         }
     }
 
@@ -33,21 +33,21 @@ struct ReleaseComparison {
         } else if !isOld {
             say("+", path)
         } else if !isSame(was, now) {
-            say("~", path, "who never chose reads \(text(now)), was \(text(was))")
+            say("~", path, "a user who never chose it gets \(text(now)) instead of \(text(was))")
         }
         var said: Set<[PropertyList?]> = []
         for (sample, before, after) in users {
             let (one, other) = (before.reads[path], after.reads[path])
             if !isSame(one, was), let stored = before.stored[path], after.stored[path] != stored {
-                say("<", path, "who chose \(text(one)), updates and goes back loses it")
+                say("<", path, "a user who chose \(text(one)), updates and goes back loses it")
             }
             guard isNew, !isSame(other, isSame(one, was) ? now : one) else { continue }
             guard said.insert([one, other]).inserted || sample.chose != nil else { continue }
-            let who = sample.chose.map { "who chose \(isOld ? $0 : sample.name)" } ?? "“\(sample.name)”"
+            let who = sample.chose.map { "a user who chose \(isOld ? $0 : sample.name)" } ?? "“\(sample.name)”"
             if !isSame(one, was) {
-                say("!", path, "who chose \(text(one)) reads \(text(other))\(rule(path, after.contents))")
+                say("!", path, "a user who chose \(text(one)) reads \(text(other))\(rule(path, after.contents))")
             } else {
-                let end = isOld ? ", who did not reads \(text(now))" : ""
+                let end = isOld ? "; a user who did not reads \(text(now))" : ""
                 say(isOld ? "!" : "+", path, "\(who) reads \(text(other))\(end)")
             }
         }

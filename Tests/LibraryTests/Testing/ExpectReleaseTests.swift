@@ -72,11 +72,11 @@ import TypedDefaultsTesting
 
             let changed = lines { expectRelease("1.5", of: Second.self, volume, named: records.name) }
             let expected = [
-                "! size: who chose \"large\" reads \"small\" (users of 1.4)",
+                "! size: a user who chose \"large\" reads \"small\" (users of 1.4)",
                 "+ raw (users of 1.4)",
                 "- grid: no longer read, stays stored (users of 1.4)",
-                "< size: who chooses \"medium\" and goes back loses it (users of 1.4)",
-                "~ zoom: who never chose reads 2.0, was 1.0 (users of 1.4)",
+                "< size: a user who chooses \"medium\" and goes back loses it (users of 1.4)",
+                "~ zoom: a user who never chose it gets 2.0 instead of 1.0 (users of 1.4)",
                 "Usual cures: a step of the migrator, a wider type or rule, an optional.",
             ]
             #expect(Array(changed.dropFirst().dropLast()) == expected)
@@ -96,12 +96,12 @@ import TypedDefaultsTesting
             let records = Records()
             _ = lines { expectRelease("1.4", of: First.self, named: records.name, record: true) }
             let changed = lines { expectRelease("1.4", of: Second.self, named: records.name) }
-            #expect(changed.contains("since its record: ~ zoom: who never chose reads 2.0, was 1.0"))
+            #expect(changed.contains("since its record: ~ zoom: a user who never chose it gets 2.0 instead of 1.0"))
             #expect(
                 changed.contains("If 1.4 has been released, pass the next version. Its record must not change."))
             _ = lines { expectRelease("1.5", of: Second.self, named: records.name, record: true) }
             let undone = lines { expectRelease("1.5", of: First.self, named: records.name) }
-            #expect(undone.contains("no longer so: ~ zoom: who never chose reads 2.0, was 1.0"))
+            #expect(undone.contains("no longer so: ~ zoom: a user who never chose it gets 2.0 instead of 1.0"))
         }
 
         @Test(.disabled(if: isOnServer)) func aRecordIsStableAndHasSampleValuesOnly() throws {
@@ -150,7 +150,8 @@ import TypedDefaultsTesting
             check("1", 5)
             #expect(try records.text("1").contains(#""name": "loud""#))
             #expect(
-                lines { check("2", 6) }.contains("~ volume: who never chose reads 6, was 5 (users of 1)"))
+                lines { check("2", 6) }.contains("~ volume: a user who never chose it gets 6 instead of 5 (users of 1)")
+            )
         }
 
         /// A config with an identifier of its own has another default in each process.

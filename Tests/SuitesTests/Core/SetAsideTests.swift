@@ -81,7 +81,7 @@ struct SetAsideTests {
             {
                 errors.withLock { $0.append(error) }
             }
-            let expected = DefaultsError(.refused, key: longer, reason: "a key is at most 4096 bytes")
+            let expected = DefaultsError(.refused, key: longer, reason: "the key is longer than 4096 bytes")
             #expect(errors.withLock { $0 } == [expected, expected, expected])
             #expect(try suite.keys() == [longest])
         }

@@ -54,7 +54,7 @@ import SettingsFile
                 .nearlyFull, key: first.key,
                 reason: "the settings take \(size) bytes; "
                     + (limit.map { "the system terminates a program at \($0)" }
-                        ?? "the system logs an error from \(warning) on")
+                        ?? "the system logs an error at \(warning) bytes or more")
             )
         }
 

@@ -64,7 +64,7 @@ extension SuiteContents {
                 fail(
                     DefaultsError(
                         .unreadable, key: old,
-                        reason: "the stored bytes are not a value that this version can read, so it cannot be renamed"))
+                        reason: "this version of the library cannot read the stored bytes, so the key is not renamed"))
             }
         }
         for (old, _, _) in moved { self[old] = nil }

@@ -83,7 +83,7 @@ struct ReleaseRandomPairsTests {
         for path in after.subtracting(before) {
             lines.insert("+ \(path)")
             for user in alone where user.after[path] != never.after[path] {
-                lines.insert("+ \(path): who chose \(user.name) reads \(text(user.after[path]))")
+                lines.insert("+ \(path): a user who chose \(user.name) reads \(text(user.after[path]))")
             }
             if ([never] + alone).allSatisfy({ $0.after[path] != all.after[path] }) {
                 lines.insert("+ \(path): “everything” reads \(text(all.after[path]))")
@@ -91,20 +91,23 @@ struct ReleaseRandomPairsTests {
         }
         for path in before.intersection(after) {
             let (was, now) = (never.before[path], never.after[path])
-            if !isSame(was, now) { lines.insert("~ \(path): who never chose reads \(text(now)), was \(text(was))") }
+            if !isSame(was, now) {
+                lines.insert("~ \(path): a user who never chose it gets \(text(now)) instead of \(text(was))")
+            }
             for user in alone + [all] {
                 let (one, other) = (user.before[path], user.after[path])
                 if isSame(one, was), !isSame(other, now) {
                     let isKnown = alone.contains { isSame($0.before[path], was) && $0.after[path] == other }
                     if user.chose.isEmpty, isKnown { continue }
-                    let who = user.chose.isEmpty ? "“everything”" : "who chose \(user.chose)"
+                    let who = user.chose.isEmpty ? "“everything”" : "a user who chose \(user.chose)"
                     lines.insert(
-                        "! \(path): \(who) reads \(text(other)), who did not reads \(text(now))")
+                        "! \(path): \(who) reads \(text(other)); a user who did not reads \(text(now))")
                 } else if !isSame(one, was), !isSame(one, other) {
                     let isKnown = alone.contains { $0.before[path] == one && $0.after[path] == other }
                     if user.chose.isEmpty, isKnown { continue }
                     lines.insert(
-                        "! \(path): who chose \(text(one)) reads \(text(other))" + rule(path, user.migrated, new))
+                        "! \(path): a user who chose \(text(one)) reads \(text(other))" + rule(path, user.migrated, new)
+                    )
                 }
             }
         }
@@ -112,13 +115,13 @@ struct ReleaseRandomPairsTests {
             for (path, value) in leaves(stored) where before.contains(path) && after.contains(path) {
                 guard !isSame(leaves(old.reads(stored))[path], value) else { continue }
                 let reads = leaves(new.reads(stored))[path]
-                lines.insert("< \(path): who chooses \(text(reads)) and goes back loses it")
+                lines.insert("< \(path): a user who chooses \(text(reads)) and goes back loses it")
             }
         }
         for user in users {
             for (path, value) in user.stored where user.before[path] != never.before[path] {
                 guard user.migrated[path] != value else { continue }
-                lines.insert("< \(path): who chose \(text(user.before[path])), updates and goes back loses it")
+                lines.insert("< \(path): a user who chose \(text(user.before[path])), updates and goes back loses it")
             }
         }
         return lines
