@@ -33,7 +33,7 @@ extension SettingsFile {
                 throw SettingsFileError(
                     .timedOut,
                     reason: "another process has kept \(fileLocation.path) locked for more than"
-                        + " \(fileLocation.timeout); it may be stopped, or waiting for a slow or frozen file system")
+                        + " \(fileLocation.timeout); it may be suspended, or waiting for a slow or frozen file system")
             }
             deadline = end
             SystemClock.sleep(microseconds: pause)

@@ -454,9 +454,7 @@ extension SettingsFile {
             state.reports.append(
                 SettingsFileError(
                     .unavailable,
-                    reason:
-                        "the system cannot report changes by other processes, so the file is checked ten times a second:"
-                        + " \(failure.reason)"))
+                    reason: "the system cannot report changes by other processes: \(failure.reason)"))
             return old
         }
         withExtendedLifetime(old) { deliverReports() }

@@ -89,7 +89,7 @@ struct SettingsFileLocation {
             let isAbsolute = target.utf8.first == UInt8(ascii: "/")
             (location.folder, location.name) = Self.split(isAbsolute ? target : "\(location.folder)/\(target)")
         }
-        throw FileFailure("it is a symbolic link to too many others; name the file itself")
+        throw FileFailure("it leads through too many symbolic links; name the file itself")
     }
 
     private static func check(_ status: File.Status, of path: String) throws(FileFailure) {

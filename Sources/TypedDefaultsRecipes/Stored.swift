@@ -185,7 +185,7 @@ extension StorableConfigBase.Stored {
     @available(
         *, unavailable,
         message:
-            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+            "the value must be Codable and Sendable, or DefaultConvertible, or RawRepresentable; an element of a collection must be Codable"
     )
     public init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
 

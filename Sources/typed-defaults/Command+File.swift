@@ -15,7 +15,7 @@ extension Command {
         lines += (file.contents.history ?? []).map { "migrated: “\($0)”" }
         if let version = file.version, let epoch = file.epoch {
             lines.append("format: version \(version), epoch \(epoch)")
-            lines.append("records: \(file.records), of \(file.end - 64) bytes, about \(file.liveBytes) of them live")
+            lines.append("records: \(file.records) (\(file.end - 64) bytes, about \(file.liveBytes) of them live)")
         }
         let copies = file.keys.filter(SetAside.isCopy)
         lines += copies.map { "set aside: the key “\($0)”" }

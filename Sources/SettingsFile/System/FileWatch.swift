@@ -66,7 +66,9 @@ final class FileWatch: Sendable {
                 }
             }
             end = {}
-            failure = isStarted ? error : FileFailure("\(error.reason); nor can they be polled without a thread")
+            let next =
+                isStarted ? "the file is checked ten times a second" : "no thread could be started to check the file"
+            failure = FileFailure("\(error.reason); \(next)")
         }
     }
 

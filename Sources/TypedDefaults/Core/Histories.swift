@@ -171,11 +171,11 @@ extension Histories {
             if !isKnown {
                 "it is unknown which migrations the present values have been through; assign their history"
             } else if missing.isEmpty {
-                "the present values have not been through the migration \(further.quoted), which the added ones have;"
-                    + " migrate them first"
+                "the added values have been through the migration \(further.quoted), and the present ones have not;"
+                    + " migrate the present values first"
             } else {
-                "the added values have not been through the migration \(missing.quoted), which the present ones have;"
-                    + " migrate them first"
+                "the present values have been through the migration \(missing.quoted), and the added ones have not;"
+                    + " migrate the added values first"
             }
         return DefaultsError(.refused, key: key(ofScope: scope), reason: place + difference)
     }

@@ -161,7 +161,7 @@ extension DefaultKey {
     @available(
         *, unavailable,
         message:
-            "the value must be Codable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+            "the value must be Codable, DefaultConvertible or RawRepresentable; an element of a collection must be Codable"
     )
     public init(_ name: String, default value: Value) {
         fatalError("unavailable")

@@ -124,7 +124,7 @@ extension UserDefault {
     @available(
         *, unavailable,
         message:
-            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; an element of a collection must be Codable"
+            "the value must be Codable and Sendable, or DefaultConvertible, or RawRepresentable; an element of a collection must be Codable"
     )
     public init(wrappedValue: Value, _ name: String, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")
@@ -134,7 +134,7 @@ extension UserDefault {
     @available(
         *, unavailable,
         message:
-            "the value must be Codable and Sendable, DefaultConvertible or have a raw value; for an optional that is not Codable write UserDefault(DefaultKey<Mode?>(\"mode\", default: .fast))"
+            "the value must be Codable and Sendable, or DefaultConvertible, or RawRepresentable; for an optional that is not Codable write UserDefault(DefaultKey<Mode?>(\"mode\", default: .fast))"
     )
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")

@@ -349,7 +349,7 @@ extension DefaultStoreType where Default: DefaultConvertible {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "conform the type to DefaultConfig, or give the value to begin with: update(default: …) { … }"
+        message: "conform the type to DefaultConfig, or pass an initial value: update(default: …) { … }"
     )
     public func update<Result>(_ body: (inout Default) throws -> Result) throws -> Result {
         fatalError("unavailable")

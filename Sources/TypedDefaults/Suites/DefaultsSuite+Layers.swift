@@ -150,7 +150,7 @@ extension String {
 extension Layers {
     convenience init(_ layers: [DefaultsSuite.Layer]) {
         precondition(
-            layers.count { $0.layer.value == nil } == 1, ".stored occurs once in the layers of a suite")
+            layers.count { $0.layer.value == nil } == 1, "the layers of a suite must contain .stored exactly once")
         self.init(layers.map(\.layer))
     }
 }

@@ -79,7 +79,7 @@ extension BackendLaw {
 
     /// Law 4: observers of a suite on the backend hear each change once, in order.
     public static let observersHearEachChangeOnce = BackendLaw(
-        4, "observersHearEachChangeOnce", "observers of a suite hear each change once, in order"
+        4, "observersHearEachChangeOnce", "observers of a suite receive each change once, in order"
     ) { trial in
         let store = UserDefault(DefaultKey("number", default: 0), in: trial.suite()).store
         let heard = Awaited<[Int?]>([])
@@ -91,22 +91,22 @@ extension BackendLaw {
         store.remove()
         try store.save(4)
         _ = heard.wait(before: trial.trial.deadline) { $0.last == 4 }
-        try expect("the observer", heard.value, is: [1, 2, 3, nil, 4])
+        try expect("the observer received", heard.value, is: [1, 2, 3, nil, 4])
     }
 
     /// Law 4: a backend immediately sees commits of another one on its storage, its `generation`
     /// changes, and `changes(since:)` names their keys.
     public static let changesOfOthersAreNoticed = BackendLaw(
-        4, "changesOfOthersAreNoticed", "another backend's commits are read at once and named by changes(since:)"
+        4, "changesOfOthersAreNoticed", "another backend's commits are read immediately, and changes(since:) names them"
     ) { trial in
         let (backend, other) = (trial.backend, try trial.reopen())
         let setting = UserDefault(DefaultKey("a", default: 0), in: trial.suite())
         for round in 1...3 {
             try setting.update { $0 = round }
-            try expect("a suite", setting.value, is: round)
+            try expect("a suite read", setting.value, is: round)
             let generation = backend.generation
             try trial.write([("a", .init(round: -round)), ("b", .init(round: round))], to: other)
-            try expect("a suite, after a commit of another backend,", setting.value, is: -round)
+            try expect("after a commit of another backend, a suite read", setting.value, is: -round)
             try trial.expectContents(["a": .init(round: -round), "b": .init(round: round)])
             guard let generation else { continue }
             try expect(backend.generation != generation, "generation did not change")
@@ -120,7 +120,8 @@ extension BackendLaw {
 
     /// Law 4: `follow` reports commits of another backend on the storage, so observers hear them.
     public static let theWatchReportsChangesOfOthers = BackendLaw(
-        4, "theWatchReportsChangesOfOthers", "follow reports another backend's commits, so observers hear them"
+        4, "theWatchReportsChangesOfOthers",
+        "follow(_:isOn:) reports another backend's commits, so observers receive them"
     ) { trial in
         let other = try trial.reopen()
         let setting = UserDefault(DefaultKey("a", default: 0), in: trial.suite())
@@ -131,19 +132,20 @@ extension BackendLaw {
         defer { token.cancel() }
         for round in 1...3 {
             try trial.write([("a", .init(round: round))], to: other)
-            try expect(heard.wait(before: trial.trial.deadline) { $0 == round }, "an observer did not hear a commit")
+            try expect(heard.wait(before: trial.trial.deadline) { $0 == round }, "an observer did not receive a commit")
         }
     }
 
-    /// Law 6: an update of a suite is alone among the writers of its process.
+    /// Law 6: an update of a suite makes the other writers of the process wait.
     public static let updatesAreExclusive = BackendLaw(
-        6, "updatesAreExclusive", "an update of a suite is alone among the writers of its process"
+        6, "updatesAreExclusive", "an update of a suite makes the other writers of the process wait"
     ) { trial in try trial.expectExclusiveUpdates([trial.suite()]) }
 
     /// Law 6: from `beginWrite` to `endWrite`, a backend is alone among all backends on its
     /// storage.
     public static let writersOfTwoBackendsTakeTurns = BackendLaw(
-        6, "writersOfTwoBackendsTakeTurns", "between beginWrite and endWrite no other backend on the place writes"
+        6, "writersOfTwoBackendsTakeTurns",
+        "between beginWrite() and endWrite(), no other backend writes in the same place"
     ) { trial in
         let other = try trial.reopen()
         // A writer must wait while another one writes.

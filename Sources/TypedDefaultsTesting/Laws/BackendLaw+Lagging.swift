@@ -27,9 +27,9 @@ extension BackendLaw {
         try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read what neither machine wrote last")
         for suite in suites {
             suite.remove(key)
-            try expect("a suite, after a removal,", try trial.agreed(on: key, suites), is: 0)
+            try expect("after a removal, a suite read", try trial.agreed(on: key, suites), is: 0)
             try suite.update(key) { $0 = 7 }
-            try expect("a suite, after the last write,", try trial.agreed(on: key, suites), is: 7)
+            try expect("after the last write, a suite read", try trial.agreed(on: key, suites), is: 7)
         }
     }
 
@@ -54,7 +54,7 @@ extension BackendLaw {
     /// Law 6: the result of an update is stored exactly once, even if another machine writes at the
     /// same time.
     public static let updatesAreStoredOnce = BackendLaw(
-        6, "updatesAreStoredOnce", "what an update makes is stored once, even if another machine writes meanwhile"
+        6, "updatesAreStoredOnce", "the result of an update is stored once, even if another machine writes meanwhile"
     ) { trial in
         let (suites, rounds) = (try trial.suites(), 50)
         let (key, pair) = (DefaultKey("number", default: 0), ["a", "b"].map { DefaultKey($0, default: 0) })
@@ -66,7 +66,7 @@ extension BackendLaw {
             }
         }
         let counts = try ([key] + pair).map { try trial.agreed(on: $0, suites) }
-        try expect("the numbers of updates that were counted", counts, is: [2 * rounds + 2, 2 * rounds, 2 * rounds])
+        try expect("the numbers of updates were", counts, is: [2 * rounds + 2, 2 * rounds, 2 * rounds])
     }
 
     /// Law 6: as soon as a write returns, its machine reads what it has stored, so the next update
@@ -80,16 +80,16 @@ extension BackendLaw {
             // Not through a setting, which would keep the value that it has written.
             try trial.trial.retrying { try suite.update { for key in keys { $0[key] = round } } }
             let read = try keys.map { try trial.read($0, in: suite) }
-            try expect("a machine, after its commit of \(round) for two keys,", read, is: [round, round])
+            try expect("after its commit of \(round) for two keys, a machine read", read, is: [round, round])
             try trial.trial.retrying { try suite.update(keys[0]) { $0 += 100 } }
-            try expect("a machine, after it added 100,", try trial.read(keys[0], in: suite), is: 100 + round)
+            try expect("after it added 100, a machine read", try trial.read(keys[0], in: suite), is: 100 + round)
         }
     }
 
     /// Law 6: a write of the value that this machine reads is not left out if another machine has
     /// replaced that value.
     public static let anEqualWriteIsNotBlind = BackendLaw(
-        6, "anEqualWriteIsNotBlind", "a write of an equal value counts, even if another machine has just replaced it"
+        6, "anEqualWriteIsNotBlind", "a write of an equal value is stored, even if another machine has just replaced it"
     ) { trial in
         let (suites, key) = (try trial.suites(), DefaultKey("equal", default: 0))
         // The first machine does not necessarily read its old value each time.
@@ -97,7 +97,7 @@ extension BackendLaw {
             try suites[0].update(key) { $0 = 5 }
             // Otherwise, the other machine may have waited for this one.
             guard try trial.update(key, suites, { $0 = 5 }, during: { $0 = 6 }) else { return }
-            try expect("a suite, after a write of 6 and then of 5,", try trial.agreed(on: key, suites), is: 5)
+            try expect("after a write of 6 and then of 5, a suite read", try trial.agreed(on: key, suites), is: 5)
         }
     }
 
@@ -109,7 +109,8 @@ extension BackendLaw {
     /// backend's own handling is checked only if it loses replies, too, such as over a connection
     /// that a test cuts.
     public static let anUnknownOutcomeIsOneOfTwo = BackendLaw(
-        3, "anUnknownOutcomeIsOneOfTwo", "after an unknown outcome the old or the new value is stored, and counts"
+        3, "anUnknownOutcomeIsOneOfTwo",
+        "after an unknown outcome, the old or the new value is stored, and the next update builds on it"
     ) { trial in
         let (lossy, key) = (LossyBackend(trial.backend), DefaultKey("unknown", default: 0))
         let suites = try trial.suites(on: lossy)

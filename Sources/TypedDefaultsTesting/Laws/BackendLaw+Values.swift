@@ -43,7 +43,7 @@ extension BackendLaw {
     /// Law 1: a value reads back equal bit for bit, or it is refused with an error of kind
     /// `.refused` and the old value stays.
     public static let valuesReadBackBitForBit = BackendLaw(
-        1, "valuesReadBackBitForBit", "a value reads back equal to the bit, or it is refused and the old value stays"
+        1, "valuesReadBackBitForBit", "a value reads back bit for bit, or it is refused and the old value stays"
     ) { trial in
         for (number, value) in BackendTrial.values.enumerated() {
             // Two keys with nearly the same values, because a backend may treat them as equal.
@@ -82,19 +82,19 @@ extension BackendLaw {
     /// before it is overwritten.
     public static let unreadableValuesAreSetAside = BackendLaw(
         2, "unreadableValuesAreSetAside",
-        "a value of another type is no missing one, and is kept when it is overwritten"
+        "a value of another type does not count as missing, and is copied before it is overwritten"
     ) { trial in
         try trial.write([("number", "text")])
         let suite = trial.suite()
         let missing = UserDefault(DefaultKey("missing", default: 0), in: suite).store
-        try expect("load() without a value", try missing.load(), is: nil)
+        try expect("load() without a value returned", try missing.load(), is: nil)
         let setting = UserDefault(DefaultKey("number", default: 0), in: suite).store
         do {
             _ = try setting.load()
             throw BrokenPromise("load() did not throw for a value of another type")
         } catch let error as DefaultsError where error.kind == .unreadable {}
         try setting.save(7)
-        try expect("load() after save(_:)", try setting.load(), is: 7)
+        try expect("load() after save(_:) returned", try setting.load(), is: 7)
         try expect(try suite.contents()["number.unreadable"] == "text", "the old value was not kept")
     }
 
@@ -120,7 +120,7 @@ extension BackendLaw {
 
     /// Law 8: a commit is there when the storage is opened again after `synchronize()`.
     public static let commitsSurviveReopening = BackendLaw(
-        8, "commitsSurviveReopening", "a commit is there when the place is opened again after synchronize()"
+        8, "commitsSurviveReopening", "after synchronize(), a commit is still there when the place is opened again"
     ) { trial in
         try trial.write([("a", "text"), ("b", 2), ("c", true)])
         try trial.write([("b", nil)])

@@ -42,7 +42,7 @@ struct BackendTrial: Sendable {
 
     func expectContents(_ contents: [String: PropertyList], in backend: (any DefaultsBackend)? = nil) throws {
         let backend = backend ?? self.backend
-        try expect("keys()", try backend.keys().sorted(), is: contents.keys.sorted())
+        try expect("keys() returned", try backend.keys().sorted(), is: contents.keys.sorted())
         for key in contents.keys + ["missing"] {
             let isSame = try backend.value(forKey: key) == contents[key]
             try expect(isSame, "value(forKey:) did not return the value of “\(key)” that was stored last")
@@ -58,7 +58,7 @@ struct BackendTrial: Sendable {
         }
         for suite in suites {
             let number = UserDefault(DefaultKey("number", default: 0), in: suite).value
-            try expect("the number of updates that were counted", number, is: threads * rounds)
+            try expect("the number of updates was", number, is: threads * rounds)
         }
     }
 

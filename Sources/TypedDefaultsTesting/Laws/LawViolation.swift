@@ -36,7 +36,7 @@ func expect(_ isKept: Bool, _ outcome: @autoclosure () -> String) throws {
 }
 
 func expect<Value: Equatable>(_ what: String, _ actual: Value, is expected: Value) throws {
-    try expect(actual == expected, "\(what) returned \(words(actual)), not \(words(expected))")
+    try expect(actual == expected, "\(what) \(words(actual)), not \(words(expected))")
 }
 
 func words(_ value: Any) -> String {

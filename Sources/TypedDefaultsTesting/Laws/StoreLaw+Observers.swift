@@ -6,7 +6,7 @@ extension StoreLaw {
     /// Law 4: observers hear each change once, with the value before and after; storing an equal
     /// value is not a change.
     public static let observersHearEachChangeOnce = StoreLaw(
-        4, "observersHearEachChangeOnce", "observers hear each change once, with the value before and after"
+        4, "observersHearEachChangeOnce", "observers receive each change once, with the old and the new value"
     ) { trial in
         let (store, first, second) = (trial.store, trial.first, trial.second)
         let heard = Awaited<[Heard]>([])
@@ -23,15 +23,15 @@ extension StoreLaw {
             Heard(first, nil, .removed), Heard(nil, second, .set),
         ]
         try trial.wait(for: heard) { $0.last == changes.last }
-        try expect("the observer", heard.value, is: changes)
+        try expect("the observer received", heard.value, is: changes)
         token.cancel()
         store.set(first)
-        try expect("the observer after cancel()", heard.value, is: changes)
+        try expect("the observer, after cancel(), had received", heard.value, is: changes)
     }
 
     /// Law 4: observers hear nothing of an update that throws.
     public static let observersHearNoFailedChange = StoreLaw(
-        4, "observersHearNoFailedChange", "observers hear nothing of an update that throws"
+        4, "observersHearNoFailedChange", "observers receive nothing if an update throws"
     ) { trial in
         struct Stop: Error {}
         try trial.store.save(trial.first)
@@ -44,13 +44,13 @@ extension StoreLaw {
         }
         try trial.store.save(trial.second)
         try trial.wait(for: heard) { $0.last == trial.second }
-        try expect("the observer", heard.value, is: [trial.second])
+        try expect("the observer received", heard.value, is: [trial.second])
     }
 
     /// Law 4: observers hear the changes of all threads in the order in which they were made, and
     /// finally the stored value.
     public static let observersHearChangesInOrder = StoreLaw(
-        4, "observersHearChangesInOrder", "observers hear the changes of all threads in the order of the writes"
+        4, "observersHearChangesInOrder", "observers receive the changes of all threads in the order of the writes"
     ) { trial in
         let store = trial.store
         try store.save(trial.first)
@@ -69,7 +69,7 @@ extension StoreLaw {
         for (change, next) in zip(heard.value, heard.value.dropFirst()) {
             try expect(
                 change.new == next.old && next.old != next.new,
-                "after the value became \(words(change.new as Any)), the observer heard that it changed from "
+                "after the value became \(words(change.new as Any)), the observer received a change from "
                     + "\(words(next.old as Any)) to \(words(next.new as Any))")
         }
     }
@@ -77,7 +77,8 @@ extension StoreLaw {
     /// Law 5: an observer may read, write, observe and cancel, and the values that it hears are the
     /// ones that it reads.
     public static let observersMayCancelReadAndWrite = StoreLaw(
-        5, "observersMayCancelReadAndWrite", "an observer may read, write, observe and cancel, and reads what it hears"
+        5, "observersMayCancelReadAndWrite",
+        "an observer may read, write, observe and cancel, and reads the value reported"
     ) { trial in
         let store = trial.store
         let heard = Awaited<[[Sample?]]>([])
@@ -97,7 +98,7 @@ extension StoreLaw {
         try trial.wait(for: heard) { $0.count >= 2 }
         store.set(trial.first)
         try expect(
-            "the observer, which reads what it hears and ends itself,", heard.value,
+            "the observer, which reads what is reported and ends itself, received", heard.value,
             is: [[trial.first, trial.first], [trial.second, trial.second]])
     }
 
@@ -192,7 +193,7 @@ private struct Heard: Sendable, Equatable, CustomStringConvertible {
 
 extension StoreTrial {
     fileprivate func wait<Value>(for heard: Awaited<Value>, until isSo: (Value) -> Bool) throws {
-        let outcome = "the observer did not hear it"
+        let outcome = "the observer did not receive it"
         try expect(heard.wait(before: trial.deadline, until: isSo), outcome)
     }
 }

@@ -5,17 +5,17 @@ import TypedDefaults
 extension StoreLaw {
     /// Law 6: an update gets the stored value and stores what it leaves.
     public static let updatesReadAndWrite = StoreLaw(
-        6, "updatesReadAndWrite", "an update gets the stored value, stores what it leaves, and returns its result"
+        6, "updatesReadAndWrite", "an update receives the stored value, stores the changed one, and returns its result"
     ) { trial in
         func update(_ old: Sample?, to new: Sample?) throws {
             var runs = 0
             let result = try trial.store.updateStored { value in
                 runs += 1
-                try expect("the body of an update", value, is: old)
+                try expect("the body of an update got", value, is: old)
                 value = new
                 return 7
             }
-            try expect("an update", result, is: 7)
+            try expect("an update returned", result, is: 7)
             try expect(runs == 1, "the body of an update ran \(runs) times")
             try trial.expectStored(new, "after an update")
         }
@@ -38,11 +38,11 @@ extension StoreLaw {
         }
         func update(_ old: Sample, to new: Sample) throws {
             let result = try trial.store.update(default: defaultValue()) { value in
-                try expect("the body of an update with a default", value, is: old)
+                try expect("the body of an update with a default got", value, is: old)
                 value = new
                 return 7
             }
-            try expect("an update with a default", result, is: 7)
+            try expect("an update with a default returned", result, is: 7)
             try trial.expectStored(new, "after an update with a default")
         }
         try update(trial.second, to: trial.first)
@@ -74,7 +74,7 @@ extension StoreLaw {
     /// body.
     public static let aThrowingUpdateWithADefaultChangesNothing = StoreLaw(
         6, "aThrowingUpdateWithADefaultChangesNothing",
-        "an update with a default that throws changes nothing and throws the error of its body"
+        "an update with a default whose body throws changes nothing and throws the same error"
     ) { trial in
         struct Stop: Error {}
         func stop() throws {
@@ -134,20 +134,20 @@ extension StoreLaw {
     ///
     /// Without other machines the body runs once, even where reads may lag.
     public static let updatesAreExclusive = StoreLaw(
-        6, "updatesAreExclusive", "what an update makes is stored once, and it runs alone among the store's writers"
+        6, "updatesAreExclusive", "the result of an update is stored once, and the store's other writers wait"
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.store) }
 
     /// Law 6: the body of an update runs alone, even among the writers of another store on the same
     /// storage.
     public static let updatesOfTwoStoresAreExclusive = StoreLaw(
-        6, "updatesOfTwoStoresAreExclusive", "an update is also alone among the writers of another store on its place"
+        6, "updatesOfTwoStoresAreExclusive", "an update also makes the writers of another store in the same place wait"
     ) { trial in try trial.expectExclusiveUpdates(trial.store, trial.reopen()) }
 
     /// Law 6: writing inside an update throws an error of kind `.nestedWrite` immediately, and the
     /// update continues.
     public static let writingInsideAnUpdateFailsAtOnce = StoreLaw(
         6, "writingInsideAnUpdateFailsAtOnce",
-        "writing inside an update throws an error of kind .nestedWrite at once, and the update continues"
+        "writing inside an update immediately throws an error of kind .nestedWrite, and the update continues"
     ) { trial in
         func expectNestedWrite(_ what: String, _ write: () throws -> Void) throws {
             do { try write() } catch let error as DefaultsError where error.kind == .nestedWrite { return }
@@ -191,7 +191,7 @@ extension StoreTrial {
                 }
             }
         }
-        try expect("the number of bodies that ran", last.withLock { $0.runs }, is: 8 * rounds)
+        try expect("the number of bodies that ran was", last.withLock { $0.runs }, is: 8 * rounds)
         try expectStored(last.withLock { $0.value }, "after the updates")
 
         // A write that is not an update must wait as well, unless it would change nothing.

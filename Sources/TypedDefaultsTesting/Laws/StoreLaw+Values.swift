@@ -5,7 +5,7 @@ extension StoreLaw {
     /// Law 1: an empty store returns `nil`.
     public static let emptyReadsNil = StoreLaw(1, "emptyReadsNil", "an empty store returns nil") { trial in
         try trial.expectStored(nil, "in a new store")
-        try trial.store.updateStored { try expect("the body of an update", $0, is: nil) }
+        try trial.store.updateStored { try expect("the body of an update got", $0, is: nil) }
     }
 
     /// Law 1: a value that was stored replaces the one before.
@@ -39,7 +39,7 @@ extension StoreLaw {
     /// Law 1: a value reads back equal bit for bit, or it is refused with an error and the old
     /// value stays. An error of this library must be of kind `.refused`.
     public static let valuesReadBackBitForBit = StoreLaw(
-        1, "valuesReadBackBitForBit", "a value reads back equal to the bit, or it is refused and the old value stays"
+        1, "valuesReadBackBitForBit", "a value reads back bit for bit, or it is refused and the old value stays"
     ) { trial in
         var stored: Sample?
         // Backward as well, because two values may differ so little that a store treats them as
@@ -59,7 +59,7 @@ extension StoreLaw {
 
     /// Law 1: two stores on one storage always have the same value.
     public static let storesOnOnePlaceAgree = StoreLaw(
-        1, "storesOnOnePlaceAgree", "two stores on one place have the same value at once"
+        1, "storesOnOnePlaceAgree", "two stores in one place agree as soon as a write returns"
     ) { trial in
         let other = try trial.reopen()
         try trial.store.save(trial.first)
@@ -73,7 +73,7 @@ extension StoreLaw {
     /// Law 3: readers on other threads get a complete stored value, and always get one while it is
     /// being replaced.
     public static let aValueIsSeenWhole = StoreLaw(
-        3, "aValueIsSeenWhole", "other threads read a value that was stored, whole, while it is replaced"
+        3, "aValueIsSeenWhole", "while a value is being replaced, other threads read a complete stored value"
     ) { trial in
         try trial.store.save(trial.first)
         let isDone = Locked(false)
@@ -125,7 +125,7 @@ extension StoreTrial {
     /// Checks the value of a store with each way to read it.
     func expectStored(_ value: Sample?, _ moment: String, in store: (any DefaultStoreType<Sample>)? = nil) throws {
         let store = store ?? self.store
-        try expect("get() \(moment)", store.get(), is: value)
-        try expect("load() \(moment)", try store.load(), is: value)
+        try expect("get() \(moment) returned", store.get(), is: value)
+        try expect("load() \(moment) returned", try store.load(), is: value)
     }
 }

@@ -19,7 +19,7 @@ public import TypedDefaults
 /// ! size: a user who chose "huge" reads "medium"
 /// - grid: no longer read, stays stored
 /// + raw
-/// < size: a user who chooses "tiny" and goes back loses it
+/// < size: a user who chooses "tiny" and downgrades loses it
 /// ```
 ///
 /// The test fails until the record of this release approves these lines. To write the record, run

@@ -20,7 +20,7 @@ struct ReleaseComparison {
         for path in before.union(after) { compare(path, isOld: before.contains(path), isNew: after.contains(path)) }
         let choices = newUsers.flatMap { user in user.stored.map { ($0, $1, user.reads[$0]) } }
         for (path, stored, reads) in choices where before.contains(path) && !isKnown(stored, path) {
-            say("<", path, "a user who chooses \(text(reads)) and goes back loses it")
+            say("<", path, "a user who chooses \(text(reads)) and downgrades loses it")
         }
     }
 
@@ -39,7 +39,7 @@ struct ReleaseComparison {
         for (sample, before, after) in users {
             let (one, other) = (before.reads[path], after.reads[path])
             if !isSame(one, was), let stored = before.stored[path], after.stored[path] != stored {
-                say("<", path, "a user who chose \(text(one)), updates and goes back loses it")
+                say("<", path, "a user who chose \(text(one)) loses it after an update and a downgrade")
             }
             guard isNew, !isSame(other, isSame(one, was) ? now : one) else { continue }
             guard said.insert([one, other]).inserted || sample.chose != nil else { continue }
@@ -47,7 +47,7 @@ struct ReleaseComparison {
             if !isSame(one, was) {
                 say("!", path, "a user who chose \(text(one)) reads \(text(other))\(rule(path, after.contents))")
             } else {
-                let end = isOld ? "; a user who did not reads \(text(now))" : ""
+                let end = isOld ? "; every other user reads \(text(now))" : ""
                 say(isOld ? "!" : "+", path, "\(who) reads \(text(other))\(end)")
             }
         }

@@ -45,7 +45,8 @@ struct ReleasedProgram {
         let open = new.approved.filter { $0.value != old?.approved[$0.key] }
         var texts = ["Release \(version) \(old == nil ? "has no record" : "differs from its record"):"]
         texts += open.map { "\($0.key) (users of \($0.value.joined(separator: ", ")))" }.sorted()
-        texts += (old?.approved ?? [:]).keys.filter { new.approved[$0] == nil }.map { "no longer so: \($0)" }.sorted()
+        let gone = (old?.approved ?? [:]).keys.filter { new.approved[$0] == nil }
+        texts += gone.map { "no longer happens: \($0)" }.sorted()
         if let old, old.samples != new.samples {
             texts += ReleaseComparison(self, from: old, to: new).lines.map { "since its record: \($0)" }.sorted()
             let isOther = Set(old.reads.keys).isDisjoint(with: new.reads.keys)
@@ -53,13 +54,13 @@ struct ReleasedProgram {
             texts.append(isOther ? "If another test records other settings here, pass `named:` to both." : next)
         }
         let cures = "Usual cures: a step of the migrator, a wider type or rule, an optional."
-        if texts.count > 1 { texts.append(cures) } else if old != nil { texts.append("No user reads anything else.") }
+        if texts.count > 1 { texts.append(cures) } else if old != nil { texts.append("No user notices it.") }
         texts += new.unsampled.map { "No sample chooses \($0): make its type CaseIterable, or pass `samples`." }
         let idle = new.samples.filter { customSamples[$0.name] != nil && $0.reads.isEmpty }
         texts += idle.map { "The sample “\($0.name)” changes nothing that these settings read." }
         let file = Fixture(path: "\(folder)/\(version).json")
         if isRecording { try file.write(PropertyList(encoding: new).json(isPretty: true) + "\n") }
-        let next = isRecording ? "Written; read and commit" : "To approve, run it once with `record: true`, and commit"
+        let next = isRecording ? "Review and commit" : "To approve, run it once with `record: true`, and commit"
         return (texts + ["\(next) \(file.path)"]).joined(separator: "\n")
     }
 }

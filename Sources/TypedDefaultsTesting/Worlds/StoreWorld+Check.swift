@@ -6,7 +6,7 @@ extension StoreWorld {
     /// The model is made, and acts. Then another process changes one property after the other. The
     /// test fails if:
     ///
-    /// - making the model stores something;
+    /// - creating the model stored something;
     /// - the action changes other properties than it does in memory, or stores properties that it
     ///   does not change;
     /// - a value of other code, of another release or of another process is lost, or one that
@@ -45,7 +45,7 @@ extension StoreWorld {
                 place.stopRefusing()
                 model = try make(place.suite)
             }
-            try expect(try place.contents() == contents, "making the model stores something")
+            try expect(try place.contents() == contents, "creating the model stored something")
             if place.isRefusing {
                 let error = await error { try await act(model) }
                 try expect(try place.contents() == contents, "a write failed, and values have changed")
@@ -78,7 +78,7 @@ extension StoreWorld {
             for (name, value) in Self.chosen.sorted(by: { $0.key < $1.key }) {
                 let isChosen = try Self.entries(place.contents()[key])[name] == value
                 try place.edit { Self.set(name, to: isChosen ? Self.root[name] : value, in: &$0) }
-                try await expectSoon("the model does not follow a change of \(name) by another process") {
+                try await expectSoon("the model does not follow a change to \(name) by another process") {
                     await shows(model, try place.contents()[key])
                 }
             }
@@ -114,7 +114,7 @@ extension StoreWorld {
         try expect(
             place != .shared || overwritten.isEmpty,
             "the action overwrites \(list(overwritten)), which another process has just written")
-        try expect(changed == touched, "the action changes \(list(changed)), and in memory \(list(touched))")
+        try expect(changed == touched, "the action changes \(list(changed)), but in memory \(list(touched))")
         for (name, value) in before where name != Config.key {
             try expect(after[name] == value, "the action has changed “\(name)”")
         }
@@ -130,7 +130,7 @@ extension StoreWorld {
         try expect(isCopied || isKept, "the action loses what it cannot read, without a copy")
         // The library always stores a default that is random.
         let stored = Set(new.keys).subtracting(entries.keys).subtracting(touched).subtracting(Self.random)
-        try expect(stored.isEmpty, "the action stores \(list(stored)) without a change, so no later default counts")
+        try expect(stored.isEmpty, "the action stores \(list(stored)), unchanged, so a later default has no effect")
     }
 
     private func expectSoon(

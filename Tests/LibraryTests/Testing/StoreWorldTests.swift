@@ -282,7 +282,7 @@ import TypedDefaultsTesting
         ) { DroppedObserver($0) },
         Wrong(
             testDescription: "a wrong observer", world: "a newer release",
-            text: "the model does not follow a change of zoom"
+            text: "the model does not follow a change to zoom"
         ) { WrongObserver($0) },
         Wrong(
             testDescription: "a removal", world: "unreadable", text: "the action loses what it cannot read"
@@ -299,11 +299,11 @@ import TypedDefaultsTesting
             testDescription: "a half-done action", world: "in memory", text: "the action threw, and has changed values"
         ) { HalfDone($0) },
         Wrong(
-            testDescription: "stored defaults", world: "nothing stored", text: "making the model stores something"
+            testDescription: "stored defaults", world: "nothing stored", text: "creating the model stored something"
         ) { StoringDefaults($0) },
         Wrong(
             testDescription: "a needed value", world: "nothing stored",
-            text: "the action changes nothing, and in memory zoom"
+            text: "the action changes nothing, but in memory zoom"
         ) { NeedingValue($0) },
         Wrong(
             testDescription: "a single load", world: "unavailable at first",

@@ -264,7 +264,7 @@ extension TreeEncoder {
         case .array(let elements)?: (encoder.elements, encoder.shape) = (elements, .unkeyed)
         case .dictionary(let entries)?: (encoder.entries, encoder.shape) = (entries, .keyed)
         case nil: break
-        default: fail("opened a container under the key of a value of another kind")
+        default: fail("opened a container under a key that already has a value of another kind")
         }
         return encoder
     }

@@ -35,7 +35,7 @@ extension URL: NativeValue {
                     .string(absoluteString)
                 }
             guard URL(written) == self else {
-                throw .refused(path: [], type: URL.self, "a URL that does not read back equal from its string")
+                throw .refused(path: [], type: URL.self, "the URL made from its string would be a different one")
             }
             return written
         }

@@ -47,7 +47,7 @@ import TypedDefaultsRecipes
     }
 }
 
-private struct Wrapped {
+struct Wrapped {
     @UserDefault var camera: CameraConfig
     init(in suite: DefaultsSuite, key: String) { _camera = UserDefault(key, default: CameraConfig(), in: suite) }
 }

@@ -33,6 +33,10 @@ import TypedDefaults
         add(.ours, "AnyStore") { index in try! boxes[index].update { $0.shots += 1 } }
         let stores = try comparison.addStores(keys: keys)
         add(.ours, "PersistentStore") { index in try! stores[index].update { $0.shots += 1 } }
+        let suite = try Files.makeSettings(keys)
+        // Safe: measured on one thread at a time.
+        nonisolated(unsafe) let wrapped = keys.map { Wrapped(in: suite, key: $0) }
+        add(.ours, "@UserDefault, assigned") { index in wrapped[index].camera.shots += 1 }
         let sqlite = SQLite(path: Files.makePath(), keys: names, value: encodedConfig)
         sqlite.addConfigs()
         add(.peer, "SQLite NORMAL, a column") { sqlite.incrementShots(names[$0]) }

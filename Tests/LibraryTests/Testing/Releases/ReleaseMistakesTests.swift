@@ -68,7 +68,7 @@ struct ReleaseMistakesTests {
         #expect(
             try Self.lines(camera, Self.program(New.self)) == [
                 "! size: a user who chose \"huge\" reads \"medium\"",
-                "< size: a user who chooses \"large\" and goes back loses it",
+                "< size: a user who chooses \"large\" and downgrades loses it",
             ])
     }
 
@@ -98,7 +98,7 @@ struct ReleaseMistakesTests {
             ])
         #expect(
             try Self.lines(Self.program([new]), Self.program([old])) == [
-                "< port: a user who chooses 1 and goes back loses it"
+                "< port: a user who chooses 1 and downgrades loses it"
             ])
     }
 
@@ -132,7 +132,7 @@ struct ReleaseMistakesTests {
             try Self.lines(camera, Self.program(New.self, migrator)) == [
                 "+ showsGrid", "+ showsGrid: a user who chose grid = true reads true",
                 "- grid: no longer read, removed by the migration",
-                "< grid: a user who chose true, updates and goes back loses it",
+                "< grid: a user who chose true loses it after an update and a downgrade",
             ])
     }
 
@@ -166,10 +166,10 @@ struct ReleaseMistakesTests {
                 "+ left: a user who chose margins = \"\(Self.long)\" reads 0",
                 "+ left: a user who chose margins = \"text\" reads 0", "+ left: “wide” reads 40", "+ right",
                 "- margins: no longer read, removed by the migration",
-                "< margins: a user who chose \"\", updates and goes back loses it",
-                "< margins: a user who chose \"\(Self.long)\", updates and goes back loses it",
-                "< margins: a user who chose \"40\", updates and goes back loses it",
-                "< margins: a user who chose \"text\", updates and goes back loses it",
+                "< margins: a user who chose \"\" loses it after an update and a downgrade",
+                "< margins: a user who chose \"\(Self.long)\" loses it after an update and a downgrade",
+                "< margins: a user who chose \"40\" loses it after an update and a downgrade",
+                "< margins: a user who chose \"text\" loses it after an update and a downgrade",
             ])
     }
 
@@ -178,7 +178,7 @@ struct ReleaseMistakesTests {
         let found = try Self.lines(Self.program([old]), Self.program([new]))
         #expect(found.contains("~ port: a user who never chose it gets \"http\" instead of 80"))
         #expect(found.contains("! port: a user who chose 81 reads \"http\""))
-        #expect(found.contains("< port: a user who chooses \"text\" and goes back loses it"))
+        #expect(found.contains("< port: a user who chooses \"text\" and downgrades loses it"))
     }
 
     @Test func anIntegerBecomesNarrower() throws {
@@ -219,7 +219,7 @@ struct ReleaseMistakesTests {
         }
         #expect(
             try Self.lines(camera, Self.program(New.self)) == [
-                "! lens.curve: a user who chose lens reads \"b\"; a user who did not reads \"a\"",
+                "! lens.curve: a user who chose lens reads \"b\"; every other user reads \"a\"",
                 "~ lens.curve: a user who never chose it gets \"a\" instead of \"b\"",
             ])
     }
@@ -243,7 +243,7 @@ struct ReleaseMistakesTests {
             try Self.lines(Self.program(Old.self), Self.program(New.self, migrator)) == [
                 "+ grid", "+ grid: a user who chose grid = true reads true",
                 "- Settings.grid: no longer read, removed by the migration",
-                "< Settings.grid: a user who chose true, updates and goes back loses it",
+                "< Settings.grid: a user who chose true loses it after an update and a downgrade",
             ])
     }
 

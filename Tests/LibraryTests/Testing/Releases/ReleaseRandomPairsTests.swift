@@ -101,7 +101,7 @@ struct ReleaseRandomPairsTests {
                     if user.chose.isEmpty, isKnown { continue }
                     let who = user.chose.isEmpty ? "“everything”" : "a user who chose \(user.chose)"
                     lines.insert(
-                        "! \(path): \(who) reads \(text(other)); a user who did not reads \(text(now))")
+                        "! \(path): \(who) reads \(text(other)); every other user reads \(text(now))")
                 } else if !isSame(one, was), !isSame(one, other) {
                     let isKnown = alone.contains { $0.before[path] == one && $0.after[path] == other }
                     if user.chose.isEmpty, isKnown { continue }
@@ -115,13 +115,14 @@ struct ReleaseRandomPairsTests {
             for (path, value) in leaves(stored) where before.contains(path) && after.contains(path) {
                 guard !isSame(leaves(old.reads(stored))[path], value) else { continue }
                 let reads = leaves(new.reads(stored))[path]
-                lines.insert("< \(path): a user who chooses \(text(reads)) and goes back loses it")
+                lines.insert("< \(path): a user who chooses \(text(reads)) and downgrades loses it")
             }
         }
         for user in users {
             for (path, value) in user.stored where user.before[path] != never.before[path] {
                 guard user.migrated[path] != value else { continue }
-                lines.insert("< \(path): a user who chose \(text(user.before[path])), updates and goes back loses it")
+                let choice = "a user who chose \(text(user.before[path]))"
+                lines.insert("< \(path): \(choice) loses it after an update and a downgrade")
             }
         }
         return lines
