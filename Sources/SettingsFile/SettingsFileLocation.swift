@@ -100,8 +100,7 @@ struct SettingsFileLocation {
             : status.isOwn && !status.isSticky
                 ? "can be written by others; run chmod go-w on it, or" : "can be written by others;"
         throw FileFailure(
-            "it is a symbolic link, which is followed only if no other user can change it, and \(path) \(problem) name"
-                + " the file itself")
+            "it is a symbolic link that another user could change, because \(path) \(problem) name the file itself")
     }
 
     private func directory(creating: Bool = false) throws(FileFailure) -> File {
@@ -153,7 +152,7 @@ struct SettingsFileLocation {
     private static func checkOwner(of directory: File, _ path: String) throws(FileFailure) {
         let status = try directory.status()
         guard !status.isOwn, !status.isOfRoot else { return }
-        throw FileFailure("nothing is created in \(path), which \(status.ownership(of: path))")
+        throw FileFailure("it would be created in \(path), which \(status.ownership(of: path))")
     }
 
     /// Replaces the error that permission is denied by one that names the owner of the file, or of

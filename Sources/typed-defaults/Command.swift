@@ -206,7 +206,7 @@ extension Command {
             if isReplacing { contents.removeAll(includingHistory: !isUnknown) }
             do { try contents.merge(imported) } catch let error as DefaultsError where error.kind == .refused {
                 throw Failure.unavailable(
-                    "\(error); import them with the program, or use --replace, which removes the present values")
+                    "\(error); import \(file) with the program, or use --replace, which removes the present values")
             }
             return contents.history?.isEmpty == false
         }

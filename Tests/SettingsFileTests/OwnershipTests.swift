@@ -25,8 +25,8 @@
                 let suite = open(folder.appending(path: "\(path)test.defaults"))
                 let error = #expect(throws: DefaultsError.self) { try UserDefault(number, in: suite).store.save(1) }
                 #expect(error?.kind == .unavailable)
-                #expect(error?.reason.contains("nothing is created in \(folder.path)") == true)
-                #expect(error?.reason.contains("run it as that user (sudo -u") == true)
+                #expect(error?.reason.contains("it would be created in \(folder.path)") == true)
+                #expect(error?.reason.contains("run the program as that user (sudo -u") == true)
                 #expect(error?.reason.contains("chown root \(folder.path)") == true)
                 suite.observe(number) { _ in }.cancel()
                 #expect(suite[number] == 0)

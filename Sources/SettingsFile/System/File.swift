@@ -87,8 +87,8 @@ final class File: Sendable {
             let change = "\(geteuid() == 0 ? "" : "sudo ")chown \(user.inShell) \(path.inShell)"
             // That a file belongs to root is no reason to run a program as root.
             let advice = [
-                isOfRoot ? nil : "run it as that user (sudo -u \(owner.inShell) …)",
-                isShared ? "choose another folder" : "if it should belong to \(user), run \(change)",
+                isOfRoot ? nil : "run the program as that user (sudo -u \(owner.inShell) …)",
+                isShared ? "choose another folder" : "if \(path) should belong to \(user), run \(change)",
             ]
             return "belongs to the user \(owner), and this process runs as \(user): "
                 + advice.compactMap { $0 }.joined(separator: ", or ")

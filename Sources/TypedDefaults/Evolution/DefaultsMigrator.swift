@@ -65,7 +65,7 @@ public struct DefaultsMigrator: Sendable {
     public mutating func register(
         _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
     ) {
-        precondition(!names.containsBytes(of: name), "two migrations have the name “\(name)”")
+        precondition(!names.containsBytes(of: name), "two migration steps have the name “\(name)”")
         steps.append(Step(name: name, body: body))
     }
 
@@ -123,7 +123,7 @@ extension DefaultsMigrator {
         /// The step and its error, without any value: of a foreign error only the type.
         public var description: String {
             let reason = (error as? DefaultsError)?.description ?? "it threw \(type(of: error))"
-            return "the migration “\(migration)” failed: \(reason)"
+            return "the migration step “\(migration)” failed: \(reason)"
         }
         /// The ``description``.
         public var errorDescription: String? { description }

@@ -23,7 +23,7 @@ extension BackendLaw {
                     guard case .double(let first)? = values[0], case .double(let second)? = values[1] else {
                         throw BrokenPromise("a value was missing while another commit was made")
                     }
-                    try expect(first <= second, "a value of a commit was read before another one of the same commit")
+                    try expect(first <= second, "one value of a commit was visible before the other one")
                 }
             }
         }

@@ -24,7 +24,7 @@ extension BackendLaw {
                 try trial.trial.retrying { try suites[index].update(key) { $0 = 100 * index + round } }
             }
         }
-        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read what neither machine wrote last")
+        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read a value that neither wrote last")
         for suite in suites {
             suite.remove(key)
             try expect("after a removal, a suite read", try trial.agreed(on: key, suites), is: 0)
@@ -47,7 +47,7 @@ extension BackendLaw {
         3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
     ) { trial in
         try trial.readWhileWriting { _, new in
-            try expect(new[0] <= new[1], "a machine saw commit \(new[0]) of a key, but \(new[1]) of one written before")
+            try expect(new[0] <= new[1], "a machine saw commit \(new[0]), but only \(new[1]) of a key written before")
         }
     }
 

@@ -78,7 +78,7 @@ extension StoreLaw {
     /// ones that it reads.
     public static let observersMayCancelReadAndWrite = StoreLaw(
         5, "observersMayCancelReadAndWrite",
-        "an observer may read, write, observe and cancel, and reads the value reported"
+        "an observer may read, write, observe and cancel; get() returns the reported value"
     ) { trial in
         let store = trial.store
         let heard = Awaited<[[Sample?]]>([])
@@ -98,7 +98,7 @@ extension StoreLaw {
         try trial.wait(for: heard) { $0.count >= 2 }
         store.set(trial.first)
         try expect(
-            "the observer, which reads what is reported and ends itself, received", heard.value,
+            "the observer, which cancels itself, received (and read)", heard.value,
             is: [[trial.first, trial.first], [trial.second, trial.second]])
     }
 

@@ -50,7 +50,7 @@ struct ReleasedProgram {
         if let old, old.samples != new.samples {
             texts += ReleaseComparison(self, from: old, to: new).lines.map { "since its record: \($0)" }.sorted()
             let isOther = Set(old.reads.keys).isDisjoint(with: new.reads.keys)
-            let next = "If \(version) has been released, pass the next version. Its record must not change."
+            let next = "If \(version) has been released, its record must not change: pass the next version."
             texts.append(isOther ? "If another test records other settings here, pass `named:` to both." : next)
         }
         let cures = "Usual cures: a step of the migrator, a wider type or rule, an optional."

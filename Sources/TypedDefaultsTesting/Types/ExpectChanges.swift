@@ -62,8 +62,8 @@ private final class ChangeLog: Sendable {
         guard !difference.isEmpty else { return }
         let lines = difference.map { part in
             switch part {
-            case .remove(let index, let change, _): "missing, as change \(index + 1): \(Self.text(change))"
-            case .insert(let index, let change, _): "not expected, as change \(index + 1): \(Self.text(change))"
+            case .remove(let index, let change, _): "change \(index + 1) is missing: \(Self.text(change))"
+            case .insert(let index, let change, _): "change \(index + 1) is not expected: \(Self.text(change))"
             }
         }
         recordIssue(

@@ -68,7 +68,7 @@ import TypedDefaultsTesting
         #expect(
             texts.map { $0.split(separator: " ", maxSplits: 1)[1] } == [
                 "3 changes are expected, and 3 were made:\n"
-                    + "missing, as change 2: quality = 0.8\nnot expected, as change 3: quality = 0.9"
+                    + "change 2 is missing: quality = 0.8\nchange 3 is not expected: quality = 0.9"
             ])
         #expect(issues { expectChanges(of: suite, [["a": 1]]) {} }.count == 1)
         let scoped = suite.scoped("user/")

@@ -72,7 +72,7 @@ struct DefaultsMigratorTests {
         var migrator = DefaultsMigrator()
         migrator.register("v2") { _ in throw Stop() }
         let failure = #expect(throws: DefaultsMigrator.Failure.self) { try DefaultsSuite.inMemory().migrate(migrator) }
-        #expect(failure?.localizedDescription == "the migration “v2” failed: it threw Stop")
+        #expect(failure?.localizedDescription == "the migration step “v2” failed: it threw Stop")
         #expect(failure?.errorDescription == failure?.description)
     }
 
@@ -96,7 +96,7 @@ struct DefaultsMigratorTests {
             let error = #expect(throws: DefaultsMigrator.Failure.self) { try suite.migrate(failing) }
             #expect(error?.migration == "v4")
             #expect(error?.error is Stop)
-            #expect(error.map { "\($0)" } == "the migration “v4” failed: it threw Stop")
+            #expect(error.map { "\($0)" } == "the migration step “v4” failed: it threw Stop")
             #expect(try suite.contents() == contents(version1))
         }
     }

@@ -35,7 +35,7 @@ extension URL: NativeValue {
                     .string(absoluteString)
                 }
             guard URL(written) == self else {
-                throw .refused(path: [], type: URL.self, "the URL made from its string would be a different one")
+                throw .refused(path: [], type: URL.self, "a URL made from this URL's string would be different")
             }
             return written
         }

@@ -260,8 +260,8 @@ struct ReleaseMistakesTests {
         migrator.register("1.6: no grid") { contents in if contents[New.self].grid { throw Unknown() } }
         #expect(
             try Self.lines(camera, Self.program(New.self, migrator)) == [
-                "! everything: the migration “1.6: no grid” failed: it threw Unknown",
-                "! grid = true: the migration “1.6: no grid” failed: it threw Unknown",
+                "! everything: the migration step “1.6: no grid” failed: it threw Unknown",
+                "! grid = true: the migration step “1.6: no grid” failed: it threw Unknown",
             ])
     }
 
