@@ -151,7 +151,7 @@ extension FileInspection {
         guard end < committed, !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
         salvage(bytes, used: used, from: end, after: crc)
         problems.append(
-            "has no valid record at byte \(end), where \(used - end) more bytes follow"
+            "has no valid record at byte \(end), although the file has \(used - end) more bytes"
                 + (salvageable.isEmpty ? ", as in a copy that was made during a write" : ""))
         isComplete = isComplete && salvageable.isEmpty
     }

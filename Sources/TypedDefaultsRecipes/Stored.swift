@@ -192,7 +192,7 @@ extension StorableConfigBase.Stored {
     @_disfavoredOverload
     @available(
         *, unavailable,
-        message: "a setting needs a default value, unless it is optional: @Stored(\"user-name\") var userName = \"\""
+        message: "unless it is optional, a setting needs a default value: @Stored(\"user-name\") var userName = \"\""
     )
     public init(_ key: String) { fatalError("unavailable") }
 }

@@ -146,7 +146,7 @@ extension Command {
             return missing.map { "“\($0)”" }
         }
         guard missing.isEmpty else {
-            throw .missing("“\(suite.name)” has no key \(missing.joined(separator: ", ")); nothing was removed")
+            throw .missing("“\(suite.name)” has no key \(missing.joined(separator: " or ")); nothing was removed")
         }
     }
 }

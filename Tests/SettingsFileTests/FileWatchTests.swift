@@ -208,7 +208,7 @@ struct FileWatchTests {
                     writer[DefaultKey("number", default: 0)] += 1
                 }
                 // The descriptors are closed on the queues of the watches.
-                for _ in 0..<500 where descriptors() > before { usleep(10_000) }
+                for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
                 #expect(descriptors() <= before)
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
@@ -260,7 +260,7 @@ struct FileWatchTests {
                     ended.wait()
                 }
                 // The threads close the descriptors.
-                for _ in 0..<500 where descriptors() > before { usleep(10_000) }
+                for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
                 #expect(descriptors() <= before)
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }

@@ -171,10 +171,10 @@ extension Histories {
             if !isKnown {
                 "it is unknown which migrations the present values have been through; assign their history"
             } else if missing.isEmpty {
-                "the added values have been through the migration step \(further.quoted), and the present ones have not;"
+                "only the added values have been through \(further.quoted);"
                     + " migrate the present values first"
             } else {
-                "the present values have been through the migration step \(missing.quoted), and the added ones have not;"
+                "only the present values have been through \(missing.quoted);"
                     + " migrate the added values first"
             }
         return DefaultsError(.refused, key: key(ofScope: scope), reason: place + difference)

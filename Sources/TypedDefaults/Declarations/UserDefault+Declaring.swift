@@ -144,7 +144,7 @@ extension UserDefault {
     @available(
         *, unavailable,
         message:
-            "a setting needs a default value, unless it is optional: @UserDefault(\"launchCount\") var launchCount = 9"
+            "unless it is optional, a setting needs a default value: @UserDefault(\"launchCount\") var launchCount = 9"
     )
     public init(_ name: String, in suite: DefaultsSuite = .standard) { fatalError("unavailable") }
 }

@@ -24,7 +24,7 @@ extension BackendLaw {
                 try trial.trial.retrying { try suites[index].update(key) { $0 = 100 * index + round } }
             }
         }
-        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read a value that neither wrote last")
+        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read neither machine's last value")
         for suite in suites {
             suite.remove(key)
             try expect("after a removal, a suite read", try trial.agreed(on: key, suites), is: 0)
@@ -47,7 +47,7 @@ extension BackendLaw {
         3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
     ) { trial in
         try trial.readWhileWriting { _, new in
-            try expect(new[0] <= new[1], "a machine saw commit \(new[0]), but only \(new[1]) of a key written before")
+            try expect(new[0] <= new[1], "a machine saw write \(new[0]) of a key, but only write \(new[1]) of an earlier key")
         }
     }
 
@@ -80,7 +80,7 @@ extension BackendLaw {
             // Not through a setting, which would keep the value that it has written.
             try trial.trial.retrying { try suite.update { for key in keys { $0[key] = round } } }
             let read = try keys.map { try trial.read($0, in: suite) }
-            try expect("after its commit of \(round) for two keys, a machine read", read, is: [round, round])
+            try expect("after storing \(round) for two keys, a machine read", read, is: [round, round])
             try trial.trial.retrying { try suite.update(keys[0]) { $0 += 100 } }
             try expect("after it added 100, a machine read", try trial.read(keys[0], in: suite), is: 100 + round)
         }

@@ -97,7 +97,7 @@ extension StoreLaw {
         7, "noValueIsDescribed", "no stored value appears in a description of the store or in an error"
     ) { trial in
         let texts = trial.texts()
-        try expect(!texts.isEmpty, "not checked: the description of every sample is shorter than six characters")
+        try expect(!texts.isEmpty, "it was not checked: every description of a sample is shorter than six characters")
         func check(_ description: String, _ what: String) throws {
             let bytes = description.utf8
             let isThere = texts.contains { $0.utf8.count <= bytes.count && bytes.contains($0.utf8) }

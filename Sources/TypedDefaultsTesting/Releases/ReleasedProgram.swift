@@ -54,7 +54,7 @@ struct ReleasedProgram {
             texts.append(isOther ? "If another test records other settings here, pass `named:` to both." : next)
         }
         let cures = "Usual cures: a step of the migrator, a wider type or rule, an optional."
-        if texts.count > 1 { texts.append(cures) } else if old != nil { texts.append("No user notices it.") }
+        if texts.count > 1 { texts.append(cures) } else if old != nil { texts.append("No user notices this.") }
         texts += new.unsampled.map { "No sample chooses \($0): make its type CaseIterable, or pass `samples`." }
         let idle = new.samples.filter { customSamples[$0.name] != nil && $0.reads.isEmpty }
         texts += idle.map { "The sample “\($0.name)” changes nothing that these settings read." }

@@ -130,7 +130,9 @@ extension StoreWorld {
         try expect(isCopied || isKept, "the action loses what it cannot read, without a copy")
         // The library always stores a default that is random.
         let stored = Set(new.keys).subtracting(entries.keys).subtracting(touched).subtracting(Self.random)
-        try expect(stored.isEmpty, "the action stores \(list(stored)), unchanged, so a later default has no effect")
+        try expect(
+            stored.isEmpty,
+            "the action stores \(list(stored)), which it did not change, so later defaults have no effect")
     }
 
     private func expectSoon(

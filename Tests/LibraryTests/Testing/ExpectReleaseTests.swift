@@ -98,7 +98,7 @@ import TypedDefaultsTesting
             let changed = lines { expectRelease("1.4", of: Second.self, named: records.name) }
             #expect(changed.contains("since its record: ~ zoom: a user who never chose it gets 2.0 instead of 1.0"))
             #expect(
-                changed.contains("If 1.4 has been released, pass the next version. Its record must not change."))
+                changed.contains("If 1.4 has been released, its record must not change: pass the next version."))
             _ = lines { expectRelease("1.5", of: Second.self, named: records.name, record: true) }
             let undone = lines { expectRelease("1.5", of: First.self, named: records.name) }
             #expect(undone.contains("no longer happens: ~ zoom: a user who never chose it gets 2.0 instead of 1.0"))

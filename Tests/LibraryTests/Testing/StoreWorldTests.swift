@@ -275,7 +275,7 @@ import TypedDefaultsTesting
         ) { CachedCopy($0) },
         Wrong(
             testDescription: "a whole write", world: "nothing stored",
-            text: "the action stores grid, lens, size without a change"
+            text: "the action stores grid, lens, size, which it did not change"
         ) { WholeWrite($0) },
         Wrong(
             testDescription: "a dropped observer", world: "a file", text: "the model does not follow a change"

@@ -356,7 +356,7 @@
                 #expect(lines.contains("location: \(tool.file("camera").path)"))
                 #expect(lines.contains("size: 4096 bytes") && lines.contains("keys: 2"))
                 #expect(lines.contains("format: version 2, epoch 0"))
-                #expect(lines.contains { $0.hasPrefix("records: 1, of ") })
+                #expect(lines.contains { $0.hasPrefix("records: 1 (") })
                 #expect(lines.contains("set aside: the key “old.unreadable”"))
                 #expect(lines.contains { $0.hasPrefix("set aside: /") && $0.hasSuffix("damaged-1f") })
                 #expect(!lines.contains { $0.hasPrefix("problems: ") })
@@ -390,7 +390,7 @@
             Damage("the first record", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[73] ^= 1 },
             Damage("a length", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[64] ^= 0x20 },
             Damage("the last record", ["no valid record at byte 112"]) { $0[121] ^= 1 },
-            Damage("cut in a record", ["no valid record at byte 112, where 10 more bytes follow, as in a copy"]) {
+            Damage("cut in a record", ["byte 112, although the file has 10 more bytes, as in a copy"]) {
                 $0 = $0.prefix(122)
             },
             Damage("cut behind one", ["ends at byte 112, although records up to byte 136 had been flushed"]) {

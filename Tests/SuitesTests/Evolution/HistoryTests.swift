@@ -358,15 +358,15 @@ struct HistoryTests {
             let error = #expect(throws: DefaultsError.self, performing: adding)
             #expect(
                 error?.description
-                    == "refused “\(record)”: the present values have been through the migration step “2.0: in percent”,"
-                    + " and the added ones have not; migrate the added values first")
+                    == "refused “\(record)”: only the present values have been through “2.0: in percent”;"
+                    + " migrate the added values first")
         }
         let newer = try new.contents()
         let error = #expect(throws: DefaultsError.self) { try old.merge(newer) }
         #expect(
             error?.description
-                == "refused “\(record)”: the added values have been through the migration step “2.0: in percent”,"
-                + " and the present ones have not; migrate the present values first")
+                == "refused “\(record)”: only the added values have been through “2.0: in percent”;"
+                + " migrate the present values first")
         #expect(try VolumeRelease.one.volumes(old) == ["left": 7])
         #expect(try old.contents().history == [])
         try new.merge(older, migrating: VolumeRelease.two.migrator)

@@ -95,7 +95,7 @@ struct Repair<Value: Decodable> {
             error.reason += fault.outcome
             if fault.isStored { recovery.faults.append(.init(path: fault.path, error: error)) }
             guard !fault.isRepresented else { continue }
-            if fault.others > 0 { error.reason += "; the same goes for \(fault.others) other parts of the collection" }
+            if fault.others > 0 { error.reason += "; other parts of the collection with this problem: \(fault.others)" }
             recovery.errors.append(error)
         }
         return recovery
