@@ -47,7 +47,7 @@ extension BackendLaw {
         3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
     ) { trial in
         try trial.readWhileWriting { _, new in
-            try expect(new[0] <= new[1], "a machine saw write \(new[0]) of a key, but only write \(new[1]) of an earlier key")
+            try expect(new[0] <= new[1], "a machine saw write \(new[0]), but only write \(new[1]) of an earlier key")
         }
     }
 
