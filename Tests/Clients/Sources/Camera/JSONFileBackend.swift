@@ -38,7 +38,7 @@ public nonisolated final class JSONFileBackend: DefaultsBackend {
         }
     }
 
-    /// The key in the file. Without the colon, it could be that of the record of
-    /// migrations.
+    /// The key in the file. It ends with a colon, because `SuiteContents` drops the
+    /// key that records migrations.
     private func name(_ key: String) -> String { key + ":" }
 }
