@@ -152,7 +152,7 @@ extension FileInspection {
         salvage(bytes, used: used, from: end, after: crc)
         problems.append(
             "has no valid record at byte \(end), although the file has \(used - end) more bytes"
-                + (salvageable.isEmpty ? ", as in a copy that was made during a write" : ""))
+                + (salvageable.isEmpty ? "; perhaps it was copied during a write" : ""))
         isComplete = isComplete && salvageable.isEmpty
     }
 

@@ -66,7 +66,7 @@ final class FileLog: Sendable {
         let status = try file.status()
         guard status.isRegular else { throw FileFailure("it is not a regular file") }
         guard status.links <= 1 else {
-            throw FileFailure("it has more than one hard link; remove the others, which find -samefile shows")
+            throw FileFailure("it has more than one hard link; “find -samefile” lists them; remove the others")
         }
         try checkSize(status.size, sizeLimit)
         let header = try file.read(at: 0, count: RecordFormat.headerLength)

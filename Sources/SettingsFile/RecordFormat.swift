@@ -75,7 +75,7 @@ enum RecordFormat {
         return (load(32, UInt64.self), crc)
     }
 
-    private static let repairs = "“typed-defaults repair” sets it aside and keeps what can be read"
+    private static let repairs = "“typed-defaults repair” copies the file and keeps what can be read"
 
     static func checksum(ofHeader header: some Sequence<UInt8>) -> UInt32 {
         var header = Array(header.prefix(60))

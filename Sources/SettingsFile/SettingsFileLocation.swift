@@ -89,7 +89,7 @@ struct SettingsFileLocation {
             let isAbsolute = target.utf8.first == UInt8(ascii: "/")
             (location.folder, location.name) = Self.split(isAbsolute ? target : "\(location.folder)/\(target)")
         }
-        throw FileFailure("it leads through too many symbolic links; name the file itself")
+        throw FileFailure("it leads through too many symbolic links; use the target's path")
     }
 
     private static func check(_ status: File.Status, of path: String) throws(FileFailure) {
@@ -100,14 +100,14 @@ struct SettingsFileLocation {
             : status.isOwn && !status.isSticky
                 ? "can be written by others; run chmod go-w on it, or" : "can be written by others;"
         throw FileFailure(
-            "it is a symbolic link that another user could change, because \(path) \(problem) name the file itself")
+            "it is a symbolic link that another user could change, because \(path) \(problem) use the target's path")
     }
 
     private func directory(creating: Bool = false) throws(FileFailure) -> File {
         guard path.utf8.first == UInt8(ascii: "/"), !name.isEmpty else {
             throw FileFailure(
                 path.isEmpty
-                    ? "neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8, or the program has no name"
+                    ? "the program has no name, or neither XDG_CONFIG_HOME nor HOME is an absolute path in UTF-8"
                     : "its path is not absolute, or ends with a slash"
             )
         }

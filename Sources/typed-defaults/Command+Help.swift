@@ -77,7 +77,7 @@ extension Command {
         case .import: "adds the contents of FILE as one change"
         case .diff: "compares SUITE with another suite or an export"
         case .watch: "prints each change until you stop it"
-        case .info: "prints location, size, key count, copies set aside"
+        case .info: "prints location, size, key count and damaged copies"
         case .check: "prints problems, and values that can be recovered"
         case .repair: "copies damaged bytes, keeps what can be read"
         case .help: "prints this text, or the options of a command"

@@ -186,7 +186,7 @@ extension DefaultsSuite {
             try present.merge(added)
             return further + old.filter { !new.containsBytes(of: $0) }
         }
-        report(foreign: foreign, "only a part of the values has")
+        report(foreign: foreign, "only some of the values have")
     }
 
     /// Migrates the values, and makes the stored values exactly those, as one commit.

@@ -24,7 +24,7 @@ extension BackendLaw {
                 try trial.trial.retrying { try suites[index].update(key) { $0 = 100 * index + round } }
             }
         }
-        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read neither machine's last value")
+        try expect([20, 120].contains(try trial.agreed(on: key, suites)), "both read an older value")
         for suite in suites {
             suite.remove(key)
             try expect("after a removal, a suite read", try trial.agreed(on: key, suites), is: 0)
@@ -47,7 +47,7 @@ extension BackendLaw {
         3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
     ) { trial in
         try trial.readWhileWriting { _, new in
-            try expect(new[0] <= new[1], "a machine saw write \(new[0]), but only write \(new[1]) of an earlier key")
+            try expect(new[0] <= new[1], "a machine saw a commit, but not one made before it: \(new)")
         }
     }
 
@@ -89,7 +89,7 @@ extension BackendLaw {
     /// Law 6: a write of the value that this machine reads is not left out if another machine has
     /// replaced that value.
     public static let anEqualWriteIsNotBlind = BackendLaw(
-        6, "anEqualWriteIsNotBlind", "a write of an equal value is stored, even if another machine has just replaced it"
+        6, "anEqualWriteIsNotBlind", "a write of the last read value is stored, even if another machine has replaced it"
     ) { trial in
         let (suites, key) = (try trial.suites(), DefaultKey("equal", default: 0))
         // The first machine does not necessarily read its old value each time.

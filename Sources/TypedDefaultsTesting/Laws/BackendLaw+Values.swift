@@ -87,14 +87,14 @@ extension BackendLaw {
         try trial.write([("number", "text")])
         let suite = trial.suite()
         let missing = UserDefault(DefaultKey("missing", default: 0), in: suite).store
-        try expect("load() without a value returned", try missing.load(), is: nil)
+        try expect("without a value, load() returned", try missing.load(), is: nil)
         let setting = UserDefault(DefaultKey("number", default: 0), in: suite).store
         do {
             _ = try setting.load()
             throw BrokenPromise("load() did not throw for a value of another type")
         } catch let error as DefaultsError where error.kind == .unreadable {}
         try setting.save(7)
-        try expect("load() after save(_:) returned", try setting.load(), is: 7)
+        try expect("after save(_:), load() returned", try setting.load(), is: 7)
         try expect(try suite.contents()["number.unreadable"] == "text", "the old value was not kept")
     }
 

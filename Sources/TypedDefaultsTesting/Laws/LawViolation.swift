@@ -9,7 +9,7 @@
 ///
 /// ```
 /// law 1, lastWriteWins: a value that was stored replaces the one before.
-/// But get() after set(_:) returned sample 1, not sample 2.
+/// But after set(_:), get() returned sample 1, not sample 2.
 /// ```
 public struct LawViolation: Error, CustomStringConvertible, LocalizedError, Sendable {
     /// The number and the name of the law.

@@ -98,7 +98,7 @@ extension StoreLaw {
         try trial.wait(for: heard) { $0.count >= 2 }
         store.set(trial.first)
         try expect(
-            "the observer, which cancels itself, received (and read)", heard.value,
+            "an observer that cancels itself received and read, in pairs,", heard.value,
             is: [[trial.first, trial.first], [trial.second, trial.second]])
     }
 

@@ -74,7 +74,7 @@ extension StoreLaw {
     /// body.
     public static let aThrowingUpdateWithADefaultChangesNothing = StoreLaw(
         6, "aThrowingUpdateWithADefaultChangesNothing",
-        "an update with a default whose body throws changes nothing and throws the same error"
+        "a throwing update with a default changes nothing and throws the error of its body"
     ) { trial in
         struct Stop: Error {}
         func stop() throws {
@@ -214,6 +214,6 @@ extension StoreTrial {
                 isWritten.signal()
             }
         }
-        try expectStored(second, "after save(_:) had waited for an update")
+        try expectStored(second, "after save(_:) had waited for an update to end")
     }
 }

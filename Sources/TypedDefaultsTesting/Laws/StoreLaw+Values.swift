@@ -125,7 +125,7 @@ extension StoreTrial {
     /// Checks the value of a store with each way to read it.
     func expectStored(_ value: Sample?, _ moment: String, in store: (any DefaultStoreType<Sample>)? = nil) throws {
         let store = store ?? self.store
-        try expect("get() \(moment) returned", store.get(), is: value)
-        try expect("load() \(moment) returned", try store.load(), is: value)
+        try expect("\(moment), get() returned", store.get(), is: value)
+        try expect("\(moment), load() returned", try store.load(), is: value)
     }
 }

@@ -67,7 +67,7 @@ private final class ChangeLog: Sendable {
             }
         }
         recordIssue(
-            "\(expected.count) changes are expected, and \(found.count) were made:\n" + lines.joined(separator: "\n"),
+            "changes expected: \(expected.count), changes made: \(found.count):\n" + lines.joined(separator: "\n"),
             at: site)
     }
 

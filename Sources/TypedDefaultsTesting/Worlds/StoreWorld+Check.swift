@@ -114,7 +114,7 @@ extension StoreWorld {
         try expect(
             place != .shared || overwritten.isEmpty,
             "the action overwrites \(list(overwritten)), which another process has just written")
-        try expect(changed == touched, "the action changes \(list(changed)) here, but \(list(touched)) in memory")
+        try expect(changed == touched, "the action changes \(list(changed)), but \(list(touched)) in a suite in memory")
         for (name, value) in before where name != Config.key {
             try expect(after[name] == value, "the action has changed “\(name)”")
         }

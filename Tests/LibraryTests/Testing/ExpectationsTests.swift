@@ -67,7 +67,7 @@ import TypedDefaultsTesting
         }
         #expect(
             texts.map { $0.split(separator: " ", maxSplits: 1)[1] } == [
-                "3 changes are expected, and 3 were made:\n"
+                "changes expected: 3, changes made: 3:\n"
                     + "change 2 is missing: quality = 0.8\nchange 3 is not expected: quality = 0.9"
             ])
         #expect(issues { expectChanges(of: suite, [["a": 1]]) {} }.count == 1)

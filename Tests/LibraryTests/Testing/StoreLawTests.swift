@@ -47,7 +47,7 @@ struct StoreLawTests {
         #expect(
             violation?.description
                 == "law 1, lastWriteWins: a value that was stored replaces the one before. "
-                + "But get() after set(_:) returned sample 1, not sample 2.")
+                + "But after set(_:), get() returned sample 1, not sample 2.")
     }
 
     /// One thread cannot acquire its lock twice.

@@ -303,7 +303,7 @@ import TypedDefaultsTesting
         ) { StoringDefaults($0) },
         Wrong(
             testDescription: "a needed value", world: "nothing stored",
-            text: "the action changes nothing here, but zoom in memory"
+            text: "the action changes nothing, but zoom in a suite in memory"
         ) { NeedingValue($0) },
         Wrong(
             testDescription: "a single load", world: "unavailable at first",

@@ -390,7 +390,7 @@
             Damage("the first record", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[73] ^= 1 },
             Damage("a length", ["no valid record at byte 64", "b = 2", "c = 3"]) { $0[64] ^= 0x20 },
             Damage("the last record", ["no valid record at byte 112"]) { $0[121] ^= 1 },
-            Damage("cut in a record", ["byte 112, although the file has 10 more bytes, as in a copy"]) {
+            Damage("cut in a record", ["byte 112, although the file has 10 more bytes; perhaps it was copied"]) {
                 $0 = $0.prefix(122)
             },
             Damage("cut behind one", ["ends at byte 112, although records up to byte 136 had been flushed"]) {

@@ -412,7 +412,7 @@ struct HistoryTests {
         #expect(failures.kinds == [.conflict])
         #expect(
             failures.all.last?.reason
-                == "only a part of the values has been through migrations of a newer version or another program: “b1”")
+                == "only some of the values have been through migrations of a newer version or another program: “b1”")
         var late: SuiteContents = ["b": 500]
         late.history = ["a1", "a2", "b1", "b2"]
         try suite.merge(late, migrating: migrator("a", 1...2))

@@ -44,7 +44,7 @@ struct RenamingTests {
             #expect(failures.all.first?.key == "q")
             #expect(
                 failures.all.first?.reason
-                    == "“quality” already has a value; the old value is kept under “q.unreadable”")
+                    == "“quality” keeps its own value; the old value is kept under “q.unreadable”")
         }
     }
 

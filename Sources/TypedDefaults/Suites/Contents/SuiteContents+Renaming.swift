@@ -73,7 +73,7 @@ extension SuiteContents {
             if present == nil, !isUnreadable(new) {
                 self[new] = value
             } else if present != value {
-                setAside(value, of: old, DefaultsError(.conflict, reason: "“\(new)” already has a value"))
+                setAside(value, of: old, DefaultsError(.conflict, reason: "“\(new)” keeps its own value"))
             }
         }
     }

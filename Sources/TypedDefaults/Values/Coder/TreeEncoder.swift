@@ -126,7 +126,7 @@ final class TreeEncoder: Encoder {
             // Unlike `reserveCapacity`, this is specialized.
             if wanted == .keyed { entries = Dictionary(minimumCapacity: 8) }
         }
-        if shape != wanted { fail("asked for two different containers for one value") }
+        if shape != wanted { fail("encode(to:) used two different containers for one value") }
         if isTooDeep { fail(PropertyList.tooDeep) }
     }
 
