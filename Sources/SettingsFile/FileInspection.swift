@@ -169,7 +169,7 @@ extension FileInspection {
             var salvage = Salvage(bytes: padded, used: used, isValue: isValue)
             salvage.run(from: start, after: crc)
             salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
-            if salvage.work <= 0 { problems.append("has damage that takes too long to search completely") }
+            if salvage.work <= 0 { problems.append("has too much damage to search completely") }
         }
     }
 }

@@ -133,7 +133,7 @@ extension SettingsFile {
                 throw FileFailure(
                     status.isOwn
                         ? "it is read-only"
-                        : "it can only be read, because it \(status.ownership(of: fileLocation.path))")
+                        : "it is read-only for this process, because it \(status.ownership(of: fileLocation.path))")
             }
             guard state.isLocked else {
                 throw FileFailure(

@@ -191,7 +191,7 @@ extension SettingsFile {
             let file = try directory.file(target.name, .readWrite)
             let status = try file.status()
             guard status.isOwn, status.isRegular, status.links <= 1 else {
-                throw FileFailure("its owner or its links do not allow that; see typed-defaults check")
+                throw FileFailure("it has another owner or several links; see typed-defaults check")
             }
             guard try file.tryLock() else { throw FileFailure("another process is using it") }
             // Another process may have repaired it in the meantime.

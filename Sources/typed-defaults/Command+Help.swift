@@ -40,7 +40,7 @@ extension Command {
     private static let jsonForms = """
         JSON is exact: 2 is an integer, 2.0 a double. Values that JSON does not have
         are written as {"$data": "base64"}, {"$date": seconds since 2001-01-01 UTC}
-        and {"$double": "inf", "-inf", "nan" or the bits}. A dictionary whose only key
+        and {"$double": "inf"} (or "-inf", "nan", the bits). A dictionary whose only key
         begins with “$” is {"$dictionary": {…}}.
         """
 

@@ -105,7 +105,7 @@ extension Command {
                 guard error.kind == .unreadable else {
                     throw .unavailable("the value cannot be stored: \(error.reason)")
                 }
-                throw .usage("the value is not JSON: \(error.reason); write a string as '\"text\"' or --string text")
+                throw .usage("the value cannot be read: \(error.reason); write a string as '\"text\"' or --string text")
             }
         }
         let isMissing = try !suite.exists

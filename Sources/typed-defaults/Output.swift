@@ -102,7 +102,7 @@ enum File {
             throw .unavailable("the file \(path) cannot be read")
         }
         guard data.count <= sizeLimit else {
-            throw .unavailable("\(path) has more than \(sizeLimit >> 20) MiB, and a suite holds at most 64 MiB")
+            throw .unavailable("\(path) is larger than \(sizeLimit >> 20) MiB; a suite holds at most 64 MiB")
         }
         return data
     }

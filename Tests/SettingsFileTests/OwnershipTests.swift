@@ -69,7 +69,7 @@
                     #expect(try setting.store.load() == 9)
                     try suite.checkReadability()
                     let error = #expect(throws: DefaultsError.self) { try setting.store.save(1) }
-                    #expect(error?.reason.contains("it can only be read, because it belongs to the user root") == true)
+                    #expect(error?.reason.contains("it is read-only for this process, because it belongs to the user root") == true)
                 }
             }
             #expect(try Data(contentsOf: file) == bytes)

@@ -134,7 +134,7 @@ extension UserDefault {
     @available(
         *, unavailable,
         message:
-            "the value must be Codable and Sendable, or DefaultConvertible, or RawRepresentable; for an optional that is not Codable write UserDefault(DefaultKey<Mode?>(\"mode\", default: .fast))"
+            "the value must be Codable and Sendable, or DefaultConvertible, or RawRepresentable; for an optional that is not Codable, write UserDefault(DefaultKey<Mode?>(\"mode\", default: .fast))"
     )
     public init(_ name: String, default defaultValue: Value, in suite: DefaultsSuite = .standard) {
         fatalError("unavailable")

@@ -47,7 +47,7 @@ extension BackendLaw {
         3, "commitsAreSeenInTheirOrder", "a machine that sees a commit sees all that were made before it"
     ) { trial in
         try trial.readWhileWriting { _, new in
-            try expect(new[0] <= new[1], "a machine saw a commit, but not one made before it: \(new)")
+            try expect(new[0] <= new[1], "a machine saw a commit without an earlier one: \(new)")
         }
     }
 
@@ -89,7 +89,7 @@ extension BackendLaw {
     /// Law 6: a write of the value that this machine reads is not left out if another machine has
     /// replaced that value.
     public static let anEqualWriteIsNotBlind = BackendLaw(
-        6, "anEqualWriteIsNotBlind", "a write of the last read value is stored, even if another machine has replaced it"
+        6, "anEqualWriteIsNotBlind", "writing back a value just read stores it, even if another machine replaced it"
     ) { trial in
         let (suites, key) = (try trial.suites(), DefaultKey("equal", default: 0))
         // The first machine does not necessarily read its old value each time.

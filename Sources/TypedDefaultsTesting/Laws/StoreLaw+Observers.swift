@@ -98,7 +98,7 @@ extension StoreLaw {
         try trial.wait(for: heard) { $0.count >= 2 }
         store.set(trial.first)
         try expect(
-            "an observer that cancels itself received and read, in pairs,", heard.value,
+            "for an observer that cancels itself, the pairs of received and read values were", heard.value,
             is: [[trial.first, trial.first], [trial.second, trial.second]])
     }
 

@@ -33,7 +33,7 @@ struct Trial: Sendable {
             trial.start { end(Result { try check(trial) }) }
             // Fires after the check's own timeouts, because their messages are more specific.
             DispatchQueue(label: "TypedDefaultsTesting deadline").asyncAfter(deadline: trial.deadline + .seconds(1)) {
-                end(.failure(BrokenPromise("it did not end within \(timeout)")))
+                end(.failure(BrokenPromise("the check did not end within \(timeout)")))
             }
         }
     }
@@ -62,7 +62,7 @@ struct Trial: Sendable {
             }
         }
         for thread in threads {
-            try expect(thread.wait(timeout: deadline) == .success, "its threads did not end")
+            try expect(thread.wait(timeout: deadline) == .success, "the check did not end")
         }
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

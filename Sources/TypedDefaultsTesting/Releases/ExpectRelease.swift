@@ -16,7 +16,7 @@ public import TypedDefaults
 ///
 /// ```
 /// ~ zoom: a user who never chose it gets 2.0 instead of 1.0
-/// ! size: a user who chose "huge" reads "medium"
+/// ! size: a user who chose "huge" gets "medium"
 /// - grid: no longer read, stays stored
 /// + raw
 /// < size: a user who chooses "tiny" and downgrades loses it

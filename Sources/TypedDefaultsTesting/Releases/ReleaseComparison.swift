@@ -45,10 +45,10 @@ struct ReleaseComparison {
             guard said.insert([one, other]).inserted || sample.chose != nil else { continue }
             let who = sample.chose.map { "a user who chose \(isOld ? $0 : sample.name)" } ?? "“\(sample.name)”"
             if !isSame(one, was) {
-                say("!", path, "a user who chose \(text(one)) reads \(text(other))\(rule(path, after.contents))")
+                say("!", path, "a user who chose \(text(one)) gets \(text(other))\(rule(path, after.contents))")
             } else {
-                let end = isOld ? "; every other user reads \(text(now))" : ""
-                say(isOld ? "!" : "+", path, "\(who) reads \(text(other))\(end)")
+                let end = isOld ? "; every other user gets \(text(now))" : ""
+                say(isOld ? "!" : "+", path, "\(who) gets \(text(other))\(end)")
             }
         }
     }

@@ -133,7 +133,7 @@ struct Fixture {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do { return try PropertyList(json: Data(contentsOf: URL(filePath: path))).decode(type) } catch {
             let cure =
-                "If it is the record of the next release (after a merge, for instance), record it again. "
+                "If it records the next release (perhaps a merge damaged it), record it again. "
                 + "Otherwise restore it from version control."
             throw DefaultsError(.unreadable, reason: "\(path) cannot be read: \(error). \(cure)")
         }

@@ -72,7 +72,7 @@ import TypedDefaultsTesting
 
             let changed = lines { expectRelease("1.5", of: Second.self, volume, named: records.name) }
             let expected = [
-                "! size: a user who chose \"large\" reads \"small\" (users of 1.4)",
+                "! size: a user who chose \"large\" gets \"small\" (users of 1.4)",
                 "+ raw (users of 1.4)",
                 "- grid: no longer read, stays stored (users of 1.4)",
                 "< size: a user who chooses \"medium\" and downgrades loses it (users of 1.4)",

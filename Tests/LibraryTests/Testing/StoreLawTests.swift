@@ -66,7 +66,7 @@ struct StoreLawTests {
             let law = StoreLaw.readingInsideAnUpdateIsSafe
             try await law.verify(samples: [true, false], within: .milliseconds(100)) { BlockingStore() }
         }
-        #expect(violation?.outcome == "it did not end within 0.1 seconds")
+        #expect(violation?.outcome == "the check did not end within 0.1 seconds")
     }
 
     @Test func whatCannotBeCheckedFails() async throws {

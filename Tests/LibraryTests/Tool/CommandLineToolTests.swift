@@ -472,7 +472,7 @@
                 #expect(truncate(long.path, 200 << 20) == 0)
                 let outcome = try tool("import", "camera", long.path)
                 #expect(outcome.code == 3)
-                #expect(outcome.errors.contains("has more than 128 MiB"))
+                #expect(outcome.errors.contains("is larger than 128 MiB"))
                 #expect(try tool.names == ["long.json"])
             }
         }

@@ -89,7 +89,7 @@ import SettingsFile
                 writeToLog(
                     DefaultsError.Kind.unavailable.description,
                     line:
-                        "TypedDefaults: settings may look empty before the first unlock, because the probe file cannot be created"
+                        "TypedDefaults: settings may look empty before the first unlock; the file that would show this cannot be created"
                 )
             }
         }

@@ -67,7 +67,7 @@ struct ReleaseMistakesTests {
         }
         #expect(
             try Self.lines(camera, Self.program(New.self)) == [
-                "! size: a user who chose \"huge\" reads \"medium\"",
+                "! size: a user who chose \"huge\" gets \"medium\"",
                 "< size: a user who chooses \"large\" and downgrades loses it",
             ])
     }
@@ -83,9 +83,9 @@ struct ReleaseMistakesTests {
         }
         #expect(
             try Self.lines(camera, Self.program(New.self)) == [
-                "! zoom: a user who chose -1000000000.0 reads 1.0 (rule: in 1.0...4.0)",
-                "! zoom: a user who chose 1000000000.0 reads 4.0 (rule: in 1.0...4.0)",
-                "! zoom: a user who chose 8.0 reads 4.0 (rule: in 1.0...4.0)",
+                "! zoom: a user who chose -1000000000.0 gets 1.0 (rule: in 1.0...4.0)",
+                "! zoom: a user who chose 1000000000.0 gets 4.0 (rule: in 1.0...4.0)",
+                "! zoom: a user who chose 8.0 gets 4.0 (rule: in 1.0...4.0)",
             ])
     }
 
@@ -94,7 +94,7 @@ struct ReleaseMistakesTests {
         let new = DefaultKey("port", default: 8080, rule: .in(1024...65_535))
         #expect(
             try Self.lines(Self.program([old]), Self.program([new])) == [
-                "! port: a user who chose 1 reads 8080 (rule: in 1024...65535)"
+                "! port: a user who chose 1 gets 8080 (rule: in 1024...65535)"
             ])
         #expect(
             try Self.lines(Self.program([new]), Self.program([old])) == [
@@ -130,7 +130,7 @@ struct ReleaseMistakesTests {
         }
         #expect(
             try Self.lines(camera, Self.program(New.self, migrator)) == [
-                "+ showsGrid", "+ showsGrid: a user who chose grid = true reads true",
+                "+ showsGrid", "+ showsGrid: a user who chose grid = true gets true",
                 "- grid: no longer read, removed by the migration",
                 "< grid: a user who chose true loses it after an update and a downgrade",
             ])
@@ -162,9 +162,9 @@ struct ReleaseMistakesTests {
         let old = Self.program(Old.self, samples: ["wide": { $0[Old.self].margins = "40" }])
         #expect(
             try Self.lines(old, Self.program(New.self, migrator)) == [
-                "+ left", "+ left: a user who chose margins = \"\" reads 0",
-                "+ left: a user who chose margins = \"\(Self.long)\" reads 0",
-                "+ left: a user who chose margins = \"text\" reads 0", "+ left: “wide” reads 40", "+ right",
+                "+ left", "+ left: a user who chose margins = \"\" gets 0",
+                "+ left: a user who chose margins = \"\(Self.long)\" gets 0",
+                "+ left: a user who chose margins = \"text\" gets 0", "+ left: “wide” gets 40", "+ right",
                 "- margins: no longer read, removed by the migration",
                 "< margins: a user who chose \"\" loses it after an update and a downgrade",
                 "< margins: a user who chose \"\(Self.long)\" loses it after an update and a downgrade",
@@ -177,7 +177,7 @@ struct ReleaseMistakesTests {
         let (old, new) = (DefaultKey("port", default: 80), DefaultKey("port", default: "http"))
         let found = try Self.lines(Self.program([old]), Self.program([new]))
         #expect(found.contains("~ port: a user who never chose it gets \"http\" instead of 80"))
-        #expect(found.contains("! port: a user who chose 81 reads \"http\""))
+        #expect(found.contains("! port: a user who chose 81 gets \"http\""))
         #expect(found.contains("< port: a user who chooses \"text\" and downgrades loses it"))
     }
 
@@ -185,7 +185,7 @@ struct ReleaseMistakesTests {
         let (old, new) = (DefaultKey("count", default: 1), DefaultKey<Int16>("count", default: 1))
         #expect(
             try Self.lines(Self.program([old]), Self.program([new])) == [
-                "! count: a user who chose -1000000000 reads 1", "! count: a user who chose 1000000000 reads 1",
+                "! count: a user who chose -1000000000 gets 1", "! count: a user who chose 1000000000 gets 1",
             ])
     }
 
@@ -219,7 +219,7 @@ struct ReleaseMistakesTests {
         }
         #expect(
             try Self.lines(camera, Self.program(New.self)) == [
-                "! lens.curve: a user who chose lens reads \"b\"; every other user reads \"a\"",
+                "! lens.curve: a user who chose lens gets \"b\"; every other user gets \"a\"",
                 "~ lens.curve: a user who never chose it gets \"a\" instead of \"b\"",
             ])
     }
@@ -241,7 +241,7 @@ struct ReleaseMistakesTests {
         migrator.register("2.0: Preferences") { $0.rename("Settings", to: "Preferences") }
         #expect(
             try Self.lines(Self.program(Old.self), Self.program(New.self, migrator)) == [
-                "+ grid", "+ grid: a user who chose grid = true reads true",
+                "+ grid", "+ grid: a user who chose grid = true gets true",
                 "- Settings.grid: no longer read, removed by the migration",
                 "< Settings.grid: a user who chose true loses it after an update and a downgrade",
             ])
@@ -289,19 +289,19 @@ struct ReleaseMistakesTests {
         }
         #expect(
             try lines("a", DefaultRule("not empty") { !$0.isEmpty }) == [
-                "! p: a user who chose \"\" reads \"a\" (rule: not empty)"
+                "! p: a user who chose \"\" gets \"a\" (rule: not empty)"
             ])
         #expect(
             try lines("a", DefaultRule("short") { $0.count < 100 }) == [
-                "! p: a user who chose \"\(Self.long)\" reads \"a\" (rule: short)"
+                "! p: a user who chose \"\(Self.long)\" gets \"a\" (rule: short)"
             ])
         #expect(
             try lines([1], DefaultRule("not empty") { !$0.isEmpty }) == [
-                "! p: a user who chose [] reads [1] (rule: not empty)"
+                "! p: a user who chose [] gets [1] (rule: not empty)"
             ])
         #expect(
             try lines([1], DefaultRule("few") { $0.count < 10 }) == [
-                "! p: a user who chose [1, 1, 1, 1, 1, 1, 1, 1, 1, 1] reads [1] (rule: few)"
+                "! p: a user who chose [1, 1, 1, 1, 1, 1, 1, 1, 1, 1] gets [1] (rule: few)"
             ])
     }
 
@@ -312,15 +312,15 @@ struct ReleaseMistakesTests {
             try Self.lines(Self.program([old]), Self.program([new]))
         }
         let (key, set) = (DefaultKey("sizes", default: [New.small]), DefaultKey("sizes", default: Set<New>()))
-        let text = "! sizes: a user who chose [\"small\", \"huge\"] reads [\"small\"]"
+        let text = "! sizes: a user who chose [\"small\", \"huge\"] gets [\"small\"]"
         #expect(try lines(DefaultKey("sizes", default: [Old.small]), key) == [text])
         #expect(
             try lines(DefaultKey("sizes", default: Set<Old>()), set) == [
-                "! sizes: a user who chose [\"huge\", \"small\"] reads [\"small\"]"
+                "! sizes: a user who chose [\"huge\", \"small\"] gets [\"small\"]"
             ])
         #expect(
             try lines(DefaultKey<[Old]?>("sizes"), DefaultKey<[New]?>("sizes")) == [
-                "! sizes: a user who chose [\"small\", \"huge\"] reads nil"
+                "! sizes: a user who chose [\"small\", \"huge\"] gets nil"
             ])
     }
 
@@ -329,7 +329,7 @@ struct ReleaseMistakesTests {
         let (name, number) = (DefaultKey<String?>("name"), DefaultKey<Int?>("name"))
         #expect(
             try Self.lines(Self.program([name]), Self.program([number])).contains(
-                "! name: a user who chose \"text\" reads nil"))
+                "! name: a user who chose \"text\" gets nil"))
         let (old, new) = (DefaultKey("d", default: [String: Int]()), DefaultKey("d", default: [String: String]()))
         #expect(try Self.lines(Self.program([old]), Self.program([new])) != [])
         #expect(try ReleaseRecord(of: Self.program([name, old])).unsampled == [])

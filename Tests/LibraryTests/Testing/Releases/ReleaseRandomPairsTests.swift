@@ -83,10 +83,10 @@ struct ReleaseRandomPairsTests {
         for path in after.subtracting(before) {
             lines.insert("+ \(path)")
             for user in alone where user.after[path] != never.after[path] {
-                lines.insert("+ \(path): a user who chose \(user.name) reads \(text(user.after[path]))")
+                lines.insert("+ \(path): a user who chose \(user.name) gets \(text(user.after[path]))")
             }
             if ([never] + alone).allSatisfy({ $0.after[path] != all.after[path] }) {
-                lines.insert("+ \(path): “everything” reads \(text(all.after[path]))")
+                lines.insert("+ \(path): “everything” gets \(text(all.after[path]))")
             }
         }
         for path in before.intersection(after) {
@@ -101,12 +101,12 @@ struct ReleaseRandomPairsTests {
                     if user.chose.isEmpty, isKnown { continue }
                     let who = user.chose.isEmpty ? "“everything”" : "a user who chose \(user.chose)"
                     lines.insert(
-                        "! \(path): \(who) reads \(text(other)); every other user reads \(text(now))")
+                        "! \(path): \(who) gets \(text(other)); every other user gets \(text(now))")
                 } else if !isSame(one, was), !isSame(one, other) {
                     let isKnown = alone.contains { $0.before[path] == one && $0.after[path] == other }
                     if user.chose.isEmpty, isKnown { continue }
                     lines.insert(
-                        "! \(path): a user who chose \(text(one)) reads \(text(other))" + rule(path, user.migrated, new)
+                        "! \(path): a user who chose \(text(one)) gets \(text(other))" + rule(path, user.migrated, new)
                     )
                 }
             }
