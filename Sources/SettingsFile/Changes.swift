@@ -37,12 +37,7 @@ struct Changes {
         var keys: [String] = []
         if missed > external.count {
             guard missed == external.count + 1, let commit else { return nil }
-            commit.record.withUnsafeBytes { bytes in
-                _ = RecordFormat.forEachEdit(in: bytes, commit.payload) { key, _ in
-                    keys.append(String(decoding: bytes[key], as: UTF8.self))
-                    return true
-                }
-            }
+            keys = commit.record.withUnsafeBytes { RecordFormat.keys(in: $0, commit.payload) }
         } else {
             commit = nil
             external.removeFirst(external.count - missed)

@@ -123,27 +123,22 @@ extension FileInspection {
     private mutating func readRecords(
         _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32, upTo committed: Int
     ) {
-        var values: [ByteString: Range<Int>] = [:]
-        (end, liveBytes) = (RecordFormat.headerLength, 0)
-        var crc = crc
+        var (values, payloads, crc) = (KeyTable(), [Range<Int>](), crc)
+        end = RecordFormat.headerLength
         while end != committed, let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
-            RecordFormat.forEachEdit(in: bytes, commit.payload) { key, value in
-                values[ByteString(String(decoding: bytes[key], as: UTF8.self))] = value
-                return true
-            }
+            payloads.append(commit.payload)
             (end, crc, records) = (commit.end, commit.crc, records + 1)
         }
-        keys = values.keys.map(\.string).sorted()
+        values.apply(payloads, of: Array(bytes))
+        keys = values.keys.sorted()
         for key in keys {
-            let value = UnsafeRawBufferPointer(rebasing: bytes[values[ByteString(key)]!])
-            liveBytes += RecordFormat.length(ofKey: key.utf8.count, value: value.count)
-            if isValue(value) {
-                self.values.append((key, Array(value)))
+            if let value = values.value(forKey: key), value.withUnsafeBytes(isValue) {
+                self.values.append((key, value))
             } else {
                 problems.append("has a value that this version cannot read: “\(key)”")
             }
         }
-        liveBytes = min(liveBytes, end - RecordFormat.headerLength)
+        liveBytes = min(values.live, end - RecordFormat.headerLength)
         let flushed = Self.word(in: bytes, at: RecordFormat.flushedOffset)
         if flushed > UInt64(end), flushed <= UInt64(RecordFormat.sizeLimit + RecordFormat.reserve) {
             reject("ends at byte \(end), although records up to byte \(flushed) had been flushed")

@@ -17,8 +17,7 @@ final class FileLog: Sendable {
     private let contents: Locked<Contents>
 
     struct Contents {
-        /// The values, as parts of the bytes that they were read or written with.
-        var values: [ByteString: ArraySlice<UInt8>] = [:]
+        var values = KeyTable()
         /// The end of the last record, and the checksum that the next one continues from.
         var end = RecordFormat.headerLength
         var crc: UInt32
@@ -30,8 +29,6 @@ final class FileLog: Sendable {
         var committed = CommittedEnd(rawValue: 0)
         /// Whether the records that were found are the committed ones, and only zeros follow.
         var isSettled = false
-        /// The number of bytes that the records of the values take.
-        var live = 0
         /// How far this file was flushed, and whether its name was.
         var flushed = 0
         var isNameFlushed = false
@@ -88,7 +85,7 @@ final class FileLog: Sendable {
         let bytes = try file.read(at: 0, count: size)
         let log = try FileLog(file, named: finalName ?? name, in: directory, isWritable: isWritable, fields, words)
         log.contents.withLock { contents in
-            _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: limit, isOpening: true)
+            _ = contents.apply(bytes, from: RecordFormat.headerLength, upTo: limit)
             contents.committed = CommittedEnd(tag: committed.tag, end: committed.end)
             let rest = bytes[min(contents.end, bytes.count)...]
             contents.isSettled =
@@ -110,10 +107,10 @@ final class FileLog: Sendable {
     var end: Int { contents.withLock { $0.end } }
     var committed: CommittedEnd { contents.withLock { $0.committed } }
     var isSettled: Bool { contents.withLock { $0.isSettled } }
-    var keys: [String] { contents.withLock { $0.values.keys.map(\.string) } }
+    var keys: [String] { contents.withLock { $0.values }.keys }
 
     /// Returns the bytes of a value, or `nil` if the key is missing.
-    func bytes(forKey key: String) -> ArraySlice<UInt8>? { contents.withLock { $0.values[ByteString(key)] } }
+    func bytes(forKey key: String) -> [UInt8]? { contents.withLock { $0.values.value(forKey: key) } }
 
     /// Reads the records that were committed since the last call. Returns their keys.
     func readRecords(upTo committed: CommittedEnd, sizeLimit: Int) throws(FileFailure) -> [String] {
@@ -132,7 +129,8 @@ final class FileLog: Sendable {
 
     private func apply(upTo limit: Int) throws(FileFailure) -> [String] {
         let (bytes, start) = try readRest(upTo: limit)
-        return contents.withLock { $0.apply(bytes, from: $0.end - start, upTo: limit) }
+        let payloads = contents.withLock { $0.apply(bytes, from: $0.end - start, upTo: limit) }
+        return bytes.withUnsafeBytes { bytes in payloads.flatMap { RecordFormat.keys(in: bytes, $0) } }
     }
 
     /// Returns the checksum of the last record, what follows the record, and the offset of these
@@ -217,7 +215,7 @@ final class FileLog: Sendable {
         }
         let bytes = record.withBytes { Array($0) }
         contents.withLock { contents in
-            bytes.withUnsafeBytes { contents.apply($0, record.payload, of: bytes) }
+            contents.values.apply([record.payload], of: bytes)
             (contents.end, contents.crc, contents.crcOffset) = (newEnd, crc, end + 4)
             (contents.size, contents.committed) = (newSize, committed)
         }
@@ -225,14 +223,14 @@ final class FileLog: Sendable {
     }
 
     /// Returns the contents of a file that can replace this one.
-    func successor() -> [UInt8] { RecordFormat.file(epoch: epoch &+ 1, contents.withLock { $0.values }) }
+    func successor() -> [UInt8] { RecordFormat.file(epoch: epoch &+ 1, contents.withLock { $0.values }.edits) }
 
     /// Returns whether the file should be compacted before `count` bytes are appended. A file that
     /// would exceed its limit is due only if its values leave room for them.
     func isDueForCompaction(appending count: Int = 0, keeping keptSize: Int, limit: Int = .max) -> Bool {
         contents.withLock { contents in
             let size = contents.end + count
-            let needed = contents.live + count
+            let needed = contents.values.live + count
             if size > limit { return RecordFormat.headerLength + needed <= limit }
             return size > max(keptSize, 4 * needed) && size > contents.sizeAtFailedCompaction / 2 * 3
         }
@@ -244,11 +242,10 @@ final class FileLog: Sendable {
     /// Returns whether a record makes the live values smaller, so that a full file can be emptied.
     func shrinks(by record: borrowing RecordWriter) -> Bool {
         let bytes = record.withBytes { Array($0) }
-        return contents.withLock { contents in
-            var after = contents
-            bytes.withUnsafeBytes { after.apply($0, 8..<bytes.count, of: bytes) }
-            return after.live < contents.live
-        }
+        var values = contents.withLock { $0.values }
+        let live = values.live
+        values.apply([8..<bytes.count], of: bytes)
+        return values.live < live
     }
 
     // The state of flushes.
@@ -294,47 +291,21 @@ final class FileLog: Sendable {
 extension FileLog.Contents {
     /// Applies the records that follow the last one and end at a limit.
     ///
-    /// - Returns: Their keys, except during opening.
-    mutating func apply(
-        _ bytes: [UInt8], from start: Int, upTo limit: Int = .max, isOpening: Bool = false
-    ) -> [String] {
-        bytes.withUnsafeBytes { buffer in
-            var changed: [String] = []
-            var offset = start
-            size = max(size, end + bytes.count - start)
-            while let commit = RecordFormat.commit(in: buffer, at: offset, after: crc),
+    /// - Returns: Their payloads.
+    mutating func apply(_ bytes: [UInt8], from start: Int, upTo limit: Int = .max) -> [Range<Int>] {
+        var (payloads, offset) = ([Range<Int>](), start)
+        size = max(size, end + bytes.count - start)
+        bytes.withUnsafeBytes { bytes in
+            while let commit = RecordFormat.commit(in: bytes, at: offset, after: crc),
                 commit.end - offset <= limit - end
             {
-                // Most records of many edits are those of a new file, where none replaces another.
-                if commit.editCount > 32 { values.reserveCapacity(values.count + commit.editCount) }
-                apply(buffer, commit.payload, of: bytes) { if !isOpening { changed.append($0) } }
+                payloads.append(commit.payload)
                 (crcOffset, crc) = (end + 4, commit.crc)
                 end += commit.end - offset
                 offset = commit.end
             }
-            return changed
         }
-    }
-
-    /// Applies the operations of a commit.
-    ///
-    /// - Parameters:
-    ///   - buffer: The bytes of the array that follows.
-    ///   - note: Called with each key.
-    @inline(__always)
-    fileprivate mutating func apply(
-        _ buffer: UnsafeRawBufferPointer, _ payload: Range<Int>, of bytes: [UInt8], _ note: (String) -> Void = { _ in }
-    ) {
-        RecordFormat.forEachEdit(in: buffer, payload) { key, value in
-            let string = String(decoding: buffer[key], as: UTF8.self)
-            let old =
-                if let value { values.updateValue(bytes[value], forKey: ByteString(string)) } else {
-                    values.removeValue(forKey: ByteString(string))
-                }
-            if let old { live -= RecordFormat.length(ofKey: key.count, value: old.count) }
-            if let value { live += RecordFormat.length(ofKey: key.count, value: value.count) }
-            note(string)
-            return true
-        }
+        values.apply(payloads, of: bytes)
+        return payloads
     }
 }

@@ -104,7 +104,6 @@ enum RecordFormat {
         let payload: Range<Int>
         let end: Int
         let crc: UInt32
-        let editCount: Int
     }
 
     /// Returns the commit at an offset; `nil` if there is none, or if it is incomplete, damaged, or
@@ -118,15 +117,10 @@ enum RecordFormat {
         }
         let end = offset + length(ofPayload: count)
         let payload = (offset + 8)..<(offset + 8 + count)
-        var editCount = 0
-        func isValid(_ key: Range<Int>, _ value: Range<Int>?) -> Bool {
-            editCount += 1
-            return isKey(UnsafeRawBufferPointer(rebasing: bytes[key]))
-        }
         guard checksum(ofRecord: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), after: crc) == stored,
-            forEachEdit(in: bytes, payload, isValid)
+            forEachEdit(in: bytes, payload, { key, _, _ in isKey(UnsafeRawBufferPointer(rebasing: bytes[key])) })
         else { return nil }
-        return Commit(payload: payload, end: end, crc: stored, editCount: editCount)
+        return Commit(payload: payload, end: end, crc: stored)
     }
 
     private static func isKey(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -134,18 +128,19 @@ enum RecordFormat {
         bytes.allSatisfy { $0 < 0x80 } || String(utf8: bytes) != nil
     }
 
-    /// Calls `body` with the ranges of the key and the value of each operation until it returns
-    /// false. A removal has no value.
+    /// Calls `body` with the ranges of the key and the value of each operation, and its offset,
+    /// until it returns false. A removal has no value.
     ///
     /// - Returns: False if `body` returned false, or if the payload has an unknown form.
     @discardableResult
     @inline(__always)
     static func forEachEdit(
         in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>,
-        _ body: (_ key: Range<Int>, _ value: Range<Int>?) -> Bool
+        _ body: (_ key: Range<Int>, _ value: Range<Int>?, _ start: Int) -> Bool
     ) -> Bool {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<payload.upperBound]), at: payload.lowerBound)
         while !reader.isAtEnd {
+            let start = reader.position
             let operation = reader.byte()
             // Enforce the limits of writers here too, because decoding a value takes up to 50 times
             // its length in memory.
@@ -157,9 +152,19 @@ enum RecordFormat {
                 value = reader.counted()
                 guard let value, value.count <= valueLimit else { return false }
             }
-            guard body(key, value) else { return false }
+            guard body(key, value, start) else { return false }
         }
         return true
+    }
+
+    /// Returns the keys of the operations of a payload.
+    static func keys(in bytes: UnsafeRawBufferPointer, _ payload: Range<Int>) -> [String] {
+        var keys: [String] = []
+        forEachEdit(in: bytes, payload) { key, _, _ in
+            keys.append(String(decoding: bytes[key], as: UTF8.self))
+            return true
+        }
+        return keys
     }
 
     /// Returns whether all bytes are zeros.
@@ -171,32 +176,27 @@ enum RecordFormat {
                 UnsafeRawBufferPointer(rebasing: bytes.dropLast()), UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     }
 
-    /// Returns a whole file with the given values.
-    static func file(epoch: UInt64, _ values: [ByteString: ArraySlice<UInt8>]) -> [UInt8] {
-        // Several settings share a record, so that the new file is not longer than the one it
-        // replaces.
-        var payloads: [[UInt8]] = []
-        var payload = ByteWriter(capacity: 256)
-        for (key, value) in values {
-            payload.append(byte: 1)
-            payload.append(key.string)
-            value.withUnsafeBytes { payload.append(counted: $0) }
-            guard payload.count > keptSize else { continue }
-            payload.withBytes { payloads.append(Array($0)) }
-            payload = ByteWriter(capacity: 256)
-        }
-        if payload.count > 0 { payload.withBytes { payloads.append(Array($0)) } }
-        // It gets its name only once all of it is on the disk.
-        var file = header(epoch: epoch, end: payloads.reduce(headerLength) { $0 + length(ofPayload: $1.count) })
-        var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
-        for payload in payloads {
-            payload.withUnsafeBytes {
-                var record = RecordWriter(payload: $0)
+    /// Returns a whole file with the given edits.
+    static func file(epoch: UInt64, _ edits: [UInt8]) -> [UInt8] {
+        edits.withUnsafeBytes { edits in
+            // Several settings share a record, so that the new file is not longer than the one it
+            // replaces.
+            var starts = [0]
+            forEachEdit(in: edits, 0..<edits.count) { _, _, start in
+                if start - starts[starts.count - 1] > keptSize { starts.append(start) }
+                return true
+            }
+            let payloads = zip(starts, starts.dropFirst() + [edits.count]).map { $0..<$1 }.filter { !$0.isEmpty }
+            // It gets its name only once all of it is on the disk.
+            var file = header(epoch: epoch, end: payloads.reduce(headerLength) { $0 + length(ofPayload: $1.count) })
+            var crc = file[60..<64].withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
+            for payload in payloads {
+                var record = RecordWriter(payload: UnsafeRawBufferPointer(rebasing: edits[payload]))
                 crc = record.finish(after: crc)
                 record.withBytes { file += $0 }
             }
+            return file
         }
-        return file
     }
 
     /// Returns the approximate length of a record that sets one key.

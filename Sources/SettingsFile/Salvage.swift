@@ -95,7 +95,7 @@ struct Salvage {
     }
 
     private mutating func note(_ payload: Range<Int>) {
-        RecordFormat.forEachEdit(in: bytes, payload) { key, value in
+        RecordFormat.forEachEdit(in: bytes, payload) { key, value, _ in
             let key = ByteString(String(decoding: bytes[key], as: UTF8.self))
             if let offset = value {
                 // A value that this version cannot read stays in the file.

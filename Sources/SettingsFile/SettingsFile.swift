@@ -233,7 +233,7 @@ extension SettingsFile {
         return (try? fileLocation.nameHasMoved(from: log)) == false
     }
 
-    package func bytes(forKey key: String) throws(SettingsFileError) -> ArraySlice<UInt8>? {
+    package func bytes(forKey key: String) throws(SettingsFileError) -> [UInt8]? {
         if let log = view.withLock({ $0.log }), log.file.process == Forks.count { return log.bytes(forKey: key) }
         return try withLog { state in state.log?.bytes(forKey: key) }
     }

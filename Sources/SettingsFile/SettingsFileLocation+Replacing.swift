@@ -198,10 +198,10 @@ extension SettingsFile {
             guard let now = try? FileInspection(path: path, isValue: isValue), now.isHeaderDamaged else { return nil }
             old = now
             let copy = try target.copyAside(file.read(at: 0, count: status.size))
-            var values: [ByteString: ArraySlice<UInt8>] = [:]
-            for (key, value) in old.salvageable { if let value { values[ByteString(key)] = value[...] } }
-            let new = try target.install(
-                RecordFormat.file(epoch: 0, values), in: directory, inPlaceOf: file.identity())
+            var edits = RecordWriter()
+            for (key, value) in old.salvageable { if let value { edits.append(key, raw: value[...]) } }
+            let bytes = RecordFormat.file(epoch: 0, edits.withBytes { Array($0[8...]) })
+            let new = try target.install(bytes, in: directory, inPlaceOf: file.identity())
             defer { new.file.unlock() }
             new.file.copyReaders(of: file)
             try directory.flushNames()

@@ -233,7 +233,7 @@ struct SettingsFileLocation {
                 guard isWritable, creating else { return nil }
                 // The file is missing or still empty.
                 let new = try target.install(
-                    RecordFormat.file(epoch: 0, [:]), in: directory, inPlaceOf: file?.identity())
+                    RecordFormat.file(epoch: 0, []), in: directory, inPlaceOf: file?.identity())
                 new.file.unlock()
                 return new
             } catch let error where (error.isReplaced || error.isMissing) && ContinuousClock.now < deadline {

@@ -64,7 +64,7 @@ struct FileLogTests: SettingsFileTests {
             #expect(changed == commits[half...].flatMap { $0.map(\.key) })
             #expect(log.end == header.count + all.count)
             #expect(Set(log.keys) == Set(expected.keys))
-            for key in keys { #expect(log.bytes(forKey: key).map(Array.init) == expected[key]) }
+            for key in keys { #expect(log.bytes(forKey: key) == expected[key]) }
         }
     }
 

@@ -34,7 +34,7 @@ package final class FileBackend: DefaultsBackend {
         return value
     }
 
-    private func bytes(forKey key: String) throws(DefaultsError) -> ArraySlice<UInt8>? {
+    private func bytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
         try translating { () throws(SettingsFileError) in try file.bytes(forKey: key) }
     }
 
@@ -133,7 +133,7 @@ package final class FileBackend: DefaultsBackend {
 
     /// Returns the stored bytes, even if they are not a value that this version can read.
     func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
-        try bytes(forKey: key).map { Array($0) }
+        try bytes(forKey: key)
     }
 
     private func translating<Result>(

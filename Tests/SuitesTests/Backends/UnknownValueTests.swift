@@ -24,7 +24,7 @@ struct UnknownValueTests: SettingsFileTests {
     }
 
     private func bytes(forKey key: String, in file: URL) throws -> [UInt8]? {
-        try log(of: file).bytes(forKey: key).map { Array($0) }
+        try log(of: file).bytes(forKey: key)
     }
 
     @Test func aWriteKeepsTheBytesOfAnUnknownValue() throws {

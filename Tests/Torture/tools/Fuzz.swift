@@ -41,8 +41,11 @@ private func readRecords(_ bytes: UnsafeRawBufferPointer) {
     precondition(end <= bytes.count)
     _ = parts.apply(Array(bytes.prefix(bytes.count / 2)), from: 0)
     _ = parts.apply(bytes, from: parts.end - RecordFormat.headerLength)
-    precondition(whole.end == parts.end && whole.crc == parts.crc && whole.live == parts.live)
-    precondition(whole.values == parts.values)
+    precondition(whole.end == parts.end && whole.crc == parts.crc && whole.values.live == parts.values.live)
+    precondition(whole.values.keys.count == parts.values.keys.count)
+    for key in whole.values.keys {
+        precondition(whole.values.value(forKey: key) == parts.values.value(forKey: key))
+    }
 }
 
 /// Reads the bytes as the payload of a record with a valid checksum, which random bytes would
@@ -57,13 +60,13 @@ private func readPayload(_ bytes: UnsafeRawBufferPointer) {
     // No record behind the committed end is applied.
     var empty = FileLog.Contents(crc: 7)
     _ = empty.apply(bytes, from: 0, upTo: RecordFormat.headerLength + bytes.count - 1)
-    precondition(empty.end == RecordFormat.headerLength && empty.values.isEmpty)
+    precondition(empty.end == RecordFormat.headerLength && empty.values.keys.isEmpty)
     // A record whose end is missing is not whole, even if it was filled with zeros.
     var cut = FileLog.Contents(crc: 7)
     _ = cut.apply(bytes.dropLast() + [0], from: 0)
     precondition(cut.end == RecordFormat.headerLength)
-    for value in contents.values.values {
-        value.withUnsafeBytes { bytes in
+    for key in contents.values.keys {
+        contents.values.value(forKey: key)!.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             guard let value = reader.value(), reader.isAtEnd else { return }
             if hasPlantedFault, case .array(let elements) = value, elements.count > 1 { fatalError("planted") }
