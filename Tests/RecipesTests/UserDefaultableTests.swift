@@ -65,7 +65,7 @@ struct UserDefaultableTests {
         Reading("true", 0, 0, true), Reading("NO", 0, 0, false), Reading("false", 0, 0, false),
         Reading("x", 0, 0, false), Reading("", 0, 0, false), Reading([1], 0, 0, false),
         Reading(["a": 1], 0, 0, false), Reading(.data(Data([1])), 0, 0, false),
-        Reading("9007199254740993", 9_007_199_254_740_993, 9_007_199_254_740_992, false),
+        Reading("9007199254740993", Int(clamping: 9_007_199_254_740_993 as Int64), 9_007_199_254_740_992, false),
     ]
 
     @Test(arguments: readings) func aNumberIsReadFromOtherTypes(reading: Reading) {

@@ -69,7 +69,8 @@
                     #expect(try setting.store.load() == 9)
                     try suite.checkReadability()
                     let error = #expect(throws: DefaultsError.self) { try setting.store.save(1) }
-                    #expect(error?.reason.contains("it is read-only for this process, because it belongs to the user root") == true)
+                    let reason = "it is read-only for this process, because it belongs to the user root"
+                    #expect(error?.reason.contains(reason) == true)
                 }
             }
             #expect(try Data(contentsOf: file) == bytes)
