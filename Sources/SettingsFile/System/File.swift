@@ -269,7 +269,7 @@ extension File {
 
     /// A phrase that follows the file's name and a verb.
     static var orphan: String {
-        "mounted here without its folder, and its original was removed or replaced; mount the folder instead"
+        "mounted here without its folder, and its original was removed or replaced; mount its folder instead"
     }
 
     /// Reads bytes from an offset on. Returns fewer if the file ends before.
