@@ -1,6 +1,7 @@
 import AppleFoundation
 import Combine
 import Observation
+import TestSupport
 import Testing
 import TypedDefaultsTesting
 

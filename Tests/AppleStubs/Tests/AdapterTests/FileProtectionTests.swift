@@ -1,4 +1,5 @@
 import AppleFoundation
+import TestSupport
 import Testing
 
 @testable import SettingsFile
@@ -42,14 +43,6 @@ struct FileProtectionTests {
             let classes = try classes(in: folder)
             #expect(classes.count == 2)
             #expect(classes.values.allSatisfy { $0 == firstUnlock })
-        }
-    }
-
-    /// A naive adapter that creates the file as on Linux.
-    @Test func aFileCreatedByASystemCallHasTheClassOfItsFolder() throws {
-        try withFolder { folder in
-            _ = try File.existingDirectory(folder.path).file("settings", .createExclusively)
-            #expect(try classes(in: folder) == ["settings": nil])
         }
     }
 
