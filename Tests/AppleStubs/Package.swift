@@ -63,10 +63,7 @@ let package = Package(
         tests("SuitesTests"),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
         tests("RecipesTests", ["TypedDefaultsRecipes"]),
-        .testTarget(
-            name: "AdapterTests",
-            dependencies: ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting"] + apple,
-            swiftSettings: settings),
+        tests("AdapterTests", ["TypedDefaultsCloud"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -131,6 +131,24 @@
             try FileManager.default.removeItem(at: folder)
         }
 
+        /// Otherwise, the error would be that the folder cannot be written.
+        @Test func theErrorNamesTheTemporaryFileOfAnotherUser() async throws {
+            let file = try makeFile()
+            let folder = file.deletingLastPathComponent()
+            try Data().write(to: folder.appending(path: ".test.defaults.new"))
+            #expect(chmod(folder.appending(path: ".test.defaults.new").path, 0o600) == 0)
+            #expect(chown(folder.path, user, user) == 0)
+            await #expect(processExitsWith: .success) { [path = file.path as String] in
+                #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                let error = #expect(throws: DefaultsError.self) {
+                    try suite.update(DefaultKey("number", default: 0)) { $0 = 1 }
+                }
+                #expect(error?.reason.contains(".test.defaults.new: ") == true)
+            }
+            try FileManager.default.removeItem(at: folder)
+        }
+
         @Test func aFolderOfAllUsersIsRefusedWithAWayOut() throws {
             try withFolder(of: 0, 0o777) { folder in
                 let suite = open(folder.appending(path: "test.defaults"))

@@ -11,32 +11,12 @@
 //            fail ERRNO  do not make the call
 //            lie ERRNO   make the call, and report that it failed
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
+#define CHOSEN_PATH "STOP_PATH"
+#include "shim.h"
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 // One stop at a time: a flush in the background stops too.
 static pthread_mutex_t stopping = PTHREAD_MUTEX_INITIALIZER;
-#define REAL(type, name, ...) type (*real)(__VA_ARGS__) = dlsym(RTLD_NEXT, name)
-
-static int path_matches(const char *path) {
-    const char *want = getenv("STOP_PATH");
-    return want && path && strstr(path, want);
-}
-static int fd_matches(int fd) {
-    char link[64], path[4096];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, sizeof path - 1);
-    if (n < 0) return 0;
-    path[n] = 0;
-    return path_matches(path);
-}
 
 // Returns the driver's answer and its number.
 static char stop(const char *line, long *number) {

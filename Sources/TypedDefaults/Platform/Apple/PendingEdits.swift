@@ -15,6 +15,8 @@ import SettingsFile
             let thread = AfterUnlock.thread
             /// See *Cycles* in Core/Observing.swift.
             let depth = NotificationDepth.current + 1
+            /// Keeps the suite in use until the edit is set, because a new suite would not know it.
+            let suite: SuiteCore?
         }
 
         /// A call of `UserDefaults.set`.
@@ -44,10 +46,10 @@ import SettingsFile
         private var waiting: [DispatchSemaphore] = []
 
         /// Adds the edits of a commit, in place of older ones of their keys.
-        mutating func add(_ edits: [(key: String, value: PropertyList?)]) {
+        mutating func add(_ edits: [(key: String, value: PropertyList?)], of suite: SuiteCore?) {
             count += 1
             for (key, value) in edits {
-                let edit = Edit(value: value, number: count)
+                let edit = Edit(value: value, number: count, suite: suite)
                 entries[ByteString(key), default: Entry(newest: edit, oldest: count)].newest = edit
             }
         }

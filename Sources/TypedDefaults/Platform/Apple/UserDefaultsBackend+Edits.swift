@@ -42,7 +42,8 @@ import SettingsFile
     extension UserDefaultsBackend {
         /// Makes edits visible to readers, and sets them when this thread holds no lock.
         func publish(_ new: [(key: String, value: PropertyList?)]) {
-            edits.withLock { $0.add(new) }
+            let suite = id.flatMap(SuiteCore.inUse)
+            edits.withLock { $0.add(new, of: suite) }
             let keys = new.map { ByteString($0.key) }
             guard AfterUnlock.holdsLock else { return applyEdits(of: keys) }
             AfterUnlock.run { [self] in applyEdits(of: keys) }
@@ -61,7 +62,8 @@ import SettingsFile
                         let isStarted = startThread { [self] in applyEdits(of: [key], inLibrary: true) }
                         if isStarted { break loop } else { last = nil }
                     case .call(let edit):
-                        set(edit, key)
+                        // The suite may be released with its last edit, but not under the lock.
+                        withExtendedLifetime(edit) { set(edit, key) }
                         if !inLibrary, edit.thread != AfterUnlock.thread { last = edit }
                     }
                 }

@@ -65,6 +65,8 @@ import SettingsFile
         private let arguments: [String: PropertyList]
         /// The name of the domain that holds the values of this suite; `nil` if unknown.
         private let domain: String?
+        /// The identity under which the suite is found; `nil` if only its creator has it.
+        let id: CoreID?
         let access: UserDefaultsAccess
         /// A failure to report on first use.
         private let notice: Locked<DefaultsError?>
@@ -88,10 +90,9 @@ import SettingsFile
             self.init(userDefaults, domain: domain, access: UserDefaultsAccess(domain: domain))
         }
 
-        init(_ userDefaults: UserDefaults, domain: String?, access: UserDefaultsAccess) {
+        init(_ userDefaults: UserDefaults, domain: String?, access: UserDefaultsAccess, id: CoreID? = nil) {
             shared = Unchecked(userDefaults)
-            self.domain = domain
-            self.access = access
+            (self.domain, self.access, self.id) = (domain, access, id)
             notice = Locked(access.notice)
             arguments = Self.arguments(of: userDefaults)
             let observations = observeReturns()
@@ -135,11 +136,14 @@ import SettingsFile
         func object(forKey key: String) -> Any? {
             guard let domain else { return defaults.object(forKey: key) }
             // Not from `UserDefaults`, which reads a list of domains, such as those of
-            // `addSuite(named:)` and of all users. Apple promises for neither of these that it
-            // knows the domain of an app group.
-            return CFPreferencesCopyValue(
+            // `addSuite(named:)` and of all users.
+            let object = CFPreferencesCopyValue(
                 NSString(string: key) as CFString, NSString(string: domain) as CFString, kCFPreferencesCurrentUser,
-                kCFPreferencesAnyHost) ?? defaults.persistentDomain(forName: domain)?[key]
+                kCFPreferencesAnyHost)
+            guard object == nil, defaults.object(forKey: key) != nil else { return object }
+            // From a copy of the domain, because Apple does not promise that the function above
+            // knows the domain of an app group. A key that no domain has does not need the copy.
+            return defaults.persistentDomain(forName: domain)?[key]
         }
 
         private func checkAccess() throws(DefaultsError) {
@@ -277,7 +281,8 @@ import SettingsFile
                 core: SuiteCore.shared(
                     id: id, isStandard: isStandard, layers: Layers(UserDefaultsBackend.layers(of: userDefaults))
                 ) {
-                    UserDefaultsBackend(userDefaults, suiteName: domain)
+                    UserDefaultsBackend(
+                        userDefaults, domain: domain, access: UserDefaultsAccess(domain: domain), id: id)
                 })
         }
 

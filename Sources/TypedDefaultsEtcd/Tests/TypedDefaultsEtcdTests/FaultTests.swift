@@ -27,6 +27,15 @@ import TypedDefaults
         return UserDefault(DefaultKey("count", default: 0), in: suite)
     }
     func stored() throws -> String? { try Member.get(prefix + "v/count") }
+    /// Adds a number, or after the first attempt another one. Returns the number of attempts.
+    func attempts(of setting: UserDefault<Int>, adding number: Int = 1, then next: Int = 1) throws -> Int {
+        var bodies = 0
+        try setting.update { count in
+            bodies += 1
+            count += bodies == 1 ? number : next
+        }
+        return bodies
+    }
     /// As if the cluster had not answered for a minute, or the process had been stopped. An answer
     /// that is on its way may end it, so call this again.
     func beSilentForAMinute(_ backend: EtcdBackend) {
@@ -70,12 +79,7 @@ import TypedDefaults
         let (setting, prefix) = (setting(backend), prefix)
         try UserDefault(DefaultKey("other", default: 0), in: DefaultsSuite(backend: backend)).update { $0 = 1 }
         transport.add(Method.transaction, .hold, .before { try Member.put(prefix + "v/count", "10") })
-        var bodies = 0
-        try setting.update { count in
-            bodies += 1
-            count += bodies == 1 ? 1_000 : 1
-        }
-        #expect(bodies == 2)
+        #expect(try attempts(of: setting, adding: 1_000) == 2)
         #expect(backend.state.withLockedValue { $0.statistics.settled } == 1)
         #expect(try stored() == "11")
         try Member.delete(prefix + "v/count")
@@ -93,12 +97,7 @@ import TypedDefaults
                 try Member.delete(prefix + "v/count")
                 try transport.release()
             })
-        var bodies = 0
-        try setting.update { count in
-            bodies += 1
-            count += 1_000
-        }
-        #expect(bodies == 1, "a second one would count twice")
+        #expect(try attempts(of: setting, adding: 1_000) == 1, "a second one would count twice")
         #expect(try stored() == "1000")
         #expect(backend.state.withLockedValue { $0.statistics.resolved } == 1)
     }
@@ -123,12 +122,7 @@ import TypedDefaults
         try setting.update { $0 = 1 }
         transport.add(
             Method.transaction, .loseRequest, .before { try Member.put(prefix + "v/count", "10") }, .loseAnswer)
-        var bodies = 0
-        try setting.update { count in
-            bodies += 1
-            count += 1
-        }
-        #expect(bodies == 2)
+        #expect(try attempts(of: setting) == 2)
         #expect(try stored() == "11")
         #expect(backend.state.withLockedValue { $0.mirror.ownCommits.isEmpty }, "nothing is left of the first body")
     }
@@ -245,12 +239,7 @@ import TypedDefaults
         let backend = try backend()
         let setting = setting(backend)
         transport.add(Method.transaction, .answer(text))
-        var bodies = 0
-        try setting.update { count in
-            bodies += 1
-            count += 1
-        }
-        #expect(bodies == 1)
+        #expect(try attempts(of: setting) == 1)
         #expect(try stored() == "1")
         #expect(backend.state.withLockedValue { $0.statistics.resolved } == 1)
     }
@@ -319,43 +308,6 @@ import TypedDefaults
         backend.change { $0.lease?.renewal = .now }
         try setting.update { $0 = 3 }
         #expect(transport.calls(of: Method.grant) == 2)
-    }
-
-    @Test func aReadOnlyUserCannotWrite() throws {
-        let setting = setting(try backend())
-        transport.add(Method.transaction, .refuse(7, "etcdserver: permission denied"))
-        let error = #expect(throws: DefaultsError.self) { try setting.update { $0 = 1 } }
-        #expect(error?.kind == .managed)
-    }
-
-    @Test(arguments: [EtcdConfiguration.StalePolicy.serve, .unavailable])
-    func silenceIsReportedAndEnds(_ policy: EtcdConfiguration.StalePolicy) throws {
-        let failures = NIOLockedValueBox<[DefaultsError.Kind]>([])
-        let backend = try backend { configuration in
-            configuration.heartbeat = .milliseconds(20)
-            configuration.whenStale = policy
-        }
-        let setting = setting(backend) { error in failures.withLockedValue { $0.append(error.kind) } }
-        try setting.update { $0 = 7 }
-        let generation = backend.generation
-        try transport.cut()
-        try eventually {
-            beSilentForAMinute(backend)
-            return failures.withLockedValue { !$0.isEmpty }
-        }
-        #expect(failures.withLockedValue { $0 } == [.unavailable])
-        switch policy {
-        case .serve:
-            #expect(try setting.store.load() == 7)
-            #expect(backend.generation == generation)
-        case .unavailable:
-            let error = #expect(throws: DefaultsError.self) { try setting.store.load() }
-            #expect(error?.kind == .unavailable)
-            #expect(backend.generation != generation)
-        }
-        try Member.put(prefix + "v/count", "8")
-        transport.join()
-        try eventually { (try? setting.store.load()) == 8 }
     }
 
     @Test func aHistoryThatIsGoneIsReadAsAWhole() throws {

@@ -176,17 +176,6 @@ extension DefaultKey where Value == Int {
         #expect(try suite.contents()["sum"] == 300)
     }
 
-    @Test func aMissingWriterKeyIsNoStoredCommit() throws {
-        let backend = try Member.backend(prefix)
-        let suite = DefaultsSuite(backend: backend)
-        try UserDefault(.count, in: suite).update { $0 += 1 }
-        // As a lease or a person may do.
-        try Member.delete(prefix + "w/", to: prefix + "w0")
-        try UserDefault(.count, in: suite).update { $0 += 1 }
-        #expect(suite[.count] == 2)
-        #expect(try Member.get(String(decoding: backend.names.writer, as: UTF8.self)) != nil)
-    }
-
     @Test func manyRevisionsArriveInOrder() throws {
         let suite = DefaultsSuite(backend: try Member.backend(prefix))
         let heard = NIOLockedValueBox<[Int]>([])

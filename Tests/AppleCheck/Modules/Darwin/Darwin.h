@@ -32,10 +32,8 @@ struct stat {
 #define O_WRONLY 0x0001
 #define O_RDWR 0x0002
 #define O_NONBLOCK 0x0004
-#define O_APPEND 0x0008
 #define O_NOFOLLOW 0x0100
 #define O_CREAT 0x0200
-#define O_TRUNC 0x0400
 #define O_EXCL 0x0800
 #define O_EVTONLY 0x00008000
 #define O_DIRECTORY 0x00100000
@@ -46,78 +44,39 @@ struct stat {
 #define X_OK 1
 #define W_OK 2
 #define R_OK 4
-#define F_DUPFD 0
 #define F_GETFD 1
-#define F_SETFD 2
-#define F_GETFL 3
-#define F_SETFL 4
-#define F_GETPATH 50
 #define F_FULLFSYNC 51
 #define F_DUPFD_CLOEXEC 67
-#define F_BARRIERFSYNC 85
-#define FD_CLOEXEC 1
-#define LOCK_SH 1
 #define LOCK_EX 2
 #define LOCK_NB 4
 #define LOCK_UN 8
-#define SEEK_SET 0
-#define SEEK_CUR 1
-#define SEEK_END 2
 #define PROT_READ 1
-#define PROT_WRITE 2
 #define MAP_SHARED 1
-#define MAP_PRIVATE 2
-#define STDIN_FILENO 0
 #define STDOUT_FILENO 1
 #define STDERR_FILENO 2
 #define PATH_MAX 1024
-#define NAME_MAX 255
 #define EPERM 1
 #define ENOENT 2
 #define EINTR 4
-#define EIO 5
-#define EBADF 9
-#define ENOMEM 12
 #define EACCES 13
 #define EBUSY 16
 #define EEXIST 17
-#define EXDEV 18
-#define ENODEV 19
 #define ENOTDIR 20
-#define EISDIR 21
 #define EINVAL 22
-#define ENFILE 23
 #define EMFILE 24
-#define EFBIG 27
 #define ENOSPC 28
 #define EROFS 30
-#define EMLINK 31
 #define EPIPE 32
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
-#define ENOTSUP 45
 #define ETIMEDOUT 60
-#define ELOOP 62
-#define ENAMETOOLONG 63
-#define ENOTEMPTY 66
 #define EDQUOT 69
-#define ESTALE 70
-#define ENOLCK 77
-#define ENOSYS 78
-#define EOVERFLOW 84
-#define EOPNOTSUPP 102
-#define SIGINT 2
-#define SIGABRT 6
 #define SIGKILL 9
 #define SIGBUS 10
-#define SIGSEGV 11
 #define SIGPIPE 13
 #define SIGALRM 14
-#define SIGTERM 15
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
-#define SIG_SETMASK 3
-#define WNOHANG 1
 
 int open(const char *, int, ...) NOT_IN_SWIFT;
 int openat(int, const char *, int, ...) NOT_IN_SWIFT API(10.10, 8.0, 2.0, 9.0);
@@ -125,7 +84,6 @@ int fcntl(int, int, ...) NOT_IN_SWIFT;
 int close(int);
 int dup(int);
 int dup2(int, int);
-off_t lseek(int, off_t, int);
 ssize_t read(int, void *, size_t);
 ssize_t write(int, const void *, size_t);
 ssize_t pread(int, void *, size_t, off_t);
@@ -151,12 +109,10 @@ int mkfifo(const char *, mode_t);
 int rename(const char *, const char *);
 int renameat(int, const char *, int, const char *) API(10.10, 8.0, 2.0, 9.0);
 int link(const char *, const char *);
-int linkat(int, const char *, int, const char *, int) API(10.10, 8.0, 2.0, 9.0);
 int symlink(const char *, const char *);
 ssize_t readlink(const char *, char *, size_t);
 int unlink(const char *);
 int unlinkat(int, const char *, int) API(10.10, 8.0, 2.0, 9.0);
-int rmdir(const char *);
 int access(const char *, int);
 void *mmap(void *, size_t, int, int, int, off_t);
 int munmap(void *, size_t);
@@ -166,7 +122,6 @@ uid_t getuid(void);
 uid_t geteuid(void);
 int setuid(uid_t);
 int setgid(gid_t);
-int issetugid(void);
 struct passwd {
     char *pw_name, *pw_passwd;
     uid_t pw_uid;
@@ -181,7 +136,6 @@ int setenv(const char *, const char *, int);
 int unsetenv(const char *);
 char *strerror(int);
 int memcmp(const void *, const void *, size_t);
-void *memcpy(void *, const void *, size_t);
 size_t strlen(const char *);
 void *malloc(size_t);
 void *calloc(size_t, size_t);
@@ -190,7 +144,6 @@ void free(void *);
 int atexit(void (*_Nonnull)(void));
 void exit(int) __attribute__((noreturn));
 void _exit(int) __attribute__((noreturn));
-void abort(void) __attribute__((noreturn));
 unsigned int alarm(unsigned int);
 unsigned int sleep(unsigned int);
 int usleep(useconds_t);
@@ -235,24 +188,16 @@ typedef unsigned long pthread_key_t;
 int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *_Nullable);
 int pthread_mutex_destroy(pthread_mutex_t *);
 int pthread_mutex_lock(pthread_mutex_t *);
-int pthread_mutex_trylock(pthread_mutex_t *);
 int pthread_mutex_unlock(pthread_mutex_t *);
 int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *_Nullable);
 int pthread_cond_destroy(pthread_cond_t *);
-int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *_Nullable);
 int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *, const struct timespec *_Nullable);
 int pthread_cond_signal(pthread_cond_t *);
-int pthread_cond_broadcast(pthread_cond_t *);
 int pthread_create(pthread_t _Nullable *_Nonnull, const pthread_attr_t *_Nullable, void *_Nullable (*_Nonnull)(void *_Nullable), void *_Nullable);
 int pthread_detach(pthread_t);
 int pthread_sigmask(int, const sigset_t *_Nullable, sigset_t *_Nullable);
-int pthread_join(pthread_t, void *_Nullable *_Nullable);
-int pthread_equal(pthread_t _Nullable, pthread_t _Nullable);
 pthread_t pthread_self(void);
-void *pthread_get_stackaddr_np(pthread_t);
-size_t pthread_get_stacksize_np(pthread_t);
-int pthread_main_np(void);
 int pthread_atfork(void (*_Nullable)(void), void (*_Nullable)(void), void (*_Nullable)(void));
 int pthread_key_create(pthread_key_t *, void (*_Nullable)(void *));
 void *_Nullable pthread_getspecific(pthread_key_t);

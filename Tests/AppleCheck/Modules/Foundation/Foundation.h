@@ -21,7 +21,6 @@ BRIDGED("Swift.String") @interface NSString : NSObject
 @property(readonly, copy) NSString *precomposedStringWithCanonicalMapping;
 @property(readonly, copy) NSString *lastPathComponent;
 @property(readonly, copy) NSString *stringByDeletingLastPathComponent SWIFT("deletingLastPathComponent");
-@property(readonly, copy) NSString *stringByDeletingPathExtension SWIFT("deletingPathExtension");
 @end
 BRIDGED("Swift.Array") @interface NSArray<__covariant ObjectType> : NSObject
 - (instancetype)initWithArray:(NSArray<ObjectType> *)array SWIFT("init(array:)");
@@ -52,7 +51,6 @@ SENDABLE @interface NSError : NSObject
 - (instancetype)initWithUnsignedLongLong:(unsigned long long)value SWIFT("init(value:)");
 - (instancetype)initWithFloat:(float)value SWIFT("init(value:)");
 - (instancetype)initWithDouble:(double)value SWIFT("init(value:)");
-@property(readonly) float floatValue;
 @property(readonly, copy) NSString *stringValue;
 @property(readonly) BOOL boolValue;
 @property(readonly) double doubleValue;
@@ -164,14 +162,10 @@ SWIFT("UserDefaults") NONSENDABLE @interface NSUserDefaults : NSObject
 - (BOOL)objectIsForcedForKey:(NSString *)key SWIFT("objectIsForced(forKey:)");
 - (BOOL)objectIsForcedForKey:(NSString *)key inDomain:(NSString *)domain SWIFT("objectIsForced(forKey:inDomain:)");
 @end
-extern NSString *const NSGlobalDomain SWIFT("UserDefaults.globalDomain");
 extern NSString *const NSArgumentDomain SWIFT("UserDefaults.argumentDomain");
 extern NSString *const NSGlobalDomain SWIFT("UserDefaults.globalDomain");
 extern NSString *const NSRegistrationDomain SWIFT("UserDefaults.registrationDomain");
 extern NSNotificationName const NSUserDefaultsDidChangeNotification SWIFT("UserDefaults.didChangeNotification");
-extern NSNotificationName const NSUserDefaultsSizeLimitExceededNotification SWIFT("UserDefaults.sizeLimitExceededNotification")
-    __attribute__((availability(ios, introduced=9.3), availability(watchos, introduced=2.0), availability(tvos, introduced=9.0),
-        availability(macos, unavailable)));
 
 // https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
 // https://developer.apple.com/documentation/corefoundation/cfpreferencesappsynchronize(_:)
@@ -220,8 +214,6 @@ SWIFT("ProcessInfo") SENDABLE @interface NSProcessInfo : NSObject
 @property(readonly, copy) NSDictionary<NSString *, NSString *> *environment;
 @property(readonly, copy) NSArray<NSString *> *arguments;
 @property(readonly) int processIdentifier;
-@property(readonly) double systemUptime API(10.6, 4.0, 2.0, 9.0);
-@property(readonly, copy) NSString *globallyUniqueString;
 @property(readonly, getter=isMacCatalystApp) BOOL macCatalystApp API(10.15, 13.0, 6.0, 13.0);
 @property(readonly, getter=isiOSAppOnMac) BOOL iOSAppOnMac API(11.0, 14.0, 7.0, 14.0);
 - (void)performExpiringActivityWithReason:(NSString *)reason usingBlock:(void (SENDABLE ^)(BOOL expired))block
@@ -251,7 +243,6 @@ SWIFT("Process") MAC_ONLY @interface NSTask : NSObject
 @property(readonly) int terminationStatus;
 @property(readonly) NSTaskTerminationReason terminationReason __attribute__((availability(macos, introduced=10.6)));
 - (BOOL)launchAndReturnError:(NSError **)error SWIFT("run()") __attribute__((availability(macos, introduced=10.13)));
-- (void)interrupt;
 - (void)terminate;
 - (void)waitUntilExit;
 @end
@@ -296,7 +287,6 @@ SWIFT("FileManager") @interface NSFileManager : NSObject
 - (nullable NSURL *)containerURLForSecurityApplicationGroupIdentifier:(NSString *)identifier
     SWIFT("containerURL(forSecurityApplicationGroupIdentifier:)") API(10.8, 7.0, 2.0, 9.0);
 @property(readonly, copy) NSURL *temporaryDirectory API(10.12, 10.0, 3.0, 10.0);
-@property(readonly, copy) NSString *currentDirectoryPath;
 - (BOOL)fileExistsAtPath:(NSString *)path SWIFT("fileExists(atPath:)");
 - (BOOL)isExecutableFileAtPath:(NSString *)path SWIFT("isExecutableFile(atPath:)");
 - (BOOL)createFileAtPath:(NSString *)path contents:(nullable NSData *)data
@@ -306,13 +296,9 @@ SWIFT("FileManager") @interface NSFileManager : NSObject
     API(10.5, 2.0, 2.0, 9.0);
 - (BOOL)copyItemAtURL:(NSURL *)source toURL:(NSURL *)target error:(NSError **)error SWIFT("copyItem(at:to:)") API(10.6, 4.0, 2.0, 9.0);
 - (BOOL)moveItemAtURL:(NSURL *)source toURL:(NSURL *)target error:(NSError **)error SWIFT("moveItem(at:to:)") API(10.6, 4.0, 2.0, 9.0);
-- (BOOL)copyItemAtPath:(NSString *)source toPath:(NSString *)target error:(NSError **)error SWIFT("copyItem(atPath:toPath:)")
-    API(10.5, 2.0, 2.0, 9.0);
 - (BOOL)moveItemAtPath:(NSString *)source toPath:(NSString *)target error:(NSError **)error SWIFT("moveItem(atPath:toPath:)")
     API(10.5, 2.0, 2.0, 9.0);
 - (BOOL)removeItemAtPath:(NSString *)path error:(NSError **)error SWIFT("removeItem(atPath:)") API(10.5, 2.0, 2.0, 9.0);
-- (BOOL)createSymbolicLinkAtURL:(NSURL *)url withDestinationURL:(NSURL *)target error:(NSError **)error API(10.7, 5.0, 2.0, 9.0);
-- (BOOL)linkItemAtURL:(NSURL *)source toURL:(NSURL *)target error:(NSError **)error SWIFT("linkItem(at:to:)") API(10.6, 4.0, 2.0, 9.0);
 - (BOOL)createDirectoryAtPath:(NSString *)path withIntermediateDirectories:(BOOL)intermediate
     attributes:(nullable NSDictionary<NSFileAttributeKey, id> *)attributes error:(NSError **)error
     SWIFT("createDirectory(atPath:withIntermediateDirectories:attributes:)") API(10.5, 2.0, 2.0, 9.0);
@@ -336,7 +322,6 @@ SWIFT("FileHandle") SENDABLE @interface NSFileHandle : NSObject
 + (nullable instancetype)fileHandleForReadingFromURL:(NSURL *)url error:(NSError **)error SWIFT("init(forReadingFrom:)") API(10.6, 4.0, 2.0, 9.0);
 + (nullable instancetype)fileHandleForWritingToURL:(NSURL *)url error:(NSError **)error SWIFT("init(forWritingTo:)") API(10.6, 4.0, 2.0, 9.0);
 + (nullable instancetype)fileHandleForUpdatingURL:(NSURL *)url error:(NSError **)error SWIFT("init(forUpdating:)") API(10.6, 4.0, 2.0, 9.0);
-- (NSData *)readDataToEndOfFile;
 - (void)writeData:(NSData *)data SWIFT("write(_:)");
 - (BOOL)seekToOffset:(unsigned long long)offset error:(NSError **)error SWIFT("seek(toOffset:)") API(10.15, 13.0, 6.0, 13.0);
 - (BOOL)truncateAtOffset:(unsigned long long)offset error:(NSError **)error SWIFT("truncate(atOffset:)") API(10.15, 13.0, 6.0, 13.0);

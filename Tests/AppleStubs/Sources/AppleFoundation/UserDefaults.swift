@@ -19,10 +19,6 @@ open class UserDefaults: NSObject {
     // posted on the thread that made the change, and not for changes by other processes.
     public static let didChangeNotification = Notification.Name("NSUserDefaultsDidChangeNotification")
 
-    // https://developer.apple.com/documentation/foundation/userdefaults/sizelimitexceedednotification:
-    // posted on the main thread, on tvOS only.
-    public static let sizeLimitExceededNotification = Notification.Name("NSUserDefaultsSizeLimitExceededNotification")
-
     private let domain: String
     /// The domain that holds the values. Without its entitlement, a group is a private domain of
     /// the program: https://developer.apple.com/documentation/xcode/configuring-app-groups

@@ -17,10 +17,6 @@
     draw(modifier.body(content: PreviewModifierContent(view: view), context: ()))
 }
 
-extension Text {
-    public var content: String { text }
-}
-
 extension PreviewModifierContent: Drawn { fileprivate var lines: [String] { draw(view) } }
 extension _ViewModifier_Content: Drawn { fileprivate var lines: [String] { draw(view) } }
 extension Text: Drawn { fileprivate var lines: [String] { [text] } }

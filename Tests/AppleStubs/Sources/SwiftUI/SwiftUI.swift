@@ -1,20 +1,19 @@
-// The part of SwiftUI that this package uses, with the availability and the isolation of the real
-// module; the page of a group stands above it. Tests/AppleCheck compiles this file for Apple
-// platforms. Drawing.swift has what the system does with views, for tests on Linux.
+// The part of SwiftUI that this package uses, with the isolation of the real module, and its
+// availability if that is newer than the oldest systems of the package; the page of a group stands
+// above it. Tests/AppleCheck compiles this file for Apple platforms. Drawing.swift has what the
+// system does with views, for tests on Linux.
 // https://developer.apple.com/documentation/swiftui
 #if canImport(Darwin)
     @_exported public import Foundation
 #endif
 
 // https://developer.apple.com/documentation/swiftui/view and …/viewbuilder
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
     @ViewBuilder @MainActor @preconcurrency var body: Body { get }
 }
 extension Never: View { public var body: Never { fatalError("never made") } }
 
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @resultBuilder public struct ViewBuilder {
     public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock() -> EmptyView { EmptyView() }
@@ -30,12 +29,10 @@ extension Never: View { public var body: Never { fatalError("never made") } }
         .second(second)
     }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct EmptyView: View {
     public nonisolated init() {}
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct TupleView<T>: View {
     // Safe: created and drawn on the main actor.
     public nonisolated(unsafe) var value: T
@@ -48,29 +45,23 @@ public struct TupleView<T>: View {
     }
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public enum _ConditionalContent<First: View, Second: View>: View {
     case first(First)
     case second(Second)
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Optional: View where Wrapped: View {
     public var body: Never { fatalError("drawn by the system") }
 }
 
 // https://developer.apple.com/documentation/swiftui/binding, …/transaction, …/dynamicproperty
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Transaction { public init() {} }
 
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public protocol DynamicProperty {
     mutating func update()
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension DynamicProperty { public mutating func update() {} }
 
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @dynamicMemberLookup @propertyWrapper public struct Binding<Value> {
     private let get: @isolated(any) @Sendable () -> Value
     private let set: @isolated(any) @Sendable (Value) -> Void
@@ -110,11 +101,9 @@ extension DynamicProperty { public mutating func update() {} }
         }
     }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Binding: @unchecked Sendable where Value: Sendable {}
 
 // https://developer.apple.com/documentation/swiftui/state
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @propertyWrapper public struct State<Value>: DynamicProperty {
     private final class Box {
         var value: Value
@@ -137,16 +126,13 @@ extension Binding: @unchecked Sendable where Value: Sendable {}
         }
     }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension State: @unchecked Sendable where Value: Sendable {}
 
 // https://developer.apple.com/documentation/swiftui/environmentvalues, …/environmentkey, …/environment
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public protocol EnvironmentKey {
     associatedtype Value
     static var defaultValue: Value { get }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct EnvironmentValues {
     private var values: [ObjectIdentifier: Any] = [:]
     public init() {}
@@ -161,22 +147,18 @@ public struct EnvironmentValues {
     }
 }
 // For use in a `body`.
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @propertyWrapper public struct Environment<Value>: DynamicProperty {
     private let keyPath: KeyPath<EnvironmentValues, Value>
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
     public var wrappedValue: Value { EnvironmentValues.current[keyPath: keyPath] }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Environment: @unchecked Sendable where Value: Sendable {}
 
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 struct EnvironmentView<Content: View>: View {
     let content: Content
     let change: (inout EnvironmentValues) -> Void
     var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension View {
     // https://developer.apple.com/documentation/swiftui/view/environment(_:_:)
     public func environment<Value>(
@@ -187,18 +169,15 @@ extension View {
 }
 
 // https://developer.apple.com/documentation/swiftui/viewmodifier
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 @MainActor @preconcurrency public protocol ViewModifier {
     associatedtype Body: View
     typealias Content = _ViewModifier_Content<Self>
     @ViewBuilder @MainActor @preconcurrency func body(content: Content) -> Body
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct _ViewModifier_Content<Modifier: ViewModifier>: View {
     let view: any View
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension View {
     public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
         modifier.body(content: _ViewModifier_Content(view: self))
@@ -206,7 +185,6 @@ extension View {
 }
 
 // https://developer.apple.com/documentation/swiftui/text, …/localizedstringkey
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
     let key: String
     public init(_ value: String) { key = value }
@@ -220,24 +198,20 @@ public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
         public mutating func appendInterpolation(_ value: Int) { text += "\(value)" }
     }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Text: Sendable {
     let text: String
     public init(_ key: LocalizedStringKey) { text = key.key }
     @_disfavoredOverload public init(_ content: some StringProtocol) { text = String(content) }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Text: View { public var body: Never { fatalError("drawn by the system") } }
 
 // https://developer.apple.com/documentation/swiftui/toggle, …/button, …/form
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Toggle<Label: View>: View {
     let label: Label
     let isOn: Binding<Bool>
     public init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) { (self.isOn, self.label) = (isOn, label()) }
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Toggle where Label == Text {
     public init(_ titleKey: LocalizedStringKey, isOn: Binding<Bool>) {
         self.init(isOn: isOn) { Text(titleKey) }
@@ -246,7 +220,6 @@ extension Toggle where Label == Text {
         self.init(isOn: isOn) { Text(title) }
     }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Button<Label: View>: View {
     let label: Label
     @preconcurrency public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {
@@ -254,7 +227,6 @@ public struct Button<Label: View>: View {
     }
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Button where Label == Text {
     @preconcurrency public init(_ titleKey: LocalizedStringKey, action: @escaping @MainActor () -> Void) {
         self.init(action: action) { Text(titleKey) }
@@ -265,7 +237,6 @@ extension Button where Label == Text {
         self.init(action: action) { Text(title) }
     }
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Form<Content: View>: View {
     let content: Content
     public init(@ViewBuilder content: () -> Content) { self.content = content() }
@@ -273,14 +244,11 @@ public struct Form<Content: View>: View {
 }
 
 // https://developer.apple.com/documentation/swiftui/color, …/color/resolved, …/colorpicker
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 public struct Color: Hashable, Sendable {
     public static let orange = Color(components: [1, 0.5, 0, 1])
     private let components: [Float]
 }
-@available(iOS 13.0, macOS 10.15, tvOS 13.0, watchOS 6.0, *)
 extension Color: View { public var body: Never { fatalError("drawn by the system") } }
-@available(iOS 17.0, macOS 14.0, tvOS 17.0, watchOS 10.0, *)
 extension Color {
     public struct Resolved: Hashable, Codable, Sendable {
         public var red: Float
@@ -298,14 +266,12 @@ extension Color {
         Resolved(red: components[0], green: components[1], blue: components[2], opacity: components[3])
     }
 }
-@available(iOS 14.0, macOS 11.0, *)
 @available(tvOS, unavailable)
 @available(watchOS, unavailable)
 public struct ColorPicker<Label: View>: View {
     let label: Label
     public var body: Never { fatalError("drawn by the system") }
 }
-@available(iOS 14.0, macOS 11.0, *)
 @available(tvOS, unavailable)
 @available(watchOS, unavailable)
 extension ColorPicker where Label == Text {
@@ -315,29 +281,23 @@ extension ColorPicker where Label == Text {
 }
 
 // https://developer.apple.com/documentation/swiftui/app, …/scene, …/scenebuilder, …/windowgroup
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 @MainActor @preconcurrency public protocol App {
     associatedtype Body: Scene
     @SceneBuilder @MainActor @preconcurrency var body: Body { get }
     @MainActor @preconcurrency init()
 }
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 extension App {
     @MainActor @preconcurrency public static func main() { _ = Self().body }
 }
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 @MainActor @preconcurrency public protocol Scene {
     associatedtype Body: Scene
     @SceneBuilder @MainActor @preconcurrency var body: Body { get }
 }
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 extension Never: Scene {}
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 @resultBuilder public struct SceneBuilder {
     public static func buildExpression<Content: Scene>(_ content: Content) -> Content { content }
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
 }
-@available(iOS 14.0, macOS 11.0, tvOS 14.0, watchOS 7.0, *)
 public struct WindowGroup<Content: View>: Scene {
     public init(@ViewBuilder content: () -> Content) { _ = content() }
     public var body: Never { fatalError("drawn by the system") }

@@ -1,4 +1,5 @@
 import AppleFoundation
+import TestSupport
 import Testing
 
 @testable import SettingsFile
@@ -126,32 +127,6 @@ struct BackgroundTimeTests {
                 while ProcessInfo.refusedActivities == 0, ContinuousClock.now < end { sched_yield() }
                 #expect(ProcessInfo.refusedActivities == 1)
             }
-        }
-    }
-
-    /// A naive adapter that runs its work at every call.
-    @Test func anAdapterThatIgnoresTheArgumentRunsTwiceAndWithoutTime() async {
-        await #expect(processExitsWith: .success) {
-            let (count, done) = (Guarded(0), DispatchSemaphore(value: 0))
-            @Sendable func ask() {
-                ProcessInfo.processInfo.performExpiringActivity(withReason: "test") { _ in
-                    if count.withLock({
-                        $0 += 1
-                        return $0 == 1
-                    }) {
-                        ProcessInfo.expireActivities()
-                    }
-                    done.signal()
-                }
-            }
-            ask()
-            done.wait()
-            done.wait()
-            #expect(count.now == 2)
-            ProcessInfo.refuseActivities(true)
-            ask()
-            done.wait()
-            #expect(count.now == 3)
         }
     }
 }

@@ -1,6 +1,7 @@
 import AppleFoundation
 import Combine
 import Observation
+import TestSupport
 import Testing
 import TypedDefaultsTesting
 
@@ -28,15 +29,7 @@ struct CombineTests {
 
     @Test func combineOperatorsWorkOnASetting() {
         let suite = DefaultsSuite.inMemory()
-        struct First {
-            @UserDefault("number") var number: Int = 10
-            init(in suite: DefaultsSuite) { _number = UserDefault(wrappedValue: 10, "number", in: suite) }
-        }
-        struct Second {
-            @UserDefault("number") var number: Int = 10
-            init(in suite: DefaultsSuite) { _number = UserDefault(wrappedValue: 10, "number", in: suite) }
-        }
-        let (first, second) = (First(in: suite), Second(in: suite))
+        let (first, second) = (Holder(suite), Holder(suite))
         var numbers: [Int] = []
         var subscriptions: Set<AnyCancellable> = []
         first.$number.sink { numbers.append($0) }.store(in: &subscriptions)

@@ -1,19 +1,13 @@
 import AppleFoundation
+import TestSupport
 import Testing
 
 @testable import SettingsFile
 @testable import TypedDefaults
 
 /// Tests settings files on a device that protects files.
-struct FileProtectionTests {
+struct FileProtectionTests: SettingsFileTests {
     private let text = DefaultKey("text", default: "")
-
-    private func withFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder)
-    }
 
     private let firstUnlock = FileProtectionType.completeUntilFirstUserAuthentication.rawValue
 
@@ -24,32 +18,22 @@ struct FileProtectionTests {
     }
 
     @Test func allFilesAreReadableAfterTheFirstUnlock() throws {
-        try withFolder { folder in
-            let file = folder.appending(path: "settings")
-            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+        try withFile { file in
+            let (folder, writer) = (file.deletingLastPathComponent(), open(file))
             writer[text] = "a"
             writer[DefaultKey("damaged", default: 0)] = 1
-            #expect(try classes(in: folder) == ["settings": firstUnlock])
+            #expect(try classes(in: folder) == ["test.defaults": firstUnlock])
 
             let handle = try FileHandle(forUpdating: file)
-            let end = try #require(try FileInspection(file.path)).end
-            try handle.seek(toOffset: UInt64(end - 4))
+            try handle.seek(toOffset: UInt64(FileInspection(file: file).end - 4))
             try handle.write(contentsOf: Data([1, 2, 3]))
             try handle.close()
-            let suite = DefaultsSuite(backend: FileBackend(path: file.path))
+            let suite = open(file)
             suite.onFailure = { _ in }
             #expect(suite[text] == "a")
             let classes = try classes(in: folder)
             #expect(classes.count == 2)
             #expect(classes.values.allSatisfy { $0 == firstUnlock })
-        }
-    }
-
-    /// A naive adapter that creates the file as on Linux.
-    @Test func aFileCreatedByASystemCallHasTheClassOfItsFolder() throws {
-        try withFolder { folder in
-            _ = try File.existingDirectory(folder.path).file("settings", .createExclusively)
-            #expect(try classes(in: folder) == ["settings": nil])
         }
     }
 

@@ -1,6 +1,7 @@
 import AppleFoundation
 import Observation
 import SwiftUI
+import TestSupport
 import Testing
 import TypedDefaults
 import TypedDefaultsTesting
@@ -186,23 +187,6 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             suite.waitForHandlers()
             #expect(drawn.count.now == 1)
             #expect(draw(view) == ["Grid: off"])
-        }
-    }
-
-    /// A naive adapter: a binding to `UserDefaults` itself, that the Observation framework does not
-    /// know about.
-    @Test func aViewWithARawBindingDoesNotUpdate() throws {
-        try withDomain { _, defaults in
-            // Safe: documented as thread-safe.
-            nonisolated(unsafe) let defaults = defaults
-            let binding = Binding {
-                defaults.object(forKey: "showsGrid") as? Bool ?? true
-            } set: {
-                defaults.set($0, forKey: "showsGrid")
-            }
-            let drawn = drawCountingUpdates(Toggle("Grid", isOn: binding))
-            defaults.set(false, forKey: "showsGrid")
-            #expect(drawn.count.now == 0)
         }
     }
 

@@ -17,15 +17,4 @@ struct SystemLogTests {
         #expect(text.components(separatedBy: "unreadable").count == 2)
         for word in ["S3CR3T", "key", "another"] { #expect(!text.contains(word)) }
     }
-
-    /// A naive handler: a line that it builds itself is either private, including the kind, or
-    /// public, including the key.
-    @Test func aPrebuiltLineIsLoggedAsAllPublicOrAllPrivate() {
-        let logger = Logger(subsystem: "SystemLogTests", category: "")
-        let line = "unreadable: S3CR3T"
-        logger.error("\(line)")
-        logger.error("\(line, privacy: .public)")
-        let shown = Logger.shown.filter { $0.hasPrefix("[SystemLogTests:]") }
-        #expect(shown == ["[SystemLogTests:] error: <private>", "[SystemLogTests:] error: unreadable: S3CR3T"])
-    }
 }

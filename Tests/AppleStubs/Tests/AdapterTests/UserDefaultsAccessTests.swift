@@ -1,135 +1,15 @@
 import AppleFoundation
+import TestSupport
 import Testing
 
 @testable import TypedDefaults
 
 /// Tests settings that are hidden before the first unlock, and settings that are too large.
 struct UserDefaultsAccessTests {
-    /// The probe file, and whether it is readable.
-    private final class Disk: Sendable {
-        let isReadable = Guarded<Bool?>(nil)
-        var probe: FirstUnlock.Probe {
-            FirstUnlock.Probe {
-                self.isReadable.now
-            } create: {
-                self.isReadable.withLock { $0 = true }
-            }
-        }
-    }
     private let number = DefaultKey<Int?>("number")
 
-    /// Creates a suite as a starting process does.
-    private func launch(_ name: String, _ defaults: UserDefaults, _ disk: Disk) -> DefaultsSuite {
-        let access = UserDefaultsAccess(firstUnlock: FirstUnlock(disk.probe))
-        let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-        suite.onFailure = { _ in }
-        return suite
-    }
-
-    @Test func settingsAreUnavailableBeforeTheFirstUnlockAndNotOverwritten() throws {
-        try withDomain { name, defaults in
-            let disk = Disk()
-            launch(name, defaults, disk)[number] = 5
-            #expect(disk.isReadable.now == true)
-
-            defaults.lockDevice()
-            disk.isReadable.withLock { $0 = false }
-            let suite = launch(name, defaults, disk)
-            let store = UserDefault(number, in: suite).store
-            #expect(fails(with: .unavailable) { _ = try store.load() })
-            #expect(fails(with: .unavailable) { try store.save(1) })
-            #expect(fails(with: .unavailable) { try store.updateStored { $0 = 1 } })
-            #expect(fails(with: .unavailable) { _ = try suite.keys() })
-            suite.removeAll()
-            #expect(store.get() == nil)
-
-            // The file becomes readable before the settings do.
-            disk.isReadable.withLock { $0 = true }
-            #expect(fails(with: .unavailable) { try store.save(1) })
-            defaults.unlockDevice()
-            #expect(try store.load() == 5)
-            try store.save(6)
-            #expect(store.get() == 6)
-            #expect(try suite.keys() == ["number"])
-        }
-    }
-
-    /// A naive adapter treats hidden values as missing.
-    @Test func anAdapterWithoutTheCheckOverwritesTheSettings() throws {
-        try withDomain { name, defaults in
-            let suite = DefaultsSuite(
-                backend: UserDefaultsBackend(defaults, domain: name, access: UserDefaultsAccess()))
-            suite[number] = 5
-            suite[DefaultKey("other", default: 0)] = 1
-            defaults.lockDevice()
-            if suite[number] == nil { suite[number] = 0 }
-            defaults.unlockDevice()
-            #expect(suite[number] == 0)
-            #expect(suite[DefaultKey("other", default: 0)] == 0)
-        }
-    }
-
-    @Test func settingsAreAvailableOnTheFirstLaunchAndAfterTheyAreRemoved() throws {
-        try withDomain { name, defaults in
-            let disk = Disk()
-            let store = UserDefault(number, in: launch(name, defaults, disk)).store
-            #expect(try store.load() == nil)
-            try store.save(5)
-            defaults.removePersistentDomain(forName: name)
-            #expect(try store.load() == nil)
-            let next = UserDefault(number, in: launch(name, defaults, disk)).store
-            #expect(try next.load() == nil)
-            try next.save(6)
-            #expect(try store.load() == 6)
-        }
-    }
-
-    @Test func theProbeReportsWhetherTheFileExistsAndIsReadable() throws {
-        let library = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        let probe = FirstUnlock.Probe(library: library, domain: "a")
-        #expect(probe.isReadable() == nil)
-        try probe.create()
-        #expect(probe.isReadable() == true)
-        let file = library.appending(path: "Application Support/TypedDefaults/TypedDefaults-a")
-        try FileManager.default.removeItem(at: file)
-        // A folder with the name of the file exists but cannot be read, not even by root.
-        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-        #expect(probe.isReadable() == false)
-        try FileManager.default.removeItem(at: library)
-    }
-
-    @Test func aSizeNearTheLimitIsReportedOnceAndLargerOnesAreRefused() throws {
-        try withDomain { name, defaults in
-            let access = UserDefaultsAccess(sizeLimit: SizeLimit(warning: 5_000, limit: 10_000))
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-            let failures = Guarded<[DefaultsError.Kind]>([])
-            suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
-            func set(_ key: String, _ count: Int) {
-                suite[DefaultKey(key, default: "")] = String(repeating: "a", count: count)
-            }
-            // Repeated writes of the same key do not increase the size.
-            for count in 4_000..<4_010 { set("a", count) }
-            #expect(failures.now == [])
-            set("b", 3_000)
-            #expect(failures.now == [.nearlyFull])
-            set("c", 1_000)
-            #expect(failures.now == [.nearlyFull])
-            set("d", 3_000)
-            #expect(failures.now == [.nearlyFull, .refused])
-            let full = try suite.keys()
-            #expect(full == ["a", "b", "c"])
-            suite.remove(["a"])
-            set("d", 3_000)
-            #expect(failures.now == [.nearlyFull, .refused])
-            let freed = try suite.keys()
-            #expect(freed == ["b", "c", "d"])
-        }
-    }
-
-    // Values that were stored before the program had this library
-
     /// The folder `Library` of a program. A folder with the name of a file stands for one that
-    /// exists but cannot be read.
+    /// exists but cannot be read, not even by root.
     private struct Library {
         let url = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
         let name: String
@@ -164,6 +44,87 @@ struct UserDefaultsAccessTests {
             try body(library, defaults)
         }
     }
+
+    @Test func settingsAreUnavailableBeforeTheFirstUnlockAndNotOverwritten() throws {
+        try withLibrary { library, defaults in
+            library.launch(defaults)[number] = 5
+            #expect(library.hasProbe)
+
+            defaults.lockDevice()
+            try library.makeUnreadable(library.probe)
+            let suite = library.launch(defaults)
+            let store = UserDefault(number, in: suite).store
+            #expect(fails(with: .unavailable) { _ = try store.load() })
+            #expect(fails(with: .unavailable) { try store.save(1) })
+            #expect(fails(with: .unavailable) { try store.updateStored { $0 = 1 } })
+            #expect(fails(with: .unavailable) { _ = try suite.keys() })
+            suite.removeAll()
+            #expect(store.get() == nil)
+
+            // The file becomes readable before the settings do.
+            try library.makeReadable(library.probe)
+            #expect(fails(with: .unavailable) { try store.save(1) })
+            defaults.unlockDevice()
+            #expect(try store.load() == 5)
+            try store.save(6)
+            #expect(store.get() == 6)
+            #expect(try suite.keys() == ["number"])
+        }
+    }
+
+    @Test func settingsAreAvailableOnTheFirstLaunchAndAfterTheyAreRemoved() throws {
+        try withLibrary { library, defaults in
+            let store = UserDefault(number, in: library.launch(defaults)).store
+            #expect(try store.load() == nil)
+            try store.save(5)
+            defaults.removePersistentDomain(forName: library.name)
+            #expect(try store.load() == nil)
+            let next = UserDefault(number, in: library.launch(defaults)).store
+            #expect(try next.load() == nil)
+            try next.save(6)
+            #expect(try store.load() == 6)
+        }
+    }
+
+    @Test func theProbeReportsWhetherTheFileExistsAndIsReadable() throws {
+        try withLibrary { library, _ in
+            let probe = FirstUnlock.Probe(library: library.url, domain: library.name)
+            #expect(probe.isReadable() == nil)
+            try probe.create()
+            #expect(probe.isReadable() == true)
+            try library.makeUnreadable(library.probe)
+            #expect(probe.isReadable() == false)
+        }
+    }
+
+    @Test func aSizeNearTheLimitIsReportedOnceAndLargerOnesAreRefused() throws {
+        try withDomain { name, defaults in
+            let access = UserDefaultsAccess(sizeLimit: SizeLimit(warning: 5_000, limit: 10_000))
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            let failures = Failures(of: suite)
+            func set(_ key: String, _ count: Int) {
+                suite[DefaultKey(key, default: "")] = String(repeating: "a", count: count)
+            }
+            // Repeated writes of the same key do not increase the size.
+            for count in 4_000..<4_010 { set("a", count) }
+            #expect(failures.kinds == [])
+            set("b", 3_000)
+            #expect(failures.kinds == [.nearlyFull])
+            set("c", 1_000)
+            #expect(failures.kinds == [.nearlyFull])
+            set("d", 3_000)
+            #expect(failures.kinds == [.nearlyFull, .refused])
+            let full = try suite.keys()
+            #expect(full == ["a", "b", "c"])
+            suite.remove(["a"])
+            set("d", 3_000)
+            #expect(failures.kinds == [.nearlyFull, .refused])
+            let freed = try suite.keys()
+            #expect(freed == ["b", "c", "d"])
+        }
+    }
+
+    // Values that were stored before the program had this library
 
     @Test func theFirstLaunchWithTheLibraryOverwritesNothingBeforeTheFirstUnlock() throws {
         try withLibrary { library, defaults in
@@ -242,30 +203,21 @@ struct UserDefaultsAccessTests {
     // The checks of each system
 
     @Test func theFirstChangeOnIOSCreatesTheMarkers() throws {
-        try withDomain { name, defaults in
-            let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-            let access = UserDefaultsAccess.onIOS(domain: name, library: folder)
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+        try withLibrary { library, defaults in
+            let suite = library.launch(defaults)
             suite[number] = 5
             #expect(defaults.object(forKey: FirstUnlock.sentinel) != nil)
-            let file = folder.appending(path: "Application Support/TypedDefaults/TypedDefaults-\(name)")
-            let protection = FileProtectionType.ofItem(atPath: file.path)
+            let protection = FileProtectionType.ofItem(atPath: library.probe.path)
             #expect(protection?.rawValue == FileProtectionType.completeUntilFirstUserAuthentication.rawValue)
-            #expect(try suite.keys() == ["number"])
-            try FileManager.default.removeItem(at: folder)
+            let keys = try suite.keys()
+            #expect(keys == ["number"])
         }
     }
 
     @Test func programsOfAGroupShareAProbe() throws {
         try withGroup { name, defaults in
             // Each program has its own folder.
-            func launch() -> DefaultsSuite {
-                let own = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-                let access = UserDefaultsAccess.onIOS(domain: name, library: own)
-                let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-                suite.onFailure = { _ in }
-                return suite
-            }
+            func launch() -> DefaultsSuite { Library(name: name).launch(defaults) }
             launch()[number] = 5
             let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: name)
             let folder = try #require(container).appending(path: "Library/Application Support/TypedDefaults")
@@ -286,19 +238,15 @@ struct UserDefaultsAccessTests {
     }
 
     @Test func aProcessThatStartedLockedRecoversIfTheDomainWasEmptied() throws {
-        try withDomain { name, defaults in
-            let disk = Disk()
-            launch(name, defaults, disk)[number] = 5
+        try withLibrary { library, defaults in
+            library.launch(defaults)[number] = 5
             defaults.lockDevice()
-            disk.isReadable.withLock { $0 = false }
-            let access = UserDefaultsAccess(firstUnlock: FirstUnlock(disk.probe, domain: name))
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-            suite.onFailure = { _ in }
-            let store = UserDefault(number, in: suite).store
+            try library.makeUnreadable(library.probe)
+            let store = UserDefault(number, in: library.launch(defaults)).store
             #expect(fails(with: .unavailable) { _ = try store.load() })
             defaults.unlockDevice()
-            disk.isReadable.withLock { $0 = true }
-            defaults.removePersistentDomain(forName: name)
+            try library.makeReadable(library.probe)
+            defaults.removePersistentDomain(forName: library.name)
             // The domain may be empty or hidden.
             #expect(fails(with: .unavailable) { _ = try store.load() })
             defaults.set(6, forKey: "number")
@@ -316,14 +264,13 @@ struct UserDefaultsAccessTests {
                     UserDefaultsAccess.onIOS(domain: name, library: folder), UserDefaultsAccess.onTVOS(domain: name),
                 ] {
                     let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-                    let failures = Guarded<[DefaultsError]>([])
-                    suite.onFailure = { error in failures.withLock { $0.append(error) } }
+                    let failures = Failures(of: suite)
                     for _ in 0..<3 { _ = suite[number] }
                     suite[number] = 5
                     // The suite works, for this program only.
                     #expect(suite[number] == 5)
-                    #expect(failures.now.map(\.kind) == (isEntitled ? [] : [.unavailable]))
-                    #expect(failures.now.allSatisfy { $0.reason.contains(name) })
+                    #expect(failures.kinds == (isEntitled ? [] : [.unavailable]))
+                    #expect(failures.all.allSatisfy { $0.reason.contains(name) })
                 }
             }
         }
@@ -346,10 +293,9 @@ struct UserDefaultsAccessTests {
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
             let access = UserDefaultsAccess.onIOS(domain: name, library: folder, isOnMac: true)
             let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-            let failures = Guarded<[DefaultsError.Kind]>([])
-            suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
+            let failures = Failures(of: suite)
             suite[DefaultKey("data", default: Data())] = Data(count: 5_000_000)
-            #expect(failures.now == [])
+            #expect(failures.kinds == [])
             #expect(defaults.object(forKey: FirstUnlock.sentinel) == nil)
             #expect(!FileManager.default.fileExists(atPath: folder.path))
         }
@@ -365,15 +311,14 @@ struct UserDefaultsAccessTests {
         for system in [onTVOS, onIOS] {
             try withDomain { name, defaults in
                 let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: system.access))
-                let failures = Guarded<[DefaultsError.Kind]>([])
-                suite.onFailure = { error in failures.withLock { $0.append(error.kind) } }
+                let failures = Failures(of: suite)
                 let data = DefaultKey("data", default: Data())
                 suite[data] = Data(count: system.warning - 1_000)
-                #expect(failures.now == [])
+                #expect(failures.kinds == [])
                 suite[data] = Data(count: system.warning + 1_000)
-                #expect(failures.now == [.nearlyFull])
+                #expect(failures.kinds == [.nearlyFull])
                 suite[data] = Data(count: system.limit ?? 3 * system.warning)
-                #expect(failures.now == [.nearlyFull] + (system.limit == nil ? [] : [.refused]))
+                #expect(failures.kinds == [.nearlyFull] + (system.limit == nil ? [] : [.refused]))
                 #expect(suite[data].count == (system.limit == nil ? 3 * system.warning : system.warning + 1_000))
             }
         }

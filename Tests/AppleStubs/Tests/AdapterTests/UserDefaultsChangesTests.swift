@@ -1,99 +1,16 @@
 import AppleFoundation
 import Observation
+import TestSupport
 import Testing
 import TypedDefaults
 import TypedDefaultsTesting
 
 /// Tests which changes by other code a store reports.
 struct UserDefaultsChangesTests {
-    /// Ways to observe a key: the store's, and naive ones.
-    enum Adapter: Sendable {
-        case store
-        /// Reports each call of key-value observing.
-        case everyCall
-        /// Reports each notification that a `UserDefaults` object has changed.
-        case notification
-        /// Treats each key as a key path, and ignores changes on other threads.
-        case ownThread
-
-        /// Calls `onChange` for each change while `body` runs.
-        func observing(
-            _ key: String, _ defaults: UserDefaults, onChange: @escaping @Sendable () -> Void, _ body: () -> Void
-        ) {
-            let thread = Thread.current
-            switch self {
-            case .store:
-                let suite = DefaultsSuite(userDefaults: defaults)
-                let token = UserDefault(DefaultKey<Int?>(key), in: suite).store.observe { _ in onChange() }
-                body()
-                suite.waitForHandlers()
-                token.cancel()
-            case .everyCall, .ownThread:
-                let isFiltered = self == .ownThread
-                let observer = KeyValueObserver { _ in if !isFiltered || Thread.current == thread { onChange() } }
-                defaults.addObserver(observer, forKeyPath: key, options: [], context: nil)
-                body()
-                defaults.removeObserver(observer, forKeyPath: key, context: nil)
-            case .notification:
-                let token = NotificationCenter.default.addObserver(
-                    forName: UserDefaults.didChangeNotification, object: defaults, queue: nil
-                ) { _ in onChange() }
-                body()
-                NotificationCenter.default.removeObserver(token)
-            }
-        }
-    }
-
-    /// A change for which a naive adapter reports the wrong number of changes, and that adapter.
-    enum Check: String, CaseIterable, Sendable {
-        case plain, notifiedTwice, keyWithADot, anotherProcess, anotherThread, another
-
-        var wrong: Adapter? {
-            switch self {
-            case .plain: nil
-            case .notifiedTwice, .keyWithADot: .everyCall
-            case .anotherProcess, .another: .notification
-            case .anotherThread: .ownThread
-            }
-        }
-
-        /// Returns how often the adapter reports one change.
-        func count(_ adapter: Adapter) throws -> Int {
-            let count = Guarded(0)
-            try withDomain { _, defaults in
-                let key = self == .keyWithADot ? "camera.number" : "number"
-                defaults.set(1, forKey: key)
-                defaults.notifiesTwice = self == .notifiedTwice
-                adapter.observing(key, defaults) {
-                    count.withLock { $0 += 1 }
-                } _: {
-                    switch self {
-                    case .plain, .notifiedTwice, .keyWithADot: defaults.set(5, forKey: key)
-                    case .anotherProcess, .anotherThread: defaults.setFromAnotherProcess(5, forKey: key)
-                    // A change of another key must not be reported.
-                    case .another:
-                        defaults.set(5, forKey: key)
-                        defaults.set(5, forKey: "another")
-                    }
-                }
-            }
-            return count.now
-        }
-    }
-
-    // These tests run in processes of their own: for keys that cannot be observed, changes by other
+    // The tests of keys that cannot be observed run in processes of their own: changes by other
     // tests count too, and when two threads detect changes at the same time, either one may report
     // them, a moment later.
-    @Test(arguments: Check.allCases)
-    func observersReceiveARawWriteOnceUnlikeNaiveAdapters(check: Check) async {
-        await #expect(processExitsWith: .success) { [name = check.rawValue as String] in
-            let check = try #require(Check(rawValue: name))
-            #expect(try check.count(.store) == 1)
-            if let wrong = check.wrong { #expect(try check.count(wrong) != 1) }
-        }
-    }
-
-    @Test(arguments: ["number", "camera.number", "a@b", "@count", ""])
+    @Test(arguments: ["number", "com/example/App/Config/number", "camera.number", "a@b", "@count", ""])
     func observersReceiveEveryRawWriteWithItsValue(key: String) async {
         await #expect(processExitsWith: .success) { [key = key as String] in
             try withDomain { _, defaults in
@@ -103,6 +20,7 @@ struct UserDefaultsChangesTests {
                 let token = store.observe { change in received.withLock { $0.append(change) } }
                 defaults.set(1, forKey: key)
                 defaults.set(1, forKey: key)
+                defaults.set(1, forKey: "another")
                 store.set(2)
                 defaults.removeObject(forKey: key)
                 suite.waitForHandlers()
@@ -148,21 +66,7 @@ struct UserDefaultsChangesTests {
         }
     }
 
-    /// A key of the form that a config class uses.
-    @Test func changesToAKeyWithSlashesArriveFromAnotherProcess() throws {
-        try withDomain { _, defaults in
-            let key = "com/example/App/Config/number"
-            let suite = DefaultsSuite(userDefaults: defaults)
-            let store = UserDefault(DefaultKey<Int?>(key), in: suite).store
-            let received = Guarded<[Int?]>([])
-            let token = store.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
-            defaults.setFromAnotherProcess(5, forKey: key)
-            suite.waitForHandlers()
-            #expect(received.now == [5])
-            token.cancel()
-        }
-    }
-
+    /// Reports changes by other processes at the next local change, as `UserDefaultsBackend` says.
     @Test func keysWithDotsShareOneObserverThatReportsChanges() async {
         await #expect(processExitsWith: .success) {
             try withDomain { name, defaults in
@@ -224,26 +128,6 @@ struct UserDefaultsChangesTests {
         }
     }
 
-    /// This behavior is documented in `UserDefaultsBackend`.
-    @Test func changesToAKeyWithADotArriveAtTheNextLocalChange() async {
-        await #expect(processExitsWith: .success) {
-            try withDomain { _, defaults in
-                let suite = DefaultsSuite(userDefaults: defaults)
-                let store = UserDefault(DefaultKey<Int?>("a.b"), in: suite).store
-                let received = Guarded<[Int?]>([])
-                let token = store.observe { change in received.withLock { $0.append(change.newValue ?? nil) } }
-                defaults.setFromAnotherProcess(1, forKey: "a.b")
-                suite.waitForHandlers()
-                #expect(received.now == [])
-                #expect(store.get() == 1)
-                defaults.set(0, forKey: "another")
-                suite.waitForHandlers()
-                #expect(received.now == [1])
-                token.cancel()
-            }
-        }
-    }
-
     @Test(arguments: ["UIApplicationWillEnterForegroundNotification", "NSApplicationDidBecomeActiveNotification"])
     func changesToAKeyWithADotArriveWhenTheAppComesToTheForeground(notification: String) async {
         await #expect(processExitsWith: .success) { [notification = notification as String] in
@@ -276,30 +160,11 @@ struct UserDefaultsChangesTests {
             let store = UserDefault(
                 DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: UserDefaultsBackend(defaults, suiteName: name))
             ).store
-            let wrong = UserDefault(
-                DefaultKey<Int?>("a.b"), in: DefaultsSuite(backend: CachingBackend(defaults))
-            ).store
             defaults.set(1, forKey: "a.b")
             #expect(store.get() == 1)
-            #expect(wrong.get() == 1)
             defaults.setFromAnotherProcess(2, forKey: "a.b")
             #expect(store.get() == 2)
-            #expect(wrong.get() == 1)
         }
-    }
-
-    /// A naive adapter: a generation promises that a value is valid until the generation changes,
-    /// and this one never does.
-    private final class CachingBackend: DefaultsBackend {
-        private let defaults: UserDefaultsBackend
-        init(_ defaults: UserDefaults) { self.defaults = UserDefaultsBackend(defaults) }
-        func value(forKey key: String) throws(DefaultsError) -> PropertyList? { try defaults.value(forKey: key) }
-        func keys() throws(DefaultsError) -> [String] { try defaults.keys() }
-        func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
-            _ = try defaults.commit(commit)
-            return .committed(generation: 0)
-        }
-        var generation: UInt64? { 0 }
     }
 
     // During a write
@@ -444,16 +309,6 @@ struct UserDefaultsChangesTests {
                     }
                     while !isOver.now { defaults.set(index, forKey: "number") }
                 }
-            }
-        }
-        // A naive adapter: a separate observer for each backend, which nothing else retains.
-        await #expect(processExitsWith: .failure) {
-            try withDomain { _, defaults in
-                do {
-                    let observer = KeyValueObserver { _ in }
-                    defaults.addObserver(observer, forKeyPath: "number", options: [], context: nil)
-                }
-                defaults.setFromAnotherProcess(5, forKey: "number")
             }
         }
     }

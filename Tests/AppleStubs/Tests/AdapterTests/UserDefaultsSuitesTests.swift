@@ -1,4 +1,5 @@
 import AppleFoundation
+import TestSupport
 import Testing
 import TypedDefaultsTesting
 
@@ -24,12 +25,6 @@ struct UserDefaultsSuitesTests {
         suite.waitForHandlers()
         #expect(received.now == [5])
         token.cancel()
-        // Another handle of that name is the same suite, with the same writer lock.
-        let other = UserDefault(number, in: try DefaultsSuite.onUserDefaults(name: name)).store
-        try UserDefault(number, in: suite).store.updateStored { _ in
-            let isNested = fails(with: .nestedWrite) { try other.save(6) }
-            #expect(isNested)
-        }
         suite.removeAll()
         #expect(group.persistentDomain(forName: name) == nil)
     }
@@ -43,6 +38,15 @@ struct UserDefaultsSuitesTests {
         #expect(suite.core === DefaultsSuite(userDefaults: .standard).core)
         suite.remove([key.name])
         #expect(UserDefaults.standard.object(forKey: key.name) == nil)
+    }
+
+    /// An object of which a key was observed is never deallocated.
+    @Test func aSuiteThatIsOpenedAgainUsesTheSameObject() throws {
+        let name = "AdapterTests-\(UUID().uuidString)"
+        for _ in 0..<3 {
+            try DefaultsSuite.onUserDefaults(name: name).observe(DefaultKey("main", default: 0)) { _ in }.cancel()
+        }
+        #expect(UserDefaults.countOfObjects(ofDomain: name) == 1)
     }
 
     @Test(arguments: ["NSGlobalDomain", "../x", ""])

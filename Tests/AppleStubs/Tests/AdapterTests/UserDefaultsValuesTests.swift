@@ -1,4 +1,5 @@
 import AppleFoundation
+import TestSupport
 import Testing
 import TypedDefaultsTesting
 
@@ -18,8 +19,7 @@ struct UserDefaultsValuesTests {
         try withDomain { name, defaults in
             let suite = suite(name, defaults)
             let (setting, store) = (UserDefault(number, in: suite), UserDefault(number, in: suite).store)
-            let failures = Guarded<[DefaultsError]>([])
-            suite.onFailure = { error in failures.withLock { $0.append(error) } }
+            let failures = Failures(of: suite)
             #expect(!setting.isManaged)
             setting.value = 1
             let received = Guarded<[Int?]>([])
@@ -34,8 +34,8 @@ struct UserDefaultsValuesTests {
             #expect(fails(with: .managed) { try store.updateStored { $0 = nil } })
             setting.value = 4
             setting.reset()
-            #expect(failures.now.map(\.kind) == [.managed, .managed])
-            #expect(failures.now.map(\.key) == ["number", "number"])
+            #expect(failures.kinds == [.managed, .managed])
+            #expect(failures.all.map(\.key) == ["number", "number"])
             #expect(setting.value == 7)
             #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 1)
             suite.waitForHandlers()
@@ -44,7 +44,7 @@ struct UserDefaultsValuesTests {
             // The program's own values are removed; managed values stay.
             suite[DefaultKey("other", default: 0)] = 1
             suite.removeAll()
-            #expect(failures.now.count == 2)
+            #expect(failures.kinds.count == 2)
             let kept = try suite.keys()
             #expect(kept == ["number"])
 
@@ -75,8 +75,7 @@ struct UserDefaultsValuesTests {
                     DefaultsSuite(backend: UserDefaultsBackend(defaults)),
                 ] {
                     let setting = UserDefault(number, in: suite)
-                    let failures = Guarded(0)
-                    suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+                    let failures = Failures(of: suite)
                     #expect(setting.value == 5)
                     #expect(!setting.isSet)
                     let received = Guarded<[DefaultChange<Int?>]>([])
@@ -90,7 +89,7 @@ struct UserDefaultsValuesTests {
                     // Each change is reported once, with the value that `get` returns.
                     #expect(received.now.map { $0.newValue ?? nil } == [6, 5])
                     #expect(received.now.map(\.origin) == [.local, .local])
-                    #expect(failures.now == 0)
+                    #expect(failures.kinds == [])
                     token.cancel()
                 }
                 let keys = try DefaultsSuite(userDefaults: defaults, suiteName: name).keys()
@@ -109,25 +108,13 @@ struct UserDefaultsValuesTests {
                 #expect(!setting.isSet)
                 setting.value = 5
                 #expect(setting.isSet)
+                #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 5)
                 // A copy does not replace a stored value, but a registered one is not stored.
                 setting.reset()
                 let other = DefaultsSuite.inMemory(["number": 7])
                 let report = try other.copy(.all, to: DefaultsSuite(userDefaults: defaults, suiteName: name))
                 #expect(report.kept == [])
                 #expect(setting.value == 7)
-            }
-        }
-    }
-
-    @Test func aValueEqualToTheRegisteredOneIsStored() async {
-        await #expect(processExitsWith: .success) {
-            let number = DefaultKey<Int?>("number")
-            try withDomain { name, defaults in
-                defaults.register(defaults: ["number": 5])
-                let setting = UserDefault(number, in: DefaultsSuite(userDefaults: defaults, suiteName: name))
-                setting.value = 5
-                #expect(setting.isSet)
-                #expect(defaults.persistentDomain(forName: name)?["number"] as? Int == 5)
             }
         }
     }
@@ -180,8 +167,7 @@ struct UserDefaultsValuesTests {
                 defaults.addSuite(named: other)
                 let suite = suite(name, defaults)
                 let setting = UserDefault(number, in: suite)
-                let failures = Guarded(0)
-                suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+                let failures = Failures(of: suite)
                 #expect(setting.value == 5)
                 #expect(!setting.isSet)
                 setting.value = 6
@@ -197,7 +183,7 @@ struct UserDefaultsValuesTests {
                 #expect(others.integer(forKey: "number") == 5)
                 let keys = try suite.keys()
                 #expect(keys == [])
-                #expect(failures.now == 0)
+                #expect(failures.kinds == [])
             }
         }
     }
@@ -277,8 +263,7 @@ struct UserDefaultsValuesTests {
     @Test func anArchivedURLIsRead() throws {
         try withDomain { name, defaults in
             let suite = suite(name, defaults)
-            let failures = Guarded(0)
-            suite.onFailure = { _ in failures.withLock { $0 += 1 } }
+            let failures = Failures(of: suite)
             let page = DefaultKey<URL?>("page")
             for text in ["https://example.com/a?b=c#d", "file:///tmp/a%20b"] {
                 let url = try #require(URL(string: text))
@@ -291,7 +276,7 @@ struct UserDefaultsValuesTests {
             #expect(defaults.string(forKey: "page") == "https://example.com/b")
             let keys = try suite.keys()
             #expect(keys == ["page"])
-            #expect(failures.now == 0)
+            #expect(failures.kinds == [])
             defaults.set(Data("nothing".utf8), forKey: "page")
             #expect(fails(with: .unreadable) { _ = try UserDefault(page, in: suite).store.load() })
         }

@@ -2,7 +2,6 @@ import TypedDefaults
 
 nonisolated extension DefaultKey<Int> {
     public static let volume = DefaultKey("volume", default: 5, rule: .clamped(to: 0...10))
-    public static let port = DefaultKey("port", default: 8080, rule: .in(1024...65_535))
 }
 
 public struct Equalizer: DefaultConfig, Equatable {
@@ -22,12 +21,6 @@ public struct Player {
     public init(suite: DefaultsSuite) { self.suite = suite }
 
     public func turnUp(by steps: Int) { suite[.volume] += steps }
-
-    /// Returns the message to show if the port is refused.
-    public func usePort(_ port: Int) -> String? {
-        do { try suite.update(.port) { $0 = port } } catch { return "\(error)" }
-        return nil
-    }
 
     public var equalizer: PersistentStore<Equalizer> { PersistentStore(in: suite) }
 }

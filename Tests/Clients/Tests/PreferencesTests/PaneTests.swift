@@ -26,27 +26,6 @@ import TypedDefaults
         #expect(pane.draft.value == store.value)
     }
 
-    @Test func theButtonIsEnabledWhileAnEditIsNotApplied() throws {
-        let pane = EditorPane(store: store)
-        #expect(!pane.canApply)
-        pane.draft.value.wraps = false
-        #expect(pane.canApply)
-        pane.draft.value.wraps = true
-        #expect(!pane.canApply)
-        pane.draft.value.wraps = false
-        try pane.apply()
-        #expect(!pane.canApply)
-        #expect(!store.value.wraps)
-    }
-
-    @Test func applyWithoutAnEditWritesNothing() throws {
-        let pane = EditorPane(store: store)
-        try store.update { $0.size = 18 }
-        let stored = try suite.contents()
-        try pane.apply()
-        #expect(try suite.contents() == stored)
-    }
-
     @Test func revertTakesTheChangeOfAnotherWindow() throws {
         let pane = EditorPane(store: store)
         pane.draft.value.font = "Courier"
