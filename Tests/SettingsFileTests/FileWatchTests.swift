@@ -46,6 +46,10 @@ struct FileWatchTests {
         expectChange(0, "the file is removed")
         DefaultsSuite(backend: FileBackend(path: file.path))[number] = 31
         expectChange(31, "it is created again")
+        #expect(rename(file.path, other.path) == 0)
+        expectChange(0, "it is moved away")
+        #expect(rename(other.path, file.path) == 0)
+        expectChange(31, "it is moved back")
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         expectChange(0, "its folder is removed")
         for value in 32...33 {

@@ -87,8 +87,6 @@ struct FoundationOracleTests {
         #expect(stored == ["attributes": ["first": 1, "second": "two"], "list": [3, 4]])
     }
 
-    private struct Maybe: Codable, Hashable { var value: HandWritten.Nullable<Int>? }
-
     @Test func aTypeInOneFormIsReadBackOnlyOnce() {
         let suite = DefaultsSuite.inMemory()
         let store = UserDefault(DefaultKey<[Counted]?>("value", default: nil), in: suite).store

@@ -137,14 +137,6 @@ struct NilFormTests {
         try check(Self.optionals.map(Wrapper.init), Wrapper(value: "missing"))
     }
 
-    @Test func aSettingOfNilIsRemoved() throws {
-        let suite = DefaultsSuite.inMemory(["value": "a"])
-        try UserDefault(DefaultKey<String?>("value", default: nil), in: suite).store.save(nil)
-        #expect(try suite.keys() == [])
-        suite[DefaultKey<String?>("value", default: nil)] = "$null"
-        #expect(suite[DefaultKey<PropertyList?>("value")] == "$null")
-    }
-
     @Test func theFormIsThatOfFoundation() throws {
         #expect(try PropertyList(encoding: ["a", nil]) == ["a", "$null"])
         #expect(try PropertyList(encoding: ["a": nil as Int?]) == ["a": "$null"])

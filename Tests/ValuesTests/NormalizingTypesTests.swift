@@ -44,17 +44,6 @@ struct NormalizingTypesTests {
         }
     }
 
-    private func expectRefusal<Value>(
-        _ outcome: Outcome<Value>, at path: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        guard case .failure(let error) = outcome else {
-            Issue.record("the value was stored", sourceLocation: sourceLocation)
-            return
-        }
-        #expect(error.kind == .refused, sourceLocation: sourceLocation)
-        #expect(error.path == path, sourceLocation: sourceLocation)
-    }
-
     private struct Clamping: Codable, Equatable {
         var volume: Int
         var names: [String] = []
@@ -166,39 +155,6 @@ struct NormalizingTypesTests {
         #expect(try Self.save(["a": Stamped(1)], isJSON: isJSON).get() == ["a": Stamped(1)])
     }
 
-    private struct Counting: Codable {
-        var inner = Inner()
-        struct Inner: Codable {
-            var count = 1
-            init() {}
-            init(from decoder: any Decoder) throws {
-                count = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .count) + 1
-            }
-        }
-    }
-
-    /// Writes a property that it does not read.
-    private struct Forgetful: Codable {
-        var name: String
-        var share = 0.25
-        var tags: [String]?
-        init(name: String, tags: [String]? = nil) { (self.name, self.tags) = (name, tags) }
-        init(from decoder: any Decoder) throws {
-            name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
-            share = 0.5
-        }
-    }
-
-    private struct Dropping: Codable {
-        var tags: [String]?
-        enum CodingKeys: CodingKey { case tags }
-        init(_ tags: [String]?) { self.tags = tags }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            tags = (try? container.decode(String.self, forKey: .tags)).map { [$0] }
-        }
-    }
-
 }
 
 extension NormalizingTypesTests {
@@ -215,22 +171,6 @@ extension NormalizingTypesTests {
 
     @Test func aHandWrittenTypeMayChangeItsValue() throws {
         #expect(try Self.save(byHand: ClampingByHand(volume: 50)).get() == ClampingByHand(volume: 10))
-    }
-
-    /// Casts to the type that it wrote, but a number in an `Any` is an `Int` or a `Double`.
-    private struct Miscast: DefaultConvertible {
-        static let key = "miscast"
-        var share: Float
-        init(share: Float) { self.share = share }
-        init?(_ object: Any) { share = (object as? [String: Any])?["share"] as? Float ?? 1 }
-        func serialize() -> Any { ["share": share] }
-    }
-    private struct MiscastArray: DefaultConvertible {
-        static let key = "miscast"
-        var shares: [Float]
-        init(shares: [Float]) { self.shares = shares }
-        init?(_ object: Any) { shares = object as? [Float] ?? [] }
-        func serialize() -> Any { shares }
     }
 
     private struct StampedByHand: DefaultConvertible, Equatable {

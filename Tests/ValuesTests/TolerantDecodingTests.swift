@@ -213,17 +213,6 @@ struct TolerantDecodingTests {
         #expect(PersistentStore<Pairs>(in: suite).value.modes == [:])
     }
 
-    @Test func typesWithoutADefaultStayUnreadable() throws {
-        struct Plain: DefaultConvertible, Codable {
-            static let key = "Config"
-            var mode = Mode.photo
-        }
-        let suite = DefaultsSuite.inMemory(["Config": ["mode": "hologram"]])
-        suite.onFailure = { _ in }
-        #expect(PersistentStore<Plain>(in: suite).get() == nil)
-        #expect(fails(with: .unreadable) { _ = try PersistentStore<Plain>(in: suite).load() })
-    }
-
     @Test(arguments: ["text", 5, ["a", "b"]] as [PropertyList])
     func aWholeValueOfAnotherKindStaysUnreadable(stored: PropertyList) throws {
         let suite = DefaultsSuite.inMemory(["Config": stored])
@@ -233,30 +222,6 @@ struct TolerantDecodingTests {
         try store.update { $0.on = false }
         #expect(try suite.contents()["Config.unreadable"] == stored)
         #expect(failures.kinds == [.unreadable, .unreadable])
-    }
-
-    @Test func aTypeThatThrowsAnErrorOfItsOwnIsMended() throws {
-        struct Even: Codable, Equatable {
-            struct Odd: Error {}
-            var number = 2
-            init() {}
-            init(from decoder: any Decoder) throws {
-                number = try decoder.singleValueContainer().decode(Int.self)
-                guard number.isMultiple(of: 2) else { throw Odd() }
-            }
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(number)
-            }
-        }
-        struct Holder: DefaultConfig, Equatable {
-            static let key = "Holder"
-            var even = Even()
-            var name = "a"
-        }
-        let suite = DefaultsSuite.inMemory(["Holder": ["even": 3, "name": "b"]])
-        suite.onFailure = { _ in }
-        #expect(PersistentStore<Holder>(in: suite).value == Holder(even: Even(), name: "b"))
     }
 }
 
@@ -605,61 +570,6 @@ struct UnknownEntriesTests {
         }
     }
 
-    @Test func aSetOfAWholeValueKeepsThemAndReplacesWhatItCannotRead() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        suite.onFailure = { _ in }
-        PersistentStore<Config>(in: suite).set(Config())
-        #expect(try stored(suite)["hdr"] == true)
-        #expect(try stored(suite)["mode"] == "photo")
-        #expect(try suite.contents()["Config.unreadable"] == newer)
-        try suite.update { $0[Config.self].on = false }
-        #expect(try stored(suite)["hdr"] == true)
-        #expect(try stored(suite)["on"] == false)
-    }
-
-    @Test func aWriteOfTheSameValueIsNotAChange() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        suite.onFailure = { _ in }
-        let store = PersistentStore<Config>(in: suite)
-        store.set(store.value)
-        let changes = Guarded(0)
-        let token = suite.observeAll { _ in changes.withLock { $0 += 1 } }
-        defer { token.cancel() }
-        store.set(store.value)
-        try store.update { _ in }
-        #expect(changes.withLock { $0 } == 0)
-    }
-
-    @Test func anEntryThatThisVersionChangesIsSetAside() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<Config>(in: suite)
-        try store.update { $0.lens.zoom = 3 }
-        let before = try suite.contents()["Config"]
-        try store.update { $0.mode = .video }
-        let entries = try stored(suite)
-        #expect(entries["mode"] == "video")
-        #expect(entries["hdr"] == true)
-        #expect(try suite.contents()["Config.unreadable"] == before)
-        #expect(failures.all.last?.reason.contains("kept under “Config.unreadable”") == true)
-    }
-
-    /// An array with an element that cannot be read stays as it is stored until its value changes.
-    @Test func elementsThatWereLeftOutAreKeptUntilTheArrayChanges() throws {
-        let suite = DefaultsSuite.inMemory(["Config": ["recent": ["video", "hologram"]]])
-        suite.onFailure = { _ in }
-        let store = PersistentStore<Config>(in: suite)
-        for on in [false, true] {
-            try store.update { $0.on = on }
-            #expect(try self.stored(suite)["recent"] == ["video", "hologram"])
-            #expect(try suite.keys() == ["Config"])
-        }
-        let before = try suite.contents()["Config"]
-        try store.update { $0.recent = [] }
-        #expect(try suite.contents()["Config.unreadable"] == before)
-        #expect(try self.stored(suite)["recent"] == [])
-    }
-
     @Test func keysOfADictionaryAreNotKept() throws {
         let suite = DefaultsSuite.inMemory(["names": ["a": 1, "b": 2]])
         let names = DefaultKey<[String: Int]>("names", default: [:])
@@ -693,14 +603,6 @@ struct UnknownEntriesTests {
         #expect(try suite.contents()["lenses.unreadable-2"] == nil)
         #expect(failures.kinds == [.unreadable])
         #expect(failures.all.first?.reason.contains("kept under “lenses.unreadable”") == true)
-    }
-
-    @Test func entriesOfJSONStayInTheNativeForm() throws {
-        let old = PropertyList.data(Data(#"{"hdr": true, "mode": "hologram"}"#.utf8))
-        let suite = DefaultsSuite.inMemory(["Config": old])
-        suite.onFailure = { _ in }
-        try PersistentStore<Config>(in: suite).update { $0.on = false }
-        #expect(try suite.contents() == ["Config": ["hdr": true, "mode": "hologram", "on": false]])
     }
 
     @Test func anotherProcessMayAddEntriesLater() throws {

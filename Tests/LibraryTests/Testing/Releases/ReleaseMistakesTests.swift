@@ -40,101 +40,9 @@ struct ReleaseMistakesTests {
     /// The long text of the samples.
     private static let long = String(repeating: "0123456789", count: 10)
 
-    private let camera = program(Camera.self, samples: ["a pro": { $0[Camera.self].zoom = 8 }])
+    private let camera = program(Camera.self)
 
     @Test func theSameTypesHaveNoLines() throws { #expect(try Self.lines(camera, camera) == []) }
-
-    @Test func aDefaultIsChanged() throws {
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            var zoom = 2.0
-            var size = Camera.Size.medium
-            var grid = false
-            var lens = Camera.Lens()
-        }
-        let expected = "~ zoom: a user who never chose it gets 2.0 instead of 1.0"
-        #expect(try Self.lines(camera, Self.program(New.self)) == [expected])
-    }
-
-    @Test func aCaseIsRenamed() throws {
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            enum Size: String, Codable, CaseIterable { case small, medium, large }
-            var zoom = 1.0
-            var size = Size.medium
-            var grid = false
-            var lens = Camera.Lens()
-        }
-        #expect(
-            try Self.lines(camera, Self.program(New.self)) == [
-                "! size: a user who chose \"huge\" reads \"medium\"",
-                "< size: a user who chooses \"large\" and goes back loses it",
-            ])
-    }
-
-    @Test func aRuleIsAdded() throws {
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            static let rules: [DefaultRule<New>] = [.on(\.zoom, .clamped(to: 1...4))]
-            var zoom = 1.0
-            var size = Camera.Size.medium
-            var grid = false
-            var lens = Camera.Lens()
-        }
-        #expect(
-            try Self.lines(camera, Self.program(New.self)) == [
-                "! zoom: a user who chose -1000000000.0 reads 1.0 (rule: in 1.0...4.0)",
-                "! zoom: a user who chose 1000000000.0 reads 4.0 (rule: in 1.0...4.0)",
-                "! zoom: a user who chose 8.0 reads 4.0 (rule: in 1.0...4.0)",
-            ])
-    }
-
-    @Test func aRuleIsMadeStricter() throws {
-        let old = DefaultKey("port", default: 8080, rule: .in(1...65_535))
-        let new = DefaultKey("port", default: 8080, rule: .in(1024...65_535))
-        #expect(
-            try Self.lines(Self.program([old]), Self.program([new])) == [
-                "! port: a user who chose 1 reads 8080 (rule: in 1024...65535)"
-            ])
-        #expect(
-            try Self.lines(Self.program([new]), Self.program([old])) == [
-                "< port: a user who chooses 1 and goes back loses it"
-            ])
-    }
-
-    @Test func aPropertyIsRemoved() throws {
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            var zoom = 1.0
-            var size = Camera.Size.medium
-            var lens = Camera.Lens()
-        }
-        #expect(try Self.lines(camera, Self.program(New.self)) == ["- grid: no longer read, stays stored"])
-    }
-
-    @Test func aPropertyIsRenamed() throws {
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            var zoom = 1.0
-            var size = Camera.Size.medium
-            var showsGrid = false
-            var lens = Camera.Lens()
-        }
-        #expect(
-            try Self.lines(camera, Self.program(New.self)) == ["+ showsGrid", "- grid: no longer read, stays stored"])
-        var migrator = DefaultsMigrator()
-        migrator.register("1.6: showsGrid") { contents in
-            guard case .dictionary(var entries)? = contents["Camera"] else { return }
-            entries["showsGrid"] = entries.removeValue(forKey: "grid")
-            contents["Camera"] = .dictionary(entries)
-        }
-        #expect(
-            try Self.lines(camera, Self.program(New.self, migrator)) == [
-                "+ showsGrid", "+ showsGrid: a user who chose grid = true reads true",
-                "- grid: no longer read, removed by the migration",
-                "< grid: a user who chose true, updates and goes back loses it",
-            ])
-    }
 
     @Test func aPropertyIsSplit() throws {
         struct Old: DefaultConfig {
@@ -173,14 +81,6 @@ struct ReleaseMistakesTests {
             ])
     }
 
-    @Test func anIntegerBecomesAString() throws {
-        let (old, new) = (DefaultKey("port", default: 80), DefaultKey("port", default: "http"))
-        let found = try Self.lines(Self.program([old]), Self.program([new]))
-        #expect(found.contains("~ port: a user who never chose it gets \"http\" instead of 80"))
-        #expect(found.contains("! port: a user who chose 81 reads \"http\""))
-        #expect(found.contains("< port: a user who chooses \"text\" and goes back loses it"))
-    }
-
     @Test func anIntegerBecomesNarrower() throws {
         let (old, new) = (DefaultKey("count", default: 1), DefaultKey<Int16>("count", default: 1))
         #expect(
@@ -202,25 +102,6 @@ struct ReleaseMistakesTests {
             try Self.lines(camera, Self.program(New.self)) == [
                 "+ curve", "+ focus", "- lens.curve: no longer read, stays stored",
                 "- lens.focus: no longer read, stays stored",
-            ])
-    }
-
-    @Test func aDefaultInAStructIsChanged() throws {
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            struct Lens: Codable, Sendable {
-                var focus = 5
-                var curve = "a"
-            }
-            var zoom = 1.0
-            var size = Camera.Size.medium
-            var grid = false
-            var lens = Lens()
-        }
-        #expect(
-            try Self.lines(camera, Self.program(New.self)) == [
-                "! lens.curve: a user who chose lens reads \"b\"; a user who did not reads \"a\"",
-                "~ lens.curve: a user who never chose it gets \"a\" instead of \"b\"",
             ])
     }
 
@@ -262,23 +143,6 @@ struct ReleaseMistakesTests {
             try Self.lines(camera, Self.program(New.self, migrator)) == [
                 "! everything: the migration “1.6: no grid” failed: it threw Unknown",
                 "! grid = true: the migration “1.6: no grid” failed: it threw Unknown",
-            ])
-    }
-
-    @Test func anOptionalGetsADefault() throws {
-        struct Old: DefaultConfig {
-            static let key = "Camera"
-            var name: String?
-            var count: Int?
-        }
-        struct New: DefaultConfig {
-            static let key = "Camera"
-            var name = "camera"
-            var count: Int?
-        }
-        #expect(
-            try Self.lines(Self.program(Old.self), Self.program(New.self)) == [
-                "~ name: a user who never chose it gets \"camera\" instead of nil"
             ])
     }
 
