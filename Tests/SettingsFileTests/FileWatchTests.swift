@@ -269,22 +269,6 @@ struct FileWatchTests {
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
         }
-
-        /// The callback runs on the thread that the end of the watch ends.
-        @Test func aWatchMayEndInItsOwnCallback() throws {
-            let file = try makeFile()
-            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
-            writer[number] = 0
-            let backend = FileBackend(path: file.path)
-            let ended = DispatchSemaphore(value: 0)
-            backend.watch { _ in
-                backend.watch(nil)
-                ended.signal()
-            }
-            writer[number] = 1
-            #expect(ended.wait(timeout: .now() + 10) == .success)
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-        }
     #endif
 
     @Test func aFailedWatchPollsAndIsReportedOnce() {

@@ -75,65 +75,6 @@ struct NormalizingTypesTests {
         #expect(received.withLock { $0 } == [10])
     }
 
-    private struct Trimming: Codable, Equatable {
-        var nickname: String?
-        enum CodingKeys: CodingKey { case nickname }
-        init(_ nickname: String?) { self.nickname = nickname }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let text = try container.decodeIfPresent(String.self, forKey: .nickname)
-            nickname = text?.isEmpty == true ? nil : text
-        }
-    }
-
-    @Test func aPropertyThatIsReadMayEndAsNil() throws {
-        #expect(try Self.save(Trimming("")).get() == Trimming(nil))
-    }
-
-    /// Keeps the three newest visits, and writes a set in the order that it has in memory.
-    private struct History: Codable, Equatable {
-        struct Visit: Codable, Equatable {
-            var day: Int
-            var note: String?
-        }
-        var visits: [Visit]
-        var tags: Set<Int>
-        enum CodingKeys: CodingKey { case visits, tags }
-        init(visits: [Visit], tags: Set<Int>) { (self.visits, self.tags) = (visits, tags) }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            visits = Array(try container.decode([Visit].self, forKey: .visits).sorted { $0.day > $1.day }.prefix(3))
-            tags = Set(try container.decode([Int].self, forKey: .tags))
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(visits, forKey: .visits)
-            try container.encode(Array(tags), forKey: .tags)
-        }
-    }
-
-    @Test(arguments: [3, 5]) func elementsMayBeSortedAndDropped(count: Int) throws {
-        let visits = (0..<count).map { History.Visit(day: $0, note: $0 % 2 == 0 ? nil : "odd") }
-        let history = History(visits: visits, tags: Set(0..<50))
-        let kept = History(visits: Array(visits.reversed().prefix(3)), tags: history.tags)
-        #expect(try Self.save(history).get() == kept)
-    }
-
-    private enum Shape: Codable, Equatable {
-        case circle(Int)
-        case square
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let nested = try container.nestedContainer(keyedBy: CircleCodingKeys.self, forKey: .circle)
-            _ = try nested.decode(Int.self, forKey: ._0)
-            self = .circle(1)
-        }
-    }
-
-    @Test func anEnumMayChangeItsPayload() throws {
-        #expect(try Self.save(Shape.circle(5)).get() == .circle(1))
-    }
-
     /// Writes the time of the write.
     private struct Stamped: Codable, Equatable {
         var number: Int

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 private enum Mode: String, Codable { case photo, video }
-private struct Lens: Codable, Equatable {
+private struct Lens: Codable, Hashable {
     var zoom = 1.0
     var name = "main"
 }
@@ -227,53 +227,8 @@ struct TolerantDecodingTests {
 
 /// The properties and elements beside a fault, which must not change.
 struct FaultNeighborTests {
-    /// Tries several types in turn.
-    private enum Flexible: Codable, Equatable {
-        case bool(Bool)
-        case integer(Int)
-        case text(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let value = try? container.decode(Bool.self) {
-                self = .bool(value)
-            } else if let value = try? container.decode(Int.self) {
-                self = .integer(value)
-            } else {
-                self = .text(try container.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .bool(let value): try container.encode(value)
-            case .integer(let value): try container.encode(value)
-            case .text(let value): try container.encode(value)
-            }
-        }
-    }
-    private enum LensOrName: Codable, Equatable {
-        case lens(Lens)
-        case name(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let lens = try? container.decode(Lens.self) {
-                self = .lens(lens)
-            } else {
-                self = .name(try container.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .lens(let lens): try container.encode(lens)
-            case .name(let name): try container.encode(name)
-            }
-        }
-    }
+    private typealias Flexible = HandWritten.Either<Bool, HandWritten.Either<Int, String>>
+    private typealias LensOrName = HandWritten.Either<Lens, String>
     private struct Even: Codable, Equatable {
         struct Odd: Error {}
         var number = 2
@@ -303,8 +258,8 @@ struct FaultNeighborTests {
     }
     private struct Sizes: DefaultConfig, Equatable {
         static let key = "Sizes"
-        var flexible = Flexible.text("default")
-        var choice = LensOrName.lens(Lens())
+        var flexible = Flexible.second(.second("default"))
+        var choice = LensOrName.first(Lens())
         var even = Even()
         var on = true
         var text = Text()
@@ -332,7 +287,7 @@ struct FaultNeighborTests {
         let suite = DefaultsSuite.inMemory(["Sizes": stored])
         let failures = Failures(of: suite)
         let value = PersistentStore<Sizes>(in: suite).value
-        #expect(value == Sizes(flexible: .integer(1), choice: .name("tele"), even: Even(4)))
+        #expect(value == Sizes(flexible: .second(.first(1)), choice: .second("tele"), even: Even(4)))
         #expect(failures.all.map(\.path) == [["count"]])
     }
 
@@ -412,7 +367,7 @@ struct FaultNeighborTests {
         let suite = DefaultsSuite.inMemory(["Sizes": ["choice": "tele", "even": 3, "count": 7]])
         let failures = Failures(of: suite)
         let value = PersistentStore<Sizes>(in: suite).value
-        #expect(value == Sizes(choice: .name("tele"), count: 7))
+        #expect(value == Sizes(choice: .second("tele"), count: 7))
         #expect(failures.all.map(\.path) == [["even"]])
     }
 

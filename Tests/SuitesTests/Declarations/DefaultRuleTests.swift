@@ -23,8 +23,6 @@ private struct Lens: DefaultConfig, Equatable {
     var name = ""
 }
 
-private struct Passing<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
-
 /// The correction of the second rule can break the first one.
 private struct Span: DefaultConfig, Equatable {
     static let key = "Span"
@@ -122,9 +120,9 @@ struct DefaultRuleTests {
         "update with a default": { suite, key in
             try UserDefault(key, in: suite).store.update(default: 3) { $0 = 471_100 }
         },
-        "decorator": { suite, key in Passing(base: UserDefault(key, in: suite).store).set(471_100) },
+        "decorator": { suite, key in Decorated(base: UserDefault(key, in: suite).store).set(471_100) },
         "decorator update": { suite, key in
-            try Passing(base: UserDefault(key, in: suite).store).update(default: 0) { $0 = 471_100 }
+            try Decorated(base: UserDefault(key, in: suite).store).update(default: 0) { $0 = 471_100 }
         },
         "contents": { suite, key in try suite.update { $0[key] = 471_100 } },
         "migration": { suite, key in
@@ -297,7 +295,7 @@ struct DefaultRuleTests {
         "contents": { suite in try suite.update { $0[Lens.self].aperture = 99 } },
         "contents, stored": { suite in try suite.update { $0[stored: Lens.self] = Lens(aperture: 99) } },
         "map": { suite in try PersistentStore<Lens>(in: suite).map(\.aperture).save(99) },
-        "decorator": { suite in try Passing(base: AnyStore<Lens>.persistent(in: suite)).update { $0.aperture = 99 } },
+        "decorator": { suite in try Decorated(base: AnyStore<Lens>.persistent(in: suite)).update { $0.aperture = 99 } },
     ]
 
     @Test(arguments: configWrites.keys.sorted(), Backend.allCases)

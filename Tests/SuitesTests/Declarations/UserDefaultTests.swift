@@ -88,39 +88,6 @@ struct UserDefaultTests {
         #expect(suite[DefaultKey<PropertyList?>("launchCount.unreadable")] == "nine")
     }
 
-    @Test func aFailedUpdateWritesNothing() throws {
-        struct Refusal: Error {}
-        let setting = UserDefault("number", default: 1, in: .inMemory())
-        #expect(throws: Refusal.self) {
-            try setting.update { number in
-                number = 2
-                throw Refusal()
-            }
-        }
-        #expect(!setting.isSet)
-    }
-
-    @Test func anEncodingFailureReachesTheHandlerAndTheOldValueStays() {
-        struct Failing: Codable {
-            var fails = false
-            func encode(to encoder: any Encoder) throws {
-                if fails { throw CocoaError(.coderInvalidValue) }
-                var container = encoder.singleValueContainer()
-                try container.encode("fine")
-            }
-            init(fails: Bool) { self.fails = fails }
-            init(from decoder: any Decoder) throws {}
-        }
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        @UserDefault("failing", in: suite) var failing = Failing(fails: false)
-        failing = Failing(fails: false)
-        failing = Failing(fails: true)
-        #expect(failures.kinds == [.refused])
-        #expect($failing.isSet)
-        #expect(!failing.fails)
-    }
-
     @Test func valuesBeginWithTheDefault() async {
         let setting = UserDefault("number", default: 1, in: .inMemory())
         var values = setting.values.makeAsyncIterator()

@@ -70,22 +70,10 @@ private struct ByHand: DefaultConfig, Equatable {
     func serialize() -> Any { ["size": size, "beeps": beeps] }
 }
 
-/// Forwards everything, as a store of a program does.
-private struct Forwarding: DefaultStoreType {
-    let base: PersistentStore<First>
-    func get() -> First? { base.get() }
-    func set(_ value: First) { base.set(value) }
-    func remove() { base.remove() }
-    @discardableResult
-    func updateStored<Result>(_ body: (inout First?) throws -> Result) throws -> Result { try base.updateStored(body) }
-}
-
 private struct Wrapped {
     @UserDefault() var camera: First
     init(in suite: DefaultsSuite) { _camera = UserDefault(in: suite) }
 }
-
-private struct Decorated<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
 
 struct ChosenPropertiesTests {
     /// Every way to change a config: each sets the size.
@@ -103,7 +91,7 @@ struct ChosenPropertiesTests {
             try AnyStore(Decorated(base: AnyStore(inner))).update { $0.size = size }
         },
         "a store of the program": { suite, size in
-            try Forwarding(base: PersistentStore(in: suite)).update { $0.size = size }
+            try Forwarding(base: AnyStore<First>.persistent(in: suite)).update { $0.size = size }
         },
         "map": { suite, size in AnyStore<First>.persistent(in: suite).map(\.size).set(size) },
         "map with a default": { suite, size in
@@ -121,7 +109,7 @@ struct ChosenPropertiesTests {
             Decorated(base: AnyStore<First>.persistent(in: suite)).value.size = size
         },
         "value of a store of the program in place": { suite, size in
-            Forwarding(base: PersistentStore(in: suite)).value.size = size
+            Forwarding(base: AnyStore<First>.persistent(in: suite)).value.size = size
         },
         "wrapper in place": { suite, size in Wrapped(in: suite).camera.size = size },
         "setting in place": { suite, size in UserDefault<First>(in: suite).value.size = size },
@@ -131,7 +119,7 @@ struct ChosenPropertiesTests {
             Decorated(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
         },
         "value of a store of the program": { suite, size in
-            Forwarding(base: PersistentStore(in: suite)).value = First(size: size)
+            Forwarding(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
         },
         "wrapper, assigned": { suite, size in Wrapped(in: suite).camera = First(size: size) },
         "key, assigned": { suite, size in suite[DefaultKey(First.self)] = First(size: size) },
@@ -183,7 +171,7 @@ struct ChosenPropertiesTests {
         "value": { PersistentStore(in: $0).value = $1 },
         "value of any store": { AnyStore<First>.persistent(in: $0).value = $1 },
         "value of a decorator": { Decorated(base: AnyStore<First>.persistent(in: $0)).value = $1 },
-        "value of a store of the program": { Forwarding(base: PersistentStore(in: $0)).value = $1 },
+        "value of a store of the program": { Forwarding(base: AnyStore<First>.persistent(in: $0)).value = $1 },
         "wrapper": { Wrapped(in: $0).camera = $1 },
         "setting": { UserDefault<First>(in: $0).value = $1 },
         "key": { $0[DefaultKey(First.self)] = $1 },

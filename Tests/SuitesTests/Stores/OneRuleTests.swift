@@ -427,8 +427,8 @@ private struct Wrapped {
         "setting": { grow(&UserDefault<Box>(in: $0).value) },
         "contents": { suite in try suite.update { grow(&$0[Box.self]) } },
         "contents by key": { suite in try suite.update { grow(&$0[DefaultKey(Box.self)]) } },
-        "decorator": { suite in try PlainStore(base: .persistent(in: suite)).update { $0.size += 1 } },
-        "value of a decorator": { suite in grow(&PlainStore(base: .persistent(in: suite)).value) },
+        "decorator": { suite in try Decorated(base: AnyStore<Box>.persistent(in: suite)).update { $0.size += 1 } },
+        "value of a decorator": { suite in grow(&Decorated(base: AnyStore<Box>.persistent(in: suite)).value) },
         "draft": { suite in
             var draft = PersistentStore<Box>(in: suite).draft()
             draft.value.size += 1
@@ -448,11 +448,6 @@ private struct Wrapped {
         #expect(defaultValue.size == 1)
         // So that one way that changes the default does not make the others fail.
         defaultValue.size = 1
-    }
-
-    private struct PlainStore: DefaultStoreDecorator {
-        typealias Default = Box
-        let base: AnyStore<Box>
     }
 
     @Test func anotherOrderOfAnArrayIsAChange() throws {
