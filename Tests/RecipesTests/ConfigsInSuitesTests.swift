@@ -75,15 +75,8 @@ struct ConfigsInSuitesTests {
 
     // On Apple platforms the standard suite is the user's own.
     #if !canImport(Darwin)
-        /// Runs in a process of its own, so that the user's settings are not touched.
-        private func inAProcess(_ body: (String) async throws -> Void) async throws {
-            let folder = try makeFile().deletingLastPathComponent()
-            try await body(folder.path)
-            try FileManager.default.removeItem(at: folder)
-        }
-
         @Test func anotherSuiteStandsInForTheStandardOne() async throws {
-            try await inAProcess { folder in
+            try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     unsetenv("TYPED_DEFAULTS_STANDARD")
                     setenv("XDG_CONFIG_HOME", folder, 1)
@@ -107,7 +100,7 @@ struct ConfigsInSuitesTests {
         /// Runs the code of the page “Moving, exporting and importing”.
         @Test func aRenamedProgramFindsItsConfig() async throws {
             #expect(try article("MovingSettings", shows: "standardName"))
-            try await inAProcess { folder in
+            try await withFolder { folder in
                 // The old program.
                 let old = try DefaultsSuite(file: URL(filePath: folder + "/old-camera.defaults"))
                 AppConfig(in: old, identifier: "old-camera").userName = "Ada"

@@ -6,13 +6,7 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests the inspection of settings files. It must never change a file, and no bytes may crash it.
-struct FileInspectionTests {
-    private func withFile(_ body: (URL) throws -> Void) throws {
-        let file = try makeFile()
-        try body(file)
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
-    }
-
+struct FileInspectionTests: SettingsFileTests {
     private func problems(_ file: URL) throws -> [String] {
         try FileInspection(file: URL(filePath: file.path)).problems
     }
@@ -141,8 +135,7 @@ struct FileInspectionTests {
             #expect(salvageable.map(\.key) == ["data", "k2", "k3", "last"])
             #expect(salvageable.map(\.value) == [.data(Data(count: 100_000)), 2, nil, .data(Data(count: 100_000))])
             // Inspecting the repaired file finds no problem.
-            let seen1 = try problems(file)
-            #expect(seen1 == [])
+            #expect(try problems(file) == [])
         }
     }
 
@@ -152,28 +145,23 @@ struct FileInspectionTests {
             let folder = file.deletingLastPathComponent()
             let other = folder.appending(path: "other")
             chmod(file.path, 0o666)
-            let seen2 = try problems(file)
             // All users may read a file of root.
-            #expect(seen2 == ["has permissions wider than \(geteuid() == 0 ? "0644" : "0600")"])
+            #expect(try problems(file) == ["has permissions wider than \(geteuid() == 0 ? "0644" : "0600")"])
             chmod(file.path, 0o600)
             #expect(link(file.path, other.path) == 0)
-            let seen3 = try problems(file)
-            #expect(seen3 == ["has more than one hard link"])
+            #expect(try problems(file) == ["has more than one hard link"])
             #expect(unlink(file.path) == 0)
             #expect(symlink(other.path, file.path) == 0)
             // A link that only this user can change is followed.
             chmod(folder.path, 0o700)
-            let seen4 = try problems(file)
-            #expect(seen4 == [])
+            #expect(try problems(file) == [])
             #expect(unlink(file.path) == 0)
             #expect(mkfifo(file.path, 0o600) == 0)
-            let seen5 = try problems(file)
-            #expect(seen5 == ["is not a regular file"])
+            #expect(try problems(file) == ["is not a regular file"])
             #expect(unlink(file.path) == 0)
             #expect(rename(other.path, file.path) == 0)
             chmod(folder.path, 0o777)
-            let seen6 = try problems(file)
-            #expect(seen6 == ["is in a folder that is writable by all users"])
+            #expect(try problems(file) == ["is in a folder that is writable by all users"])
             chmod(folder.path, 0o700)
             if geteuid() == 0 {
                 #expect(chown(file.path, 1, 1) == 0)
@@ -181,8 +169,7 @@ struct FileInspectionTests {
                 #expect(seen7.count == 1 && seen7[0].hasPrefix("belongs to the user ") && seen7[0].contains("sudo -u"))
                 #expect(chown(file.path, 0, 0) == 0)
             }
-            let seen8 = try problems(file)
-            #expect(seen8 == [])
+            #expect(try problems(file) == [])
         }
     }
 

@@ -46,6 +46,10 @@ struct FileWatchTests {
         expectChange(0, "the file is removed")
         DefaultsSuite(backend: FileBackend(path: file.path))[number] = 31
         expectChange(31, "it is created again")
+        #expect(rename(file.path, other.path) == 0)
+        expectChange(0, "it is moved away")
+        #expect(rename(other.path, file.path) == 0)
+        expectChange(31, "it is moved back")
         try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         expectChange(0, "its folder is removed")
         for value in 32...33 {
@@ -264,22 +268,6 @@ struct FileWatchTests {
                 #expect(descriptors() <= before)
                 try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
-        }
-
-        /// The callback runs on the thread that the end of the watch ends.
-        @Test func aWatchMayEndInItsOwnCallback() throws {
-            let file = try makeFile()
-            let writer = DefaultsSuite(backend: FileBackend(path: file.path))
-            writer[number] = 0
-            let backend = FileBackend(path: file.path)
-            let ended = DispatchSemaphore(value: 0)
-            backend.watch { _ in
-                backend.watch(nil)
-                ended.signal()
-            }
-            writer[number] = 1
-            #expect(ended.wait(timeout: .now() + 10) == .success)
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
     #endif
 

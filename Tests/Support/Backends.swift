@@ -96,6 +96,14 @@ package func makeFile() throws -> URL {
     return folder.appending(path: "test.defaults")
 }
 
+/// Passes the path of a new folder to `body`, where processes of a test store named suites, so that
+/// the user's settings are not changed.
+package func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = try makeFile().deletingLastPathComponent()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder.path)
+}
+
 /// Overwrites a file in place, and never empties it in between: a suite of this process that has it
 /// open and reads its header at that moment would get SIGBUS.
 package func overwrite(_ file: URL, with bytes: Data) throws {

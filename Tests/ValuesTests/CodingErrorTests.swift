@@ -145,21 +145,6 @@ struct CodingErrorTests {
         #expect(throws: (any Error).self) { try PropertyList(encoding: Twice(first: 1)) }
     }
 
-    /// Encodes a value under the key of a container that is still open.
-    private struct Replacing: Encodable {
-        enum Key: CodingKey { case key }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            var list = container.nestedUnkeyedContainer(forKey: .key)
-            try list.encode(1)
-            try container.encode(5, forKey: .key)
-        }
-    }
-
-    @Test func aValueReplacesTheOpenContainerUnderItsKey() throws {
-        #expect(try PropertyList(encoding: Replacing()) == ["key": 5])
-    }
-
     private struct Refusing: Encodable {
         struct Anything: Error {}
         var error: any Error

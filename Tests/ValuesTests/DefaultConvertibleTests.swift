@@ -266,11 +266,6 @@ extension DefaultConvertibleTests {
         #expect(error?.type == "EnumByHand")
     }
 
-    @Test func instancesOfAClassAreNotShared() throws {
-        let memory = InMemoryStore(ClassByHand("a"))
-        #expect(memory.get() !== memory.get())
-    }
-
     /// The hand-written `serialize()` returns what the default `init?(_:)` reads.
     struct OnlySerializes: DefaultConvertible, Codable, Equatable {
         static let key = "onlySerializes"
@@ -332,69 +327,10 @@ extension DefaultConvertibleTests {
 }
 
 extension DefaultConvertibleTests {
-    /// The default `init?` asks for `a`, which this does not write.
-    struct Forgetful: DefaultConvertible, Codable {
-        static let key = "forgetful"
-        var a = 1
-        func serialize() -> Any { ["b": a] }
-    }
-    struct Lossy: DefaultConvertible {
-        static let key = "lossy"
-        var share = 0.25
-        var names = ["x"]
-        init() {}
-        init?(_ object: Any) {
-            self.init()
-            share = 0.5
-        }
-        func serialize() -> Any { ["outer": ["share": share, "same": 1] as [String: Any], "names": names] }
-    }
-    struct Unstorable: DefaultConvertible {
-        static let key = "unstorable"
-        init() {}
-        init?(_ object: Any) { self.init() }
-        func serialize() -> Any { ["links": [URL(string: "https://secret.example")!]] }
-    }
     struct Deep: DefaultConvertible, Codable {
         static let key = "deep"
         var children: [Deep]
     }
-    /// Writes a date and reads it as its number of seconds.
-    struct KindChanging: DefaultConvertible {
-        static let key = "kindChanging"
-        var seconds = 5.0
-        var isDate = true
-        init() {}
-        init?(_ object: Any) {
-            guard let date = object as? Date else { return nil }
-            seconds = date.timeIntervalSinceReferenceDate
-            isDate = false
-        }
-        func serialize() -> Any { isDate ? Date(timeIntervalSinceReferenceDate: seconds) : seconds as Any }
-    }
-    /// Writes its value as the name of an entry, and reads back with another value.
-    struct Renaming: DefaultConvertible {
-        static let key = "renaming"
-        var name = "a"
-        init() {}
-        init?(_ object: Any) { name = "b" }
-        func serialize() -> Any { [name: name] }
-    }
-    struct Normalizing: DefaultConvertible {
-        static let key = "normalizing"
-        var name = Samples.composed
-        init() {}
-        init?(_ object: Any) { name = Samples.decomposed }
-        func serialize() -> Any { ["name": name] }
-    }
-    struct Regrouping: DefaultConvertible {
-        static let key = "regrouping"
-        var groups = [[1, 2], []]
-        init() {}
-        init?(_ object: Any) { groups = [[1], [2]] }
-        func serialize() -> Any { groups }
-    }
-
     private func refusal<Value: DefaultConvertible>(of value: Value) throws -> DefaultsError? {
         let suite = DefaultsSuite.inMemory([Value.key: "before", "other": 1])
         var refusal: DefaultsError?
@@ -419,32 +355,5 @@ extension DefaultConvertibleTests {
         #expect(Deep(deep.serialize()) == nil)
         #expect(
             try store(Deep(children: [Deep(children: [])]), as: ["children": [["children": []]]]).children.count == 1)
-    }
-
-    /// Each new set has its own order, so a second write differs.
-    struct Tags: DefaultConvertible, Codable, Equatable {
-        static let key = "tags"
-        var names = Set((0..<50).map(String.init))
-        var nested = [Set(0..<50), Set(50..<100)]
-        var keyed: [Int: Set<Double>] = [1: Set((0..<50).map(Double.init))]
-    }
-    struct TagsByHand: DefaultConvertible, Equatable {
-        static let key = "tagsByHand"
-        var names: Set<String>
-        init(names: Set<String>) { self.names = names }
-        init?(_ object: Any) {
-            guard let names = object as? [String] else { return nil }
-            self.names = Set(names)
-        }
-        func serialize() -> Any { names.shuffled() }
-    }
-
-    @Test func aSetCanBeSavedInAnyOrder() throws {
-        let tags = InMemoryStore<Tags>()
-        try tags.save(Tags())
-        #expect(try tags.load() == Tags())
-        let byHand = InMemoryStore<TagsByHand>()
-        try byHand.save(TagsByHand(names: Tags().names))
-        #expect(try byHand.load() == TagsByHand(names: Tags().names))
     }
 }

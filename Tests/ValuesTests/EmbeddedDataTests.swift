@@ -34,17 +34,10 @@ struct EmbeddedDataTests {
         #expect(try read(Data("5".utf8)) == 5)
     }
 
-    @Test func structsAreReadFromBinaryPropertyLists() throws {
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func structsAreReadFromPropertyLists(format: PropertyListSerialization.PropertyListFormat) throws {
         let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        let camera = Camera(date: Date(timeIntervalSinceReferenceDate: 5))
-        #expect(try read(encoder.encode(camera)) == camera)
-        #expect(try read(encoder.encode(["a": [1, nil]])) == ["a": [1, nil] as [Int?]])
-    }
-
-    @Test func structsAreReadFromXMLPropertyLists() throws {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .xml
+        encoder.outputFormat = format
         let camera = Camera(size: "<&>", date: Date(timeIntervalSinceReferenceDate: 5))
         #expect(try read(encoder.encode(camera)) == camera)
         #expect(try read(encoder.encode(["a": [1, nil]])) == ["a": [1, nil] as [Int?]])
@@ -271,17 +264,5 @@ extension EmbeddedDataTests {
             #expect(read(json).paths == [["number"]])
             #expect(read(json).value.number == 2)
         }
-    }
-
-    private struct Infinite: Codable, Equatable, Sendable {
-        var number = Double.infinity
-        var other = -Float.infinity
-        var text = ""
-    }
-
-    @Test func aDefaultThatIsNotFiniteFillsAMissingProperty() throws {
-        let suite = DefaultsSuite.inMemory(["value": .data(Data(#"{"text": "TypedDefaults.nan"}"#.utf8))])
-        let read = try UserDefault(DefaultKey("value", default: Infinite()), in: suite).store.load()
-        #expect(read == Infinite(text: "TypedDefaults.nan"))
     }
 }

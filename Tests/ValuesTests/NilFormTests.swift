@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TypedDefaults
 
@@ -26,7 +27,7 @@ struct NilFormTests {
             [[nil] + values.map { Wrapper(value: $0) }], "in an array of optional wrappers", sourceLocation)
         try expectDistinctThere(values.map(Payload.some) + [.none], "as a payload", sourceLocation)
         if whenDelegated {
-            try expectDistinctThere(values.map(Delegating.init), "by another's encode", sourceLocation)
+            try expectDistinctThere(values.map(HandWritten.Delegating.init), "by another's encode", sourceLocation)
         }
     }
 
@@ -56,12 +57,6 @@ struct NilFormTests {
             var container = encoder.singleValueContainer()
             try container.encode(value)
         }
-    }
-    private struct Delegating<Value: Codable & Hashable & Sendable>: Codable, Hashable {
-        var value: Value
-        init(value: Value) { self.value = value }
-        init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
-        func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
     }
     private enum Raw: String, Codable, CaseIterable, CodingKeyRepresentable {
         case null = "$null"
@@ -135,14 +130,6 @@ struct NilFormTests {
         try check([nil] + Raw.allCases.map(Optional.some), nil)
         try check(Self.optionals.map(Property.init), Property(value: nil))
         try check(Self.optionals.map(Wrapper.init), Wrapper(value: "missing"))
-    }
-
-    @Test func aSettingOfNilIsRemoved() throws {
-        let suite = DefaultsSuite.inMemory(["value": "a"])
-        try UserDefault(DefaultKey<String?>("value", default: nil), in: suite).store.save(nil)
-        #expect(try suite.keys() == [])
-        suite[DefaultKey<String?>("value", default: nil)] = "$null"
-        #expect(suite[DefaultKey<PropertyList?>("value")] == "$null")
     }
 
     @Test func theFormIsThatOfFoundation() throws {

@@ -44,17 +44,6 @@ struct NormalizingTypesTests {
         }
     }
 
-    private func expectRefusal<Value>(
-        _ outcome: Outcome<Value>, at path: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        guard case .failure(let error) = outcome else {
-            Issue.record("the value was stored", sourceLocation: sourceLocation)
-            return
-        }
-        #expect(error.kind == .refused, sourceLocation: sourceLocation)
-        #expect(error.path == path, sourceLocation: sourceLocation)
-    }
-
     private struct Clamping: Codable, Equatable {
         var volume: Int
         var names: [String] = []
@@ -86,65 +75,6 @@ struct NormalizingTypesTests {
         #expect(received.withLock { $0 } == [10])
     }
 
-    private struct Trimming: Codable, Equatable {
-        var nickname: String?
-        enum CodingKeys: CodingKey { case nickname }
-        init(_ nickname: String?) { self.nickname = nickname }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let text = try container.decodeIfPresent(String.self, forKey: .nickname)
-            nickname = text?.isEmpty == true ? nil : text
-        }
-    }
-
-    @Test func aPropertyThatIsReadMayEndAsNil() throws {
-        #expect(try Self.save(Trimming("")).get() == Trimming(nil))
-    }
-
-    /// Keeps the three newest visits, and writes a set in the order that it has in memory.
-    private struct History: Codable, Equatable {
-        struct Visit: Codable, Equatable {
-            var day: Int
-            var note: String?
-        }
-        var visits: [Visit]
-        var tags: Set<Int>
-        enum CodingKeys: CodingKey { case visits, tags }
-        init(visits: [Visit], tags: Set<Int>) { (self.visits, self.tags) = (visits, tags) }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            visits = Array(try container.decode([Visit].self, forKey: .visits).sorted { $0.day > $1.day }.prefix(3))
-            tags = Set(try container.decode([Int].self, forKey: .tags))
-        }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(visits, forKey: .visits)
-            try container.encode(Array(tags), forKey: .tags)
-        }
-    }
-
-    @Test(arguments: [3, 5]) func elementsMayBeSortedAndDropped(count: Int) throws {
-        let visits = (0..<count).map { History.Visit(day: $0, note: $0 % 2 == 0 ? nil : "odd") }
-        let history = History(visits: visits, tags: Set(0..<50))
-        let kept = History(visits: Array(visits.reversed().prefix(3)), tags: history.tags)
-        #expect(try Self.save(history).get() == kept)
-    }
-
-    private enum Shape: Codable, Equatable {
-        case circle(Int)
-        case square
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let nested = try container.nestedContainer(keyedBy: CircleCodingKeys.self, forKey: .circle)
-            _ = try nested.decode(Int.self, forKey: ._0)
-            self = .circle(1)
-        }
-    }
-
-    @Test func anEnumMayChangeItsPayload() throws {
-        #expect(try Self.save(Shape.circle(5)).get() == .circle(1))
-    }
-
     /// Writes the time of the write.
     private struct Stamped: Codable, Equatable {
         var number: Int
@@ -166,39 +96,6 @@ struct NormalizingTypesTests {
         #expect(try Self.save(["a": Stamped(1)], isJSON: isJSON).get() == ["a": Stamped(1)])
     }
 
-    private struct Counting: Codable {
-        var inner = Inner()
-        struct Inner: Codable {
-            var count = 1
-            init() {}
-            init(from decoder: any Decoder) throws {
-                count = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .count) + 1
-            }
-        }
-    }
-
-    /// Writes a property that it does not read.
-    private struct Forgetful: Codable {
-        var name: String
-        var share = 0.25
-        var tags: [String]?
-        init(name: String, tags: [String]? = nil) { (self.name, self.tags) = (name, tags) }
-        init(from decoder: any Decoder) throws {
-            name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
-            share = 0.5
-        }
-    }
-
-    private struct Dropping: Codable {
-        var tags: [String]?
-        enum CodingKeys: CodingKey { case tags }
-        init(_ tags: [String]?) { self.tags = tags }
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            tags = (try? container.decode(String.self, forKey: .tags)).map { [$0] }
-        }
-    }
-
 }
 
 extension NormalizingTypesTests {
@@ -215,22 +112,6 @@ extension NormalizingTypesTests {
 
     @Test func aHandWrittenTypeMayChangeItsValue() throws {
         #expect(try Self.save(byHand: ClampingByHand(volume: 50)).get() == ClampingByHand(volume: 10))
-    }
-
-    /// Casts to the type that it wrote, but a number in an `Any` is an `Int` or a `Double`.
-    private struct Miscast: DefaultConvertible {
-        static let key = "miscast"
-        var share: Float
-        init(share: Float) { self.share = share }
-        init?(_ object: Any) { share = (object as? [String: Any])?["share"] as? Float ?? 1 }
-        func serialize() -> Any { ["share": share] }
-    }
-    private struct MiscastArray: DefaultConvertible {
-        static let key = "miscast"
-        var shares: [Float]
-        init(shares: [Float]) { self.shares = shares }
-        init?(_ object: Any) { shares = object as? [Float] ?? [] }
-        func serialize() -> Any { shares }
     }
 
     private struct StampedByHand: DefaultConvertible, Equatable {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TypedDefaults
 
-/// Values that are written in the order in memory, and keys that occur twice.
+/// Values that are written in the order in memory, and keys that differ only in their bytes.
 struct OrderCheckTests {
     private static func save<Value: Codable & Sendable>(
         _ value: Value, isJSON: Bool = false
@@ -60,13 +60,6 @@ struct OrderCheckTests {
             }
         }
     }
-    private struct AnyKey: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { return nil }
-    }
-
     @Test func keysThatDifferOnlyInTheirBytesAreRefused() throws {
         for isNested in [false, true] {
             let value = TwoForms<AnyKey>([1, 2], isNested: isNested)
@@ -75,21 +68,5 @@ struct OrderCheckTests {
             #expect(error?.reason.contains("Unicode") == true)
             #expect(throws: EncodingError.self) { try PropertyList(encoding: value) }
         }
-    }
-
-    /// Encodes one key twice, as a subclass may after its superclass.
-    private struct Twice: Codable {
-        enum CodingKeys: String, CodingKey { case name = "\u{E9}" }
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(1, forKey: .name)
-            try container.encode(2, forKey: .name)
-        }
-        init() {}
-        init(from decoder: any Decoder) throws {}
-    }
-
-    @Test func oneKeyMayBeEncodedTwice() throws {
-        #expect(try PropertyList(encoding: Twice()) == ["\u{E9}": 2])
     }
 }

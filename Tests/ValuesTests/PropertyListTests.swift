@@ -281,11 +281,6 @@ extension PropertyListTests {
         #expect((PropertyList.integer(.min)).object as? Int == .min)
     }
 
-    @Test(arguments: distinct)
-    func anObjectReadsBackTheSame(list: PropertyList) throws {
-        #expect(try PropertyList(list.object) == list)
-    }
-
     @Test(arguments: 0..<20 as Range<UInt64>)
     func anyObjectReadsBackTheSame(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

@@ -76,74 +76,69 @@ struct ShapeChangeTests {
         return copy
     }
 
-    // MARK: - Automatic
-
-    @Test func anIntegerBecomesAnotherInteger() throws {
+    @Test func theNewTypeReadsAndReplacesTheOldValue() throws {
         try expectAutomatic(Int8(5), reads: Int64(5), default: 0, then: 6, back: 6)
         try expectAutomatic(5, reads: UInt8(5), default: 0, then: 255, back: 255)
-    }
-
-    @Test func anIntegerThatDoesNotFitIsSetAside() throws {
-        try expectStep(300, default: UInt8(1), then: 2, becomes: 255) { UInt8(clamping: $0) }
-    }
-
-    @Test func anIntegerBecomesADouble() throws {
         try expectAutomatic(5, reads: 5.0, default: 0, then: 6.0, back: 6)
-    }
-
-    @Test func aWholeDoubleBecomesAnInteger() throws {
         try expectAutomatic(5.0, reads: 5, default: 0, then: 6, back: 6.0)
-    }
-
-    @Test func aFractionIsNoInteger() throws {
-        try expectStep(5.5, default: 1, then: 2, becomes: 5) { Int($0) }
-    }
-
-    @Test func aFloatBecomesADoubleAndBack() throws {
         try expectAutomatic(Float(0.5), reads: 0.5, default: 0, then: 0.25, back: 0.25)
         try expectAutomatic(0.1, reads: Float(0.1), default: 0, then: 0.25, back: 0.25)
-    }
-
-    @Test func aDoubleBecomesADecimal() throws {
         try expectAutomatic(0.1, reads: Decimal(string: "0.1"), default: nil, then: Decimal(2))
-    }
-
-    @Test func zeroAndOneBecomeABoolean() throws {
         try expectAutomatic(1, reads: true, default: false, then: false)
-    }
-
-    @Test func aStringBecomesAnEnumAndBack() throws {
         try expectAutomatic("video", reads: Mode.video, default: .photo, then: .photo, back: "photo")
         try expectAutomatic(Mode.video, reads: "video", default: "", then: "photo", back: .photo)
-    }
-
-    @Test func anIntegerBecomesAnEnumAndBack() throws {
         try expectAutomatic(1, reads: Level.high, default: .low, then: .low, back: 0)
         try expectAutomatic(Level.high, reads: 1, default: 0, then: 0, back: .low)
-    }
-
-    @Test func aStringBecomesAURLOrUUIDAndBack() throws {
         let url = try #require(URL(string: "https://example.com/a"))
         try expectAutomatic("https://example.com/a", reads: url, default: URL(filePath: "/"), then: url, back: "\(url)")
         let id = UUID()
         try expectAutomatic(id.uuidString, reads: id, default: UUID(), then: id, back: id.uuidString)
-    }
-
-    @Test func anArrayBecomesASetAndBack() throws {
         try expectAutomatic([2, 1], reads: Set([1, 2]), default: [], then: [3], back: [3])
         try expectAutomatic(Set([1, 2]), reads: [1, 2], default: [], then: [3], back: [3])
-    }
-
-    @Test func aDictionaryBecomesAStructAndBack() throws {
         try expectAutomatic(
             ["x": 1, "y": 2], reads: Point(x: 1, y: 2), default: Point(), then: Point(x: 3), back: ["x": 3, "y": 0])
         try expectAutomatic(
             Point(x: 1, y: 2), reads: ["x": 1, "y": 2], default: [:], then: ["x": 3], back: Point(x: 3, y: 2))
-    }
-
-    @Test func anOptionalBecomesRequiredAndBack() throws {
         try expectAutomatic(Int?.some(5), reads: 5, default: 1, then: 2, back: 2)
         try expectAutomatic(5, reads: Int?.some(5), default: nil, then: 2, back: 2)
+        enum Name: String, Codable, CodingKeyRepresentable { case photo, video }
+        try expectAutomatic(
+            ["photo": 1], reads: [Name.photo: 1], default: [:], then: [.video: 2], back: ["video": 2])
+    }
+
+    @Test func aStepConvertsAValueThatIsOtherwiseSetAside() throws {
+        try expectStep(300, default: UInt8(1), then: 2, becomes: 255) { UInt8(clamping: $0) }
+        try expectStep(5.5, default: 1, then: 2, becomes: 5) { Int($0) }
+        try expectStep(true, default: 5, then: 6, becomes: 1) { $0 ? 1 : 0 }
+        try expectStep(5, default: "a", then: "b", becomes: "5") { "\($0)" }
+        try expectStep("5", default: 1, then: 2, becomes: 5) { Int($0) ?? 1 }
+        try expectStep(Decimal(5), default: 1.0, then: 2, becomes: 5) { Double("\($0)") ?? 1 }
+        try expectStep(
+            5.0, default: Date(timeIntervalSince1970: 0), then: .distantPast,
+            becomes: Date(timeIntervalSinceReferenceDate: 5)
+        ) {
+            Date(timeIntervalSinceReferenceDate: $0)
+        }
+        try expectStep("a", default: ["b"], then: [], becomes: ["a"]) { [$0] }
+        try expectStep(["a", "b"], default: "c", then: "d", becomes: "a") { $0.first ?? "c" }
+        enum Source: Codable, Equatable {
+            case camera
+            case file(String)
+        }
+        try expectStep("camera", default: Source.file("a"), then: .file("b"), becomes: .camera) {
+            $0 == "camera" ? .camera : .file($0)
+        }
+        // `Codable` writes such a dictionary as an array of keys and values in turn.
+        try expectStep(["photo": 1], default: [Mode: Int](), then: [.video: 2], becomes: [.photo: 1]) { old in
+            Dictionary(uniqueKeysWithValues: old.compactMap { name, value in Mode(rawValue: name).map { ($0, value) } })
+        }
+        try expectStep([Mode.photo: 1], default: [String: Int](), then: ["video": 2], becomes: ["photo": 1]) { old in
+            Dictionary(uniqueKeysWithValues: old.map { ($0.rawValue, $1) })
+        }
+        try expectStep(Date(timeIntervalSinceReferenceDate: 5), default: 1.0, then: 2, becomes: 5) {
+            $0.timeIntervalSinceReferenceDate
+        }
+        try expectStep("hologram", default: Mode.photo, then: .video, becomes: .video) { _ in .video }
     }
 
     @Test func aNilThatBecomesRequiredReadsAsTheDefault() throws {
@@ -159,76 +154,6 @@ struct ShapeChangeTests {
         #expect(failures.all.isEmpty)
     }
 
-    // MARK: - With a step
-
-    @Test func aBooleanIsNoNumber() throws {
-        try expectStep(true, default: 5, then: 6, becomes: 1) { $0 ? 1 : 0 }
-    }
-
-    @Test func anIntegerIsNoString() throws {
-        try expectStep(5, default: "a", then: "b", becomes: "5") { "\($0)" }
-    }
-
-    @Test func aStringIsNoInteger() throws {
-        try expectStep("5", default: 1, then: 2, becomes: 5) { Int($0) ?? 1 }
-    }
-
-    @Test func aDecimalIsNoDouble() throws {
-        try expectStep(Decimal(5), default: 1.0, then: 2, becomes: 5) { Double("\($0)") ?? 1 }
-    }
-
-    @Test func aNumberIsNoDate() throws {
-        try expectStep(
-            5.0, default: Date(timeIntervalSince1970: 0), then: .distantPast,
-            becomes: Date(timeIntervalSinceReferenceDate: 5)
-        ) {
-            Date(timeIntervalSinceReferenceDate: $0)
-        }
-    }
-
-    @Test func aSingleValueIsNoArray() throws {
-        try expectStep("a", default: ["b"], then: [], becomes: ["a"]) { [$0] }
-    }
-
-    @Test func anArrayIsNoSingleValue() throws {
-        try expectStep(["a", "b"], default: "c", then: "d", becomes: "a") { $0.first ?? "c" }
-    }
-
-    @Test func anEnumWithPayloadsIsNoString() throws {
-        enum Source: Codable, Equatable {
-            case camera
-            case file(String)
-        }
-        try expectStep("camera", default: Source.file("a"), then: .file("b"), becomes: .camera) {
-            $0 == "camera" ? .camera : .file($0)
-        }
-    }
-
-    /// `Codable` writes such a dictionary as an array of keys and values in turn.
-    @Test func aDictionaryWithStringKeysIsNoDictionaryWithEnumKeys() throws {
-        try expectStep(["photo": 1], default: [Mode: Int](), then: [.video: 2], becomes: [.photo: 1]) { old in
-            Dictionary(uniqueKeysWithValues: old.compactMap { name, value in Mode(rawValue: name).map { ($0, value) } })
-        }
-    }
-
-    @Test func aDictionaryWithEnumKeysIsNoDictionaryWithStringKeys() throws {
-        try expectStep([Mode.photo: 1], default: [String: Int](), then: ["video": 2], becomes: ["photo": 1]) { old in
-            Dictionary(uniqueKeysWithValues: old.map { ($0.rawValue, $1) })
-        }
-    }
-
-    @Test func aDictionaryWithStringKeysBecomesOneWithRepresentableKeysAndBack() throws {
-        enum Name: String, Codable, CodingKeyRepresentable { case photo, video }
-        try expectAutomatic(
-            ["photo": 1], reads: [Name.photo: 1], default: [:], then: [.video: 2], back: ["video": 2])
-    }
-
-    @Test func aDateIsNoNumber() throws {
-        try expectStep(Date(timeIntervalSinceReferenceDate: 5), default: 1.0, then: 2, becomes: 5) {
-            $0.timeIntervalSinceReferenceDate
-        }
-    }
-
     @Test func severalKeysBecomeOneStruct() throws {
         var migrator = DefaultsMigrator()
         let (x, y) = (DefaultKey<Int?>("x"), DefaultKey<Int?>("y"))
@@ -241,10 +166,6 @@ struct ShapeChangeTests {
         var contents: SuiteContents = ["x": 1, "y": 2]
         try migrator.migrate(&contents)
         #expect(contents == ["point": ["x": 1, "y": 2]])
-    }
-
-    @Test func anUnknownRawValueIsSetAside() throws {
-        try expectStep("hologram", default: Mode.photo, then: .video, becomes: .video) { _ in .video }
     }
 }
 

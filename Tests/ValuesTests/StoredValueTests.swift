@@ -4,8 +4,7 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Tests the comparison of stored values by their bytes, and the encoding of values that cannot be
-/// written in order.
+/// Tests the encoding of values that are not written in order, and writes of an equal value.
 struct StoredValueTests {
     /// A type that encodes itself by a function.
     private struct Written: Encodable {
@@ -13,43 +12,13 @@ struct StoredValueTests {
         func encode(to encoder: any Encoder) throws { try write(encoder) }
     }
 
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(_ name: String) { stringValue = name }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { return nil }
-    }
-
     private final class ContainerBox: @unchecked Sendable {
         @exclusivity(unchecked)
-        var container: KeyedEncodingContainer<Key>?
+        var container: KeyedEncodingContainer<AnyKey>?
     }
 
     private func stored(_ value: some Encodable) throws -> PropertyList {
         try #require(try PropertyList.encoding(value, RootTraits(type(of: value))))
-    }
-
-    private func keyed(
-        _ write: @escaping @Sendable (inout KeyedEncodingContainer<Key>) throws -> Void
-    ) throws -> PropertyList {
-        try stored(
-            Written { encoder in
-                var container = encoder.container(keyedBy: Key.self)
-                try write(&container)
-            })
-    }
-
-    @Test func valuesInAnotherOrderAreEqual() throws {
-        let one = try keyed { container in
-            try container.encode(1, forKey: Key("a"))
-            try container.encode(["x": 1, "y": 2], forKey: Key("b"))
-        }
-        let other = try keyed { container in
-            try container.encode(["y": 2, "x": 1], forKey: Key("b"))
-            try container.encode(1, forKey: Key("a"))
-        }
-        #expect(one == other)
     }
 
     /// Keys of all short lengths, half of them taken from a few letters so that many repeat.
@@ -62,9 +31,13 @@ struct StoredValueTests {
             }
             var last: [String: PropertyList] = [:]
             for (number, key) in keys.enumerated() { last[key] = .integer(Int64(number)) }
-            let value = try keyed { container in
-                for (number, key) in keys.enumerated() { try container.encode(number, forKey: Key(key)) }
-            }
+            let value = try stored(
+                Written { encoder in
+                    var container = encoder.container(keyedBy: AnyKey.self)
+                    for (number, key) in keys.enumerated() {
+                        try container.encode(number, forKey: AnyKey(stringValue: key))
+                    }
+                })
             #expect(value == .dictionary(last), "\(keys)")
         }
     }
@@ -81,59 +54,19 @@ struct StoredValueTests {
         }
     }
 
-    @Test func aKeyThatIsWrittenTwiceHasItsLastValue() throws {
-        let value = try keyed { container in
-            try container.encode(1, forKey: Key("a"))
-            try container.encode(2, forKey: Key("b"))
-            try container.encode(3, forKey: Key("a"))
-        }
-        #expect(value == ["a": 3, "b": 2])
-    }
-
-    @Test func manyKeysAreWrittenAsBytes() throws {
-        let entries = Dictionary(uniqueKeysWithValues: (0..<300).map { ("key \($0)", $0) })
-        let value = try stored(entries)
-        #expect(value == .dictionary(entries.mapValues { .integer(.init($0)) }))
-    }
-
-    @Test func twoFormsOfOneTextAreRefused() {
-        #expect(throws: EncodingError.self) {
-            try keyed { container in
-                try container.encode(1, forKey: Key("\u{E9}"))
-                try container.encode(2, forKey: Key("e\u{301}"))
-            }
-        }
-    }
-
-    /// The bytes that a failed value has written are not part of the result.
-    @Test func aTypeMayCatchTheErrorOfAValue() throws {
-        struct Failure: Error {}
-        let failing = Written { encoder in
-            var container = encoder.unkeyedContainer()
-            try container.encode("written")
-            throw Failure()
-        }
-        let value = try keyed { container in
-            try container.encode(1, forKey: Key("a"))
-            do { try container.encode(failing, forKey: Key("b")) } catch is Failure {}
-            try container.encode([2], forKey: Key("c"))
-        }
-        #expect(value == ["a": 1, "c": [2]])
-    }
-
     /// A container that is used after its value has ended changes nothing.
     @Test func aContainerCanBeUsedTooLate() throws {
         let box = ContainerBox()
         let value = try stored([
-            Written { encoder in box.container = encoder.container(keyedBy: Key.self) },
+            Written { encoder in box.container = encoder.container(keyedBy: AnyKey.self) },
             Written { encoder in
-                try? box.container?.encode(1, forKey: Key("late"))
-                _ = box.container?.nestedContainer(keyedBy: Key.self, forKey: Key("nested"))
+                try? box.container?.encode(1, forKey: AnyKey(stringValue: "late"))
+                _ = box.container?.nestedContainer(keyedBy: AnyKey.self, forKey: AnyKey(stringValue: "nested"))
                 var container = encoder.singleValueContainer()
                 try container.encode("text")
             },
         ])
-        try box.container?.encode("$null", forKey: Key("later"))
+        try box.container?.encode("$null", forKey: AnyKey(stringValue: "later"))
         _ = box.container?.superEncoder()
         #expect(value == [[:], "text"])
     }

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 private enum Mode: String, Codable { case photo, video }
-private struct Lens: Codable, Equatable {
+private struct Lens: Codable, Hashable {
     var zoom = 1.0
     var name = "main"
 }
@@ -213,17 +213,6 @@ struct TolerantDecodingTests {
         #expect(PersistentStore<Pairs>(in: suite).value.modes == [:])
     }
 
-    @Test func typesWithoutADefaultStayUnreadable() throws {
-        struct Plain: DefaultConvertible, Codable {
-            static let key = "Config"
-            var mode = Mode.photo
-        }
-        let suite = DefaultsSuite.inMemory(["Config": ["mode": "hologram"]])
-        suite.onFailure = { _ in }
-        #expect(PersistentStore<Plain>(in: suite).get() == nil)
-        #expect(fails(with: .unreadable) { _ = try PersistentStore<Plain>(in: suite).load() })
-    }
-
     @Test(arguments: ["text", 5, ["a", "b"]] as [PropertyList])
     func aWholeValueOfAnotherKindStaysUnreadable(stored: PropertyList) throws {
         let suite = DefaultsSuite.inMemory(["Config": stored])
@@ -234,81 +223,12 @@ struct TolerantDecodingTests {
         #expect(try suite.contents()["Config.unreadable"] == stored)
         #expect(failures.kinds == [.unreadable, .unreadable])
     }
-
-    @Test func aTypeThatThrowsAnErrorOfItsOwnIsMended() throws {
-        struct Even: Codable, Equatable {
-            struct Odd: Error {}
-            var number = 2
-            init() {}
-            init(from decoder: any Decoder) throws {
-                number = try decoder.singleValueContainer().decode(Int.self)
-                guard number.isMultiple(of: 2) else { throw Odd() }
-            }
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                try container.encode(number)
-            }
-        }
-        struct Holder: DefaultConfig, Equatable {
-            static let key = "Holder"
-            var even = Even()
-            var name = "a"
-        }
-        let suite = DefaultsSuite.inMemory(["Holder": ["even": 3, "name": "b"]])
-        suite.onFailure = { _ in }
-        #expect(PersistentStore<Holder>(in: suite).value == Holder(even: Even(), name: "b"))
-    }
 }
 
 /// The properties and elements beside a fault, which must not change.
 struct FaultNeighborTests {
-    /// Tries several types in turn.
-    private enum Flexible: Codable, Equatable {
-        case bool(Bool)
-        case integer(Int)
-        case text(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let value = try? container.decode(Bool.self) {
-                self = .bool(value)
-            } else if let value = try? container.decode(Int.self) {
-                self = .integer(value)
-            } else {
-                self = .text(try container.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .bool(let value): try container.encode(value)
-            case .integer(let value): try container.encode(value)
-            case .text(let value): try container.encode(value)
-            }
-        }
-    }
-    private enum LensOrName: Codable, Equatable {
-        case lens(Lens)
-        case name(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let lens = try? container.decode(Lens.self) {
-                self = .lens(lens)
-            } else {
-                self = .name(try container.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .lens(let lens): try container.encode(lens)
-            case .name(let name): try container.encode(name)
-            }
-        }
-    }
+    private typealias Flexible = HandWritten.Either<Bool, HandWritten.Either<Int, String>>
+    private typealias LensOrName = HandWritten.Either<Lens, String>
     private struct Even: Codable, Equatable {
         struct Odd: Error {}
         var number = 2
@@ -338,8 +258,8 @@ struct FaultNeighborTests {
     }
     private struct Sizes: DefaultConfig, Equatable {
         static let key = "Sizes"
-        var flexible = Flexible.text("default")
-        var choice = LensOrName.lens(Lens())
+        var flexible = Flexible.second(.second("default"))
+        var choice = LensOrName.first(Lens())
         var even = Even()
         var on = true
         var text = Text()
@@ -367,7 +287,7 @@ struct FaultNeighborTests {
         let suite = DefaultsSuite.inMemory(["Sizes": stored])
         let failures = Failures(of: suite)
         let value = PersistentStore<Sizes>(in: suite).value
-        #expect(value == Sizes(flexible: .integer(1), choice: .name("tele"), even: Even(4)))
+        #expect(value == Sizes(flexible: .second(.first(1)), choice: .second("tele"), even: Even(4)))
         #expect(failures.all.map(\.path) == [["count"]])
     }
 
@@ -447,7 +367,7 @@ struct FaultNeighborTests {
         let suite = DefaultsSuite.inMemory(["Sizes": ["choice": "tele", "even": 3, "count": 7]])
         let failures = Failures(of: suite)
         let value = PersistentStore<Sizes>(in: suite).value
-        #expect(value == Sizes(choice: .name("tele"), count: 7))
+        #expect(value == Sizes(choice: .second("tele"), count: 7))
         #expect(failures.all.map(\.path) == [["even"]])
     }
 
@@ -605,61 +525,6 @@ struct UnknownEntriesTests {
         }
     }
 
-    @Test func aSetOfAWholeValueKeepsThemAndReplacesWhatItCannotRead() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        suite.onFailure = { _ in }
-        PersistentStore<Config>(in: suite).set(Config())
-        #expect(try stored(suite)["hdr"] == true)
-        #expect(try stored(suite)["mode"] == "photo")
-        #expect(try suite.contents()["Config.unreadable"] == newer)
-        try suite.update { $0[Config.self].on = false }
-        #expect(try stored(suite)["hdr"] == true)
-        #expect(try stored(suite)["on"] == false)
-    }
-
-    @Test func aWriteOfTheSameValueIsNotAChange() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        suite.onFailure = { _ in }
-        let store = PersistentStore<Config>(in: suite)
-        store.set(store.value)
-        let changes = Guarded(0)
-        let token = suite.observeAll { _ in changes.withLock { $0 += 1 } }
-        defer { token.cancel() }
-        store.set(store.value)
-        try store.update { _ in }
-        #expect(changes.withLock { $0 } == 0)
-    }
-
-    @Test func anEntryThatThisVersionChangesIsSetAside() throws {
-        let suite = DefaultsSuite.inMemory(["Config": newer])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<Config>(in: suite)
-        try store.update { $0.lens.zoom = 3 }
-        let before = try suite.contents()["Config"]
-        try store.update { $0.mode = .video }
-        let entries = try stored(suite)
-        #expect(entries["mode"] == "video")
-        #expect(entries["hdr"] == true)
-        #expect(try suite.contents()["Config.unreadable"] == before)
-        #expect(failures.all.last?.reason.contains("kept under “Config.unreadable”") == true)
-    }
-
-    /// An array with an element that cannot be read stays as it is stored until its value changes.
-    @Test func elementsThatWereLeftOutAreKeptUntilTheArrayChanges() throws {
-        let suite = DefaultsSuite.inMemory(["Config": ["recent": ["video", "hologram"]]])
-        suite.onFailure = { _ in }
-        let store = PersistentStore<Config>(in: suite)
-        for on in [false, true] {
-            try store.update { $0.on = on }
-            #expect(try self.stored(suite)["recent"] == ["video", "hologram"])
-            #expect(try suite.keys() == ["Config"])
-        }
-        let before = try suite.contents()["Config"]
-        try store.update { $0.recent = [] }
-        #expect(try suite.contents()["Config.unreadable"] == before)
-        #expect(try self.stored(suite)["recent"] == [])
-    }
-
     @Test func keysOfADictionaryAreNotKept() throws {
         let suite = DefaultsSuite.inMemory(["names": ["a": 1, "b": 2]])
         let names = DefaultKey<[String: Int]>("names", default: [:])
@@ -693,14 +558,6 @@ struct UnknownEntriesTests {
         #expect(try suite.contents()["lenses.unreadable-2"] == nil)
         #expect(failures.kinds == [.unreadable])
         #expect(failures.all.first?.reason.contains("kept under “lenses.unreadable”") == true)
-    }
-
-    @Test func entriesOfJSONStayInTheNativeForm() throws {
-        let old = PropertyList.data(Data(#"{"hdr": true, "mode": "hologram"}"#.utf8))
-        let suite = DefaultsSuite.inMemory(["Config": old])
-        suite.onFailure = { _ in }
-        try PersistentStore<Config>(in: suite).update { $0.on = false }
-        #expect(try suite.contents() == ["Config": ["hdr": true, "mode": "hologram", "on": false]])
     }
 
     @Test func anotherProcessMayAddEntriesLater() throws {

@@ -51,13 +51,6 @@ struct MovingRecipeTests {
     }
 
     #if !canImport(Darwin)
-        /// Runs in a process of its own, so that the user's settings are not changed.
-        private func withFolder(_ body: (String) async throws -> Void) async throws {
-            let folder = try makeFile().deletingLastPathComponent()
-            try await body(folder.path)
-            try FileManager.default.removeItem(at: folder)
-        }
-
         @Test func settingsMoveIntoAnAppGroup() async throws {
             try await withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in

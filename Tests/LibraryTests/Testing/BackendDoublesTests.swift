@@ -25,14 +25,6 @@ struct BackendDoublesTests {
         #expect(backend.calls.last == .keys)
     }
 
-    @Test func aBackendWithAGenerationIsReadOnce() {
-        let recording = RecordingBackend(base: SharedBackend(["volume": 3]))
-        let suite = DefaultsSuite(backend: recording)
-        #expect(suite[.volume] == 3)
-        #expect(suite[.volume] == 3)
-        #expect(recording.calls.filter { $0.name == .value } == [.value(key: "volume")])
-    }
-
     @Test func oneCallFails() throws {
         let suite = DefaultsSuite(backend: FailingBackend(.commit, at: 2))
         suite[.volume] = 7

@@ -243,16 +243,6 @@ import TypedDefaultsTesting
         }
         override var zoom: Double { isUsable ? super.zoom : 1 }
     }
-    /// Changes more than the zoom.
-    @MainActor final class Resetting: Model {
-        override func zoomIn() throws {
-            try config.update(default: Camera()) { all in
-                if all.size == .large { all = Camera(zoom: all.zoom, size: .large) }
-                all.zoom *= 2
-            }
-        }
-    }
-
     struct Wrong: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let world: String

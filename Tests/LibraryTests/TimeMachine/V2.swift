@@ -26,11 +26,6 @@ enum V2: AppVersion {
     static let quality = DefaultKey("quality", default: 0.8)
     static let resolution = DefaultKey("resolution", default: "1280x720")
 
-    struct Wrappers {
-        @UserDefault var showsGrid: Bool
-        init(_ suite: DefaultsSuite) { _showsGrid = UserDefault(wrappedValue: false, "showsGrid", in: suite) }
-    }
-
     static let migrator: DefaultsMigrator = {
         var migrator = DefaultsMigrator()
         migrator.register("2.0: longer names") { contents in
@@ -43,7 +38,7 @@ enum V2: AppVersion {
 }
 
 /// The keys are those of a config class of `TypedDefaultsRecipes`, which stored the fixture.
-private struct Preferences {
+struct Preferences {
     @UserDefault var name: String
     @UserDefault var launches: Int
     init(_ suite: DefaultsSuite) {
@@ -62,7 +57,7 @@ extension V2 {
             "mode": "\(camera.mode)", "zoom": "\(camera.zoom)", "hdr": "\(camera.hdr)",
             "effects": "\(camera.effects.map { "\($0.name) \($0.strength)" })", "author": suite[profile].author,
             "license": suite[profile].license, "name": preferences.name, "launches": "\(preferences.launches)",
-            "quality": "\(suite[quality])", "resolution": suite[resolution], "grid": "\(Wrappers(suite).showsGrid)",
+            "quality": "\(suite[quality])", "resolution": suite[resolution], "grid": "\(V1.Wrappers(suite).showsGrid)",
         ]
     }
 
@@ -83,6 +78,6 @@ extension V2 {
         preferences.launches = 9
         suite[quality] = 0.6
         suite[resolution] = "3840x2160"
-        Wrappers(suite).showsGrid = true
+        V1.Wrappers(suite).showsGrid = true
     }
 }

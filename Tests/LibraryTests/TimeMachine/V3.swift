@@ -8,11 +8,7 @@ enum V3: AppVersion {
         static let key = "Camera"
         enum Mode: String, Codable { case photo, video, portrait, panorama }
         enum HDR: String, Codable { case off, on, auto }
-        struct Effect: DefaultConfig {
-            static let key = "Effect"
-            var name = ""
-            var strength = 1.0
-        }
+        typealias Effect = V2.Camera.Effect
         var mode = Mode.photo
         var zoom = 1.0
         var effects: [Effect] = []
@@ -29,18 +25,8 @@ enum V3: AppVersion {
     static let width = DefaultKey("width", default: 1280)
     static let height = DefaultKey("height", default: 720)
 
-    struct Wrappers {
-        @UserDefault var showsGrid: Bool
-        init(_ suite: DefaultsSuite) { _showsGrid = UserDefault(wrappedValue: false, "showsGrid", in: suite) }
-    }
-
     static let migrator: DefaultsMigrator = {
-        var migrator = DefaultsMigrator()
-        migrator.register("2.0: longer names") { contents in
-            contents.rename("q", to: "quality")
-            contents.rename(prefix: "app/AppSettings/", to: "app/Preferences/")
-            contents.rename("app/Preferences/userName", to: "app/Preferences/name")
-        }
+        var migrator = V2.migrator
         migrator.register("3.0: width and height") { contents in
             guard case .string(let resolution)? = contents["resolution"] else { return }
             let sides = resolution.split(separator: "x").compactMap { Int($0) }
@@ -61,16 +47,6 @@ enum V3: AppVersion {
     }()
 }
 
-/// The keys are those of a config class of `TypedDefaultsRecipes`, which stored the fixture.
-private struct Preferences {
-    @UserDefault var name: String
-    @UserDefault var launches: Int
-    init(_ suite: DefaultsSuite) {
-        _name = UserDefault(wrappedValue: "", "app/Preferences/name", in: suite)
-        _launches = UserDefault(wrappedValue: 0, "app/Preferences/launches", in: suite)
-    }
-}
-
 extension V3 {
     static func launch(_ suite: DefaultsSuite) throws { try suite.migrate(migrator) }
 
@@ -83,7 +59,7 @@ extension V3 {
             "effects": "\(camera.effects.map { "\($0.name) \($0.strength)" })", "author": profile.author,
             "license": profile.license, "year": profile.year.text, "name": preferences.name,
             "launches": "\(preferences.launches)", "quality": "\(suite[quality])", "width": "\(suite[width])",
-            "height": "\(suite[height])", "grid": "\(Wrappers(suite).showsGrid)",
+            "height": "\(suite[height])", "grid": "\(V1.Wrappers(suite).showsGrid)",
         ]
     }
 
@@ -105,6 +81,6 @@ extension V3 {
         suite[quality] = 0.9
         suite[width] = 800
         suite[height] = 600
-        Wrappers(suite).showsGrid = true
+        V1.Wrappers(suite).showsGrid = true
     }
 }

@@ -61,56 +61,5 @@ struct BackendLawsTests {
         }
     }
 
-    @Test(arguments: Backend.allCases)
-    func emptyValuesAreStoredValues(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let empties: [PropertyList] = ["", [], [:], .data(Data())]
-            for empty in empties {
-                suite[key("k")] = empty
-                #expect(suite[key("k")] == empty)
-            }
-            let strings = DefaultKey("k", default: ["default"])
-            suite[strings] = []
-            #expect(suite[strings] == [])
-        }
-    }
-
-    @Test(arguments: Backend.allCases)
-    func largeValuesAreStored(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let text = DefaultKey("text", default: "")
-            suite[text] = String(repeating: "é", count: 100_000)
-            #expect(suite[text].utf8.count == 200_000)
-            let numbers = DefaultKey("numbers", default: [Int]())
-            suite[numbers] = Array(0..<10_000)
-            #expect(suite[numbers] == Array(0..<10_000))
-        }
-    }
-
     // Law 3
-
-    @Test(arguments: Backend.allCases)
-    func removingSeveralKeysKeepsTheOthers(backend: Backend) throws {
-        try backend.withSuite { suite in
-            for name in ["a", "b", "c"] { suite[key(name)] = true }
-            suite.remove(["a", "b", "missing"])
-            let left = try suite.keys()
-            #expect(left == ["c"])
-            suite.removeAll()
-            let none = try suite.keys()
-            #expect(none == [])
-        }
-    }
-
-    @Test(arguments: Backend.allCases)
-    func suitesOfOneBackendAgreeImmediately(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let copy = suite
-            let first = PersistentStore<CameraConfig>(in: suite)
-            let second = PersistentStore<CameraConfig>(in: copy)
-            #expect(second.get() == nil)
-            first.set(CameraConfig(size: .small))
-            #expect(second.get()?.size == .small)
-        }
-    }
 }

@@ -55,14 +55,6 @@ struct FileBackendTests: SettingsFileTests {
         }
     }
 
-    @Test func twoSuitesOnOneFileShareOneCore() throws {
-        try withFile { file in
-            let path = file.deletingLastPathComponent().appending(path: "./test.defaults")
-            let (first, second) = (try DefaultsSuite(file: file), try DefaultsSuite(file: path))
-            #expect(first.core === second.core)
-        }
-    }
-
     @Test(arguments: [DefaultsSuite.Durability.process, .immediate])
     func updatesOfSeveralProcessesAreExactDuringCompactions(durability: DefaultsSuite.Durability) throws {
         let rounds = durability == .process ? 500 : 50
@@ -91,51 +83,6 @@ struct FileBackendTests: SettingsFileTests {
             #expect(size <= 64 << 10)
             let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
             #expect(names == ["test.defaults"])
-        }
-    }
-
-    @Test func aFileRenamedIntoPlaceIsDetected() throws {
-        try withFile { file in
-            let other = file.deletingLastPathComponent().appending(path: "other.defaults")
-            open(other)[number] = 7
-            let suite = open(file)
-            suite[number] = 5
-            let path = file.path
-            #expect(rename(other.path, path) == 0)
-            // A file that another program replaced is only detected by the next write.
-            suite[DefaultKey("another", default: 0)] = 1
-            #expect(suite[number] == 7)
-        }
-    }
-
-    @Test func synchronizeFollowsTheName() throws {
-        try withFile { file in
-            let other = file.deletingLastPathComponent().appending(path: "other.defaults")
-            open(other)[number] = 7
-            let suite = open(file)
-            suite[number] = 5
-            try suite.synchronize()
-            #expect(rename(other.path, file.path) == 0)
-            try suite.synchronize()
-            #expect(suite[number] == 7)
-            // This does not create a removed file.
-            try FileManager.default.removeItem(at: file)
-            try suite.synchronize()
-            #expect(!FileManager.default.fileExists(atPath: file.path))
-        }
-    }
-
-    @Test func aRenamedFolderIsAbandoned() throws {
-        try withFile { file in
-            let folder = file.deletingLastPathComponent()
-            let suite = open(file)
-            suite[number] = 1
-            #expect(rename(folder.path, folder.path + ".kept") == 0)
-            open(file)[number] = 7
-            try UserDefault(DefaultKey("other", default: 0), in: suite).store.save(3)
-            #expect(suite[number] == 7)
-            #expect(open(file)[DefaultKey("other", default: 0)] == 3)
-            try FileManager.default.removeItem(atPath: folder.path + ".kept")
         }
     }
 
@@ -271,30 +218,6 @@ struct FileBackendTests: SettingsFileTests {
                 #expect(failures.kinds == [.unreadable], "bit \(bit)")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
             }
-        }
-    }
-
-    @Test func aFullFileRefusesWritesUntilItIsEmptied() throws {
-        try withFile { file in
-            let backend = FileBackend(
-                path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
-            let suite = DefaultsSuite(backend: backend)
-            var count = 0
-            let isRefused = fails(with: .refused) {
-                while true {
-                    try UserDefault(DefaultKey("\(count)", default: ""), in: suite).store
-                        .save(String(repeating: "x", count: 9_000))
-                    count += 1
-                }
-            }
-            #expect(isRefused)
-            #expect(count == 29)
-            let keys = try suite.keys()
-            #expect(keys.count == count)
-            suite.removeAll()
-            let store = UserDefault(number, in: suite).store
-            try store.save(1)
-            #expect(try suite.keys() == ["number"])
         }
     }
 

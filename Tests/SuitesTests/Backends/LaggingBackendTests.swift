@@ -118,24 +118,6 @@ struct LaggingBackendTests {
         #expect(try stored == ["number": 6, "other": 6])
     }
 
-    @Test func updatesOfManyMachinesAreCountedOnce() throws {
-        onThreads(4) { index in
-            let suite = DefaultsSuite(backend: backend.peer())
-            for round in 0..<50 {
-                do {
-                    if (index + round).isMultiple(of: 2) {
-                        try suite.update(.number) { $0 += 1 }
-                    } else {
-                        try suite.update { $0[.number] += 1 }
-                    }
-                } catch {
-                    Issue.record(error)
-                }
-            }
-        }
-        #expect(try stored[.number] == 205)
-    }
-
     /// The sum depends on all keys, and the commit names none of them.
     @Test func anUpdateThatReadsEverythingDependsOnEveryKey() throws {
         var bodies = 0

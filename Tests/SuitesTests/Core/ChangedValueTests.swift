@@ -110,13 +110,6 @@ struct ChangedValueTests {
         token.cancel()
     }
 
-    private final class Item: Codable, Sendable {}
-    private struct Holder: DefaultConfig {
-        static let key = "holder"
-        var item = Item()
-        var number = 0
-    }
-
     /// A change that is kept can still be read, and does not retain its suite.
     @Test func aChangeOutlivesItsSuite() throws {
         let changes = Guarded<[DefaultChange<Counted>]>([])

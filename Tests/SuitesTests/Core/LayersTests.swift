@@ -66,18 +66,6 @@ struct LayersTests {
         #expect(PersistentStore<Zoom>(in: suite).value == Zoom(factor: 1.5))
     }
 
-    @Test func theFirstLayerWithAValueOfTheTypeCounts() {
-        let suite = DefaultsSuite.inMemory(["a": 1, "b": 1, "c": 1])
-        let failures = Failures(of: suite)
-        suite.layers = [
-            .arguments(["-a", "2", "-bad", "x"]), .arguments(["-a", "3", "-b", "3", "-bad", "4"]), .stored,
-        ]
-        #expect(["a", "b", "c"].map { suite[DefaultKey($0, default: 0)] } == [2, 3, 1])
-        #expect(failures.kinds == [])
-        #expect(suite[DefaultKey("bad", default: 0)] == 4)
-        #expect(failures.kinds == [.unreadable])
-    }
-
     @Test func aValueOfTheWrongTypeIsReportedOnceAndIgnored() {
         let suite = DefaultsSuite.inMemory(["number": 5])
         let failures = Failures(of: suite)

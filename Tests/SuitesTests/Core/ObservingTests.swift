@@ -87,54 +87,6 @@ struct ObservingTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func theInitialCallComesFirst(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let store = UserDefault(number, in: suite).store
-            store.set(1)
-            let received = Guarded<[Int?]>([])
-            let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
-            store.set(2)
-            received.wait { $0.count >= 2 }
-            #expect(received.withLock { $0 } == [1, 2])
-            token.cancel()
-        }
-    }
-
-    /// Sets, and dictionaries whose keys are not strings, are written in a fixed order, independent
-    /// of their order in memory.
-    @Test func equalSetsAreOneValue() {
-        struct Sets: Codable {
-            enum Side: String, Codable { case left, right, top, bottom }
-            var numbers: Set<Int>
-            var sides: [Side: Int]
-        }
-        let store = InMemoryStore<Sets>()
-        let received = Guarded(0)
-        let token = store.observe { _ in received.withLock { $0 += 1 } }
-        for _ in 0..<20 {
-            // The capacity and the order of insertion affect the order in memory.
-            var numbers = Set<Int>(minimumCapacity: .random(in: 0...1_000))
-            for number in (-20..<20).shuffled() { numbers.insert(number) }
-            var sides = [Sets.Side: Int](minimumCapacity: .random(in: 0...1_000))
-            for side in [Sets.Side.left, .right, .top, .bottom].shuffled() { sides[side] = side.rawValue.count }
-            store.set(Sets(numbers: numbers, sides: sides))
-        }
-        token.cancel()
-        #expect(received.withLock { $0 } == 1)
-        #expect(store.get()?.numbers == Set(-20..<20))
-        #expect(store.get()?.sides[.bottom] == 6)
-    }
-
-    @Test func aFailedWriteIsNotReported() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = UserDefault(DefaultKey("n", default: 0.0), in: suite).store
-        let (received, token) = record(store)
-        struct Refusal: Error {}
-        #expect(throws: Refusal.self) { try store.updateStored { _ in throw Refusal() } }
-        #expect(received.withLock { $0 } == [])
-        token.cancel()
-    }
-
     @Test func deallocatingATokenEndsTheObservation() {
         let store = InMemoryStore(CameraConfig())
         let (received, token) = record(store)
@@ -164,18 +116,6 @@ struct ObservingTests {
         store.set(1)
         #expect(received.withLock { $0 } == [1, -1, 2, -2, 3])
         token.cancel()
-
-        let once = Guarded<ObservationToken?>(nil)
-        let count = Guarded(0)
-        once.withLock {
-            $0 = store.observe { _ in
-                count.withLock { $0 += 1 }
-                once.withLock { $0 }?.cancel()
-            }
-        }
-        store.set(10)
-        store.set(11)
-        #expect(count.withLock { $0 } == 1)
     }
 
     @Test func aCycleOfObserversEndsWithAnError() {

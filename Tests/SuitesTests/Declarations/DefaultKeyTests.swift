@@ -18,29 +18,10 @@ struct DefaultKeyTests {
         static let key = "raw"
         case off, on
     }
-    struct HandWritten: DefaultConvertible, Codable, Equatable {
-        static let key = "hand-written"
-        var number: Int
-        init(number: Int) { self.number = number }
-        init?(_ object: Any) {
-            guard let text = object as? String, let number = Int(text) else { return nil }
-            self.number = number
-        }
-        func serialize() -> Any { String(number) }
-    }
-
     private func stored<Value>(_ key: DefaultKey<Value>) -> PropertyList? {
         let suite = DefaultsSuite.inMemory()
         suite[key] = key.defaultValue
         return suite[DefaultKey<PropertyList?>(key.name)]
-    }
-
-    @Test func theDefaultIsReadUntilAValueIsStored() {
-        let suite = DefaultsSuite.inMemory()
-        #expect(suite[.quality] == 0.8)
-        #expect(UserDefault(.quality, in: suite).store.get() == nil)
-        suite[.quality] = 0.5
-        #expect(suite[.quality] == 0.5)
     }
 
     @Test func oneKeyOfOptionalTypeIsReadAsAnOptional() throws {
@@ -51,26 +32,6 @@ struct DefaultKeyTests {
         #expect(fails(with: .unreadable) { _ = try suite.read(DefaultKey<String?>("bad", default: nil)) })
         let (first, second) = try suite.read(nickname, .quality)
         #expect(first == "kai" && second == 0.8)
-    }
-
-    @Test func nilIsStoredByRemovingTheKey() throws {
-        let suite = DefaultsSuite.inMemory(["nickname": "kai"])
-        let nickname = DefaultKey<String?>("nickname", default: nil)
-        #expect(suite[nickname] == "kai")
-        suite[nickname] = nil
-        #expect(try suite.keys() == [])
-        let withDefault = DefaultKey<String?>("nickname", default: "anonymous")
-        #expect(suite[withDefault] == "anonymous")
-    }
-
-    @Test func anInnerNilIsAValue() throws {
-        let suite = DefaultsSuite.inMemory()
-        let key = DefaultKey<Int??>("k", default: 5)
-        suite[key] = .some(nil)
-        #expect(try suite.keys() == ["k"])
-        #expect(suite[key] == .some(nil))
-        suite[key] = .some(.some(7))
-        #expect(suite[key] == 7)
     }
 
     @Test func everyKindOfTypeIsStoredInItsOwnForm() {
@@ -86,13 +47,6 @@ struct DefaultKeyTests {
         #expect(stored(DefaultKey("k", default: RawCodableConvertible.on)) == 1)
         #expect(stored(DefaultKey<RawCodableConvertible?>("k", default: .on)) == 1)
         #expect(stored(DefaultKey("k", default: CameraConfig())) == ["savesToCameraRoll": true, "size": "medium"])
-    }
-
-    @Test func aTypeThatConvertsItselfIsAskedEvenIfItIsCodable() {
-        #expect(stored(DefaultKey("k", default: HandWritten(number: 7))) == "7")
-        #expect(stored(DefaultKey<HandWritten?>("k", default: HandWritten(number: 7))) == "7")
-        let suite = DefaultsSuite.inMemory(["k": "8"])
-        #expect(suite[DefaultKey("k", default: HandWritten(number: 7))].number == 8)
     }
 
     @Test func keysOfOneNameAndSeveralTypesSeeEachOther() {

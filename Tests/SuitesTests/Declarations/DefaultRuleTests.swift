@@ -23,8 +23,6 @@ private struct Lens: DefaultConfig, Equatable {
     var name = ""
 }
 
-private struct Passing<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
-
 /// The correction of the second rule can break the first one.
 private struct Span: DefaultConfig, Equatable {
     static let key = "Span"
@@ -93,22 +91,6 @@ struct DefaultRuleTests {
         }
     }
 
-    @Test(arguments: Backend.allCases)
-    func aValueIsRefusedOrClamped(backend: Backend) throws {
-        try backend.withSuite { (suite) throws in
-            let failures = Failures(of: suite)
-            suite[.volume] = 12
-            #expect(suite[.volume] == 10)
-            #expect(try suite.contents() == ["volume": 10])
-            #expect(failures.all.isEmpty)
-
-            suite[.port] = 80
-            #expect(suite[.port] == 8080)
-            #expect(failures.kinds == [.invalid])
-            #expect(try suite.contents() == ["volume": 10])
-        }
-    }
-
     @Test func theErrorNamesKeyAndRuleButNotTheValue() throws {
         let suite = DefaultsSuite.inMemory()
         func text(_ body: () throws -> Void) -> String {
@@ -138,9 +120,9 @@ struct DefaultRuleTests {
         "update with a default": { suite, key in
             try UserDefault(key, in: suite).store.update(default: 3) { $0 = 471_100 }
         },
-        "decorator": { suite, key in Passing(base: UserDefault(key, in: suite).store).set(471_100) },
+        "decorator": { suite, key in Decorated(base: UserDefault(key, in: suite).store).set(471_100) },
         "decorator update": { suite, key in
-            try Passing(base: UserDefault(key, in: suite).store).update(default: 0) { $0 = 471_100 }
+            try Decorated(base: UserDefault(key, in: suite).store).update(default: 0) { $0 = 471_100 }
         },
         "contents": { suite, key in try suite.update { $0[key] = 471_100 } },
         "migration": { suite, key in
@@ -243,31 +225,6 @@ struct DefaultRuleTests {
         }
     }
 
-    @Test func aRefusedPartStaysBesideOthersThatAreNotRead() throws {
-        struct Outer: DefaultConfig {
-            struct Inner: Codable {
-                var zoom = 1.0
-                var aperture = 2.8
-                var sizes: [Int] = []
-            }
-            static let key = "Outer"
-            static let rules: [DefaultRule<Outer>] = [.on(\.inner.zoom, .in(1...10))]
-            var inner = Inner()
-            var free = 0
-        }
-        for other: [String: PropertyList] in [["later": 1], ["aperture": "x"], ["sizes": [1, "x"]], [:]] {
-            var inner: [String: PropertyList] = ["zoom": 50.0, "aperture": 4.0, "sizes": []]
-            inner.merge(other) { $1 }
-            let suite = DefaultsSuite.inMemory(["Outer": ["inner": .dictionary(inner)]])
-            _ = Failures(of: suite)
-            let store = PersistentStore<Outer>(in: suite)
-            try store.update { _ in }
-            #expect(try suite.contents() == ["Outer": ["inner": .dictionary(inner)]])
-            try store.update { $0.free = 3 }
-            #expect(try suite.contents() == ["Outer": ["inner": .dictionary(inner), "free": 3]])
-        }
-    }
-
     /// A nested struct is stored as a whole as soon as one of its parts is changed. What the type
     /// does not know stays in it.
     @Test func aChangeBesideARefusedPartReplacesItAndKeepsWhatIsUnknown() throws {
@@ -302,12 +259,6 @@ struct DefaultRuleTests {
         #expect(suite[key] == Lens(zoom: 2, name: "b"))
     }
 
-    @Test func anErrorOfJSONNamesTheProperty() throws {
-        let setting = UserDefault(DefaultKey("lens", default: Lens(), form: .jsonData), in: .inMemory())
-        let error = #expect(throws: DefaultsError.self) { try setting.update { $0.aperture = 99 } }
-        #expect(error?.path == ["aperture"])
-    }
-
     @Test func theRuleOfAKeyHoldsBesideThoseOfItsType() throws {
         let narrow = DefaultKey("narrow", default: Lens(zoom: 2), rule: .on(\.zoom, .clamped(to: 2...5)))
         let suite = DefaultsSuite.inMemory(["narrow": ["zoom": 50.0]])
@@ -327,34 +278,6 @@ struct DefaultRuleTests {
         #expect(failures.kinds.allSatisfy { $0 == .unreadable })
     }
 
-    @Test(arguments: Backend.allCases)
-    func anUpdateOfAnotherPropertyKeepsOneThatBreaksARule(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let stored: PropertyList = ["zoom": 99.0, "aperture": 0.5]
-            try suite.update { $0["Lens"] = stored }
-            _ = Failures(of: suite)
-            let store = PersistentStore<Lens>(in: suite)
-            try store.update { _ in }
-            try suite.update { $0[Lens.self].name = "" }
-            var draft = store.draft()
-            draft.value.name = ""
-            try draft.apply()
-            #expect(try suite.contents() == ["Lens": stored])
-            let ways: [(String) throws -> Void] = [
-                { name in try store.update { $0.name = name } },
-                { name in try suite.update { $0[Lens.self].name = name } },
-                { name in try store.map(\.name).save(name) },
-                { name in try suite.update(DefaultKey<Lens?>("Lens", default: nil)) { $0?.name = name } },
-            ]
-            for (index, change) in ways.enumerated() {
-                try change("\(index)")
-                #expect(
-                    try suite.contents() == ["Lens": ["zoom": 99.0, "aperture": 0.5, "name": .string("\(index)")]])
-            }
-            #expect(store.value == Lens(zoom: 10, name: "3"))
-        }
-    }
-
     /// Every way to write an aperture that is refused.
     private static let configWrites: [String: @Sendable (DefaultsSuite) throws -> Void] = [
         "save": { try PersistentStore<Lens>(in: $0).save(Lens(aperture: 99)) },
@@ -372,7 +295,7 @@ struct DefaultRuleTests {
         "contents": { suite in try suite.update { $0[Lens.self].aperture = 99 } },
         "contents, stored": { suite in try suite.update { $0[stored: Lens.self] = Lens(aperture: 99) } },
         "map": { suite in try PersistentStore<Lens>(in: suite).map(\.aperture).save(99) },
-        "decorator": { suite in try Passing(base: AnyStore<Lens>.persistent(in: suite)).update { $0.aperture = 99 } },
+        "decorator": { suite in try Decorated(base: AnyStore<Lens>.persistent(in: suite)).update { $0.aperture = 99 } },
     ]
 
     @Test(arguments: configWrites.keys.sorted(), Backend.allCases)

@@ -79,27 +79,6 @@ struct StoreDraftTests {
         #expect(store.value == Lens(zoom: 10))
     }
 
-    @Test func nilOverADefaultIsAnEdit() throws {
-        let store = AnyStore<Lens>.inMemory()
-        var draft = store.draft()
-        draft.value.name = nil
-        #expect(draft.isChanged)
-        try draft.apply()
-        #expect(store.value.name == nil)
-        draft.value.name = "Ben"
-        try draft.apply()
-        #expect(store.value.name == "Ben")
-    }
-
-    @Test func unknownAndUnreadableEntriesStay() throws {
-        let suite = DefaultsSuite.inMemory(["Lens": ["zoom": "x", "other": 1]])
-        suite.onFailure = { _ in }
-        var draft = PersistentStore<Lens>(in: suite).draft()
-        draft.value.aperture = 4
-        try draft.apply()
-        #expect(try suite.contents() == ["Lens": ["zoom": "x", "other": 1, "aperture": 4.0]])
-    }
-
     @Test func removingASettingThrows() throws {
         let suite = DefaultsSuite.inMemory()
         let setting = UserDefault("a", default: 1, in: suite)

@@ -5,31 +5,15 @@ import Testing
 import TypedDefaults
 
 struct UserDefaultTests {
-    enum Theme: String { case light, dark }
-    enum Convertible: String, DefaultConvertible {
-        static let key = "unused"
-        case first, second
-    }
-    enum Name: String { case launchCount, nickname, theme, choice }
-
-    /// One wrapper for each kind of type, with names as strings and as raw values.
     struct Settings: Sendable {
         @UserDefault var launchCount: Int
         @UserDefault var nickname: String?
         @UserDefault var title: String?
-        @UserDefault var theme: Theme
-        @UserDefault var chosenTheme: Theme?
-        @UserDefault var choice: Convertible
-        @UserDefault var config: CameraConfig
 
         init(in suite: DefaultsSuite) {
-            _launchCount = UserDefault(wrappedValue: 9, Name.launchCount.rawValue, in: suite)
-            _nickname = UserDefault(Name.nickname.rawValue, in: suite)
+            _launchCount = UserDefault(wrappedValue: 9, "launchCount", in: suite)
+            _nickname = UserDefault("nickname", in: suite)
             _title = UserDefault(wrappedValue: "none", "title", in: suite)
-            _theme = UserDefault(wrappedValue: .light, Name.theme.rawValue, in: suite)
-            _chosenTheme = UserDefault("chosenTheme", in: suite)
-            _choice = UserDefault("choice", default: .first, in: suite)
-            _config = UserDefault(wrappedValue: CameraConfig(), "config", in: suite)
         }
     }
 
@@ -43,36 +27,6 @@ struct UserDefaultTests {
     @MainActor enum Fourth {
         @UserDefault("number", in: UserDefaultTests.shared) static var number = 10
         static let constant = UserDefault("number", default: 10, in: shared)
-    }
-
-    @Test func theDefaultIsReadUntilAValueIsAssigned() throws {
-        let suite = DefaultsSuite.inMemory()
-        let settings = Settings(in: suite)
-        #expect(settings.launchCount == 9)
-        #expect(settings.nickname == nil)
-        #expect(settings.title == "none")
-        #expect(settings.theme == .light)
-        #expect(settings.chosenTheme == nil)
-        #expect(settings.choice == .first)
-        #expect(settings.config == CameraConfig())
-        #expect(try suite.keys() == [], "reading stores nothing")
-        settings.launchCount = 1
-        settings.nickname = "kai"
-        settings.title = "captain"
-        settings.theme = .dark
-        settings.chosenTheme = .dark
-        settings.choice = .second
-        settings.config.size = .large
-        let others = Settings(in: suite)
-        #expect(others.launchCount == 1)
-        #expect(others.nickname == "kai")
-        #expect(others.title == "captain")
-        #expect(others.theme == .dark)
-        #expect(others.chosenTheme == .dark)
-        #expect(others.choice == .second)
-        #expect(others.config == CameraConfig(size: .large))
-        #expect(suite[DefaultKey<PropertyList?>("launchCount")] == 1)
-        #expect(suite[DefaultKey<PropertyList?>("theme")] == "dark")
     }
 
     @Test func nilRemoves() throws {
@@ -132,55 +86,6 @@ struct UserDefaultTests {
         try settings.$launchCount.update { $0 += 1 }
         #expect(settings.launchCount == 10)
         #expect(suite[DefaultKey<PropertyList?>("launchCount.unreadable")] == "nine")
-    }
-
-    @Test func aFailedUpdateWritesNothing() throws {
-        struct Refusal: Error {}
-        let setting = UserDefault("number", default: 1, in: .inMemory())
-        #expect(throws: Refusal.self) {
-            try setting.update { number in
-                number = 2
-                throw Refusal()
-            }
-        }
-        #expect(!setting.isSet)
-    }
-
-    @Test func anEncodingFailureReachesTheHandlerAndTheOldValueStays() {
-        struct Failing: Codable {
-            var fails = false
-            func encode(to encoder: any Encoder) throws {
-                if fails { throw CocoaError(.coderInvalidValue) }
-                var container = encoder.singleValueContainer()
-                try container.encode("fine")
-            }
-            init(fails: Bool) { self.fails = fails }
-            init(from decoder: any Decoder) throws {}
-        }
-        let suite = DefaultsSuite.inMemory()
-        let failures = Failures(of: suite)
-        @UserDefault("failing", in: suite) var failing = Failing(fails: false)
-        failing = Failing(fails: false)
-        failing = Failing(fails: true)
-        #expect(failures.kinds == [.refused])
-        #expect($failing.isSet)
-        #expect(!failing.fails)
-    }
-
-    @Test func anObserverReceivesChangesOfAllInstancesOnce() {
-        let suite = DefaultsSuite.inMemory()
-        let (first, second) = (Settings(in: suite), Settings(in: suite))
-        let received = Guarded<[String]>([])
-        let token = second.$launchCount.observe(initial: true) { change in
-            received.withLock { $0.append("\(change.oldValue ?? -1) \(change.newValue ?? -1) \(change.kind)") }
-        }
-        first.launchCount = 20
-        first.launchCount = 20
-        second.launchCount = 30
-        first.$launchCount.reset()
-        token.cancel()
-        first.launchCount = 40
-        #expect(received.withLock { $0 } == ["-1 9 initial", "9 20 set", "20 30 set", "30 9 removed"])
     }
 
     @Test func valuesBeginWithTheDefault() async {

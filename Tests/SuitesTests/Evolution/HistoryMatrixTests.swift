@@ -113,23 +113,4 @@ struct HistoryMatrixTests {
         let keepsRight = matrix.suite != nil && way != .replace && way != .replaceMigrating
         #expect(volumes["right"] == (keepsRight ? 5 : nil))
     }
-
-    /// Which cases are refused, and which are reported: those in which the two sides differ and no
-    /// migrator makes them equal.
-    @Test func onlyWhatWouldBeOfTwoFormsIsRefused() throws {
-        for matrix in Self.cases {
-            guard let export = matrix.export, let release = matrix.suite else { continue }
-            let suite = DefaultsSuite.inMemory()
-            try VolumeRelease.one.choose(["left": 7, "right": 5], in: suite)
-            try suite.migrate(release.migrator)
-            let source = DefaultsSuite.inMemory()
-            try VolumeRelease.one.choose(["left": 3], in: source)
-            try source.migrate(export.migrator)
-            let contents = try source.contents()
-            #expect(fails(with: .refused) { try suite.update { try $0.merge(contents) } } == (export != release))
-            #expect(
-                fails(with: .refused) { try suite.replaceContents(with: contents) }
-                    == (export.rawValue < release.rawValue))
-        }
-    }
 }

@@ -373,15 +373,6 @@ struct HistoryTests {
         #expect(try VolumeRelease.two.volumes(new) == ["left": 7, "right": 3])
     }
 
-    @Test func aHistoryCanBeTold() throws {
-        let suite = DefaultsSuite.inMemory()
-        try suite.migrate(VolumeRelease.three.migrator)
-        var contents = try SuiteContents(json: VolumeRelease.two.handWritten(["left": 7]))
-        contents.history = ["2.0: in percent"]
-        try suite.merge(contents, migrating: VolumeRelease.three.migrator)
-        #expect(try VolumeRelease.three.volumes(suite) == ["left": 7])
-    }
-
     @Test func twoProgramsWithTwoMigratorsShareASuite() throws {
         let suite = DefaultsSuite.inMemory(["a": 1, "b": 1])
         func migrator(_ key: String, _ steps: ClosedRange<Int>) -> DefaultsMigrator {
@@ -484,17 +475,6 @@ struct HistoryTests {
         try old.migrate(VolumeRelease.three.migrator)
         #expect(try old.move(.all, to: new).kept == ["level/left"])
         #expect(try VolumeRelease.three.volumes(new) == ["left": 7, "right": 3])
-    }
-
-    @Test func aHistoryComesAlongIntoNoValuesOfAnotherVersion() throws {
-        for isMove in [true, false] {
-            let old = DefaultsSuite.inMemory(["volume/left": 7, "volume/right": 1, record: ["2.0: in percent"]])
-            let new = DefaultsSuite.inMemory(["volume/left": 7])
-            let report = try isMove ? old.move(.all, to: new) : old.copy(.all, to: new)
-            #expect(report.refused.map(\.kind) == [.refused] && report.moved.isEmpty)
-            try new.migrate(VolumeRelease.two.migrator)
-            #expect(try VolumeRelease.two.volumes(new) == ["left": 7])
-        }
     }
 
     /// What another machine has just migrated is among the values that a move depends on.

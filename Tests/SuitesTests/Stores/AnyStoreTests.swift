@@ -1,22 +1,8 @@
-import Observation
 import TestSupport
 import Testing
 import TypedDefaults
 
 struct AnyStoreTests {
-    @MainActor final class CameraModel {
-        let config: AnyStore<CameraConfig>
-        init(config: AnyStore<CameraConfig> = .persistent()) { self.config = config }
-        var savesToCameraRoll: Bool { config.get()?.savesToCameraRoll ?? true }
-    }
-
-    @Test @MainActor func aModelDoesNotKnowWhichStoreItHolds() {
-        let model = CameraModel(config: .inMemory(CameraConfig(savesToCameraRoll: false)))
-        #expect(!model.savesToCameraRoll)
-        model.config.set(CameraConfig())
-        #expect(model.savesToCameraRoll)
-    }
-
     @Test func copiesAndBoxesShareTheStore() {
         let store = InMemoryStore<CameraConfig>()
         let box = AnyStore(store)
@@ -33,16 +19,6 @@ struct AnyStoreTests {
         #expect(
             String(describing: Mirror(reflecting: AnyStore(box)).children.map(\.value)).contains("AnyStore") == false)
         #expect(MemoryLayout.size(ofValue: AnyStore(box)) == MemoryLayout.size(ofValue: box))
-    }
-
-    @Test func aStoreOfThreeMethodsCanBeBoxed() throws {
-        let box = AnyStore(ForeignStore<Int>())
-        #expect(try box.load() == nil)
-        try box.save(5)
-        try box.updateStored { $0? += 1 }
-        #expect(box.get() == 6)
-        try box.updateStored { $0 = nil }
-        #expect(box.get() == nil)
     }
 
     @Test func anExistentialStoreCanBeBoxed() {

@@ -20,18 +20,6 @@ private struct Second: DefaultConfig, Equatable {
     var zoom = 1.0
 }
 
-private struct Nested: DefaultConfig, Equatable {
-    struct Flash: Codable, Equatable {
-        var mode = "off"
-        var power = 3
-    }
-    static let key = "Nested"
-    var flash = Flash()
-    var counts = ["a": 1]
-    var nickname: String? = "Ann"
-    var id = UUID()
-}
-
 /// Reads a missing `b` in its own way, and writes an entry that it does not read.
 private struct HandCoded: DefaultConfig, Equatable {
     static let key = "HandCoded"
@@ -82,22 +70,10 @@ private struct ByHand: DefaultConfig, Equatable {
     func serialize() -> Any { ["size": size, "beeps": beeps] }
 }
 
-/// Forwards everything, as a store of a program does.
-private struct Forwarding: DefaultStoreType {
-    let base: PersistentStore<First>
-    func get() -> First? { base.get() }
-    func set(_ value: First) { base.set(value) }
-    func remove() { base.remove() }
-    @discardableResult
-    func updateStored<Result>(_ body: (inout First?) throws -> Result) throws -> Result { try base.updateStored(body) }
-}
-
 private struct Wrapped {
     @UserDefault() var camera: First
     init(in suite: DefaultsSuite) { _camera = UserDefault(in: suite) }
 }
-
-private struct Decorated<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
 
 struct ChosenPropertiesTests {
     /// Every way to change a config: each sets the size.
@@ -115,7 +91,7 @@ struct ChosenPropertiesTests {
             try AnyStore(Decorated(base: AnyStore(inner))).update { $0.size = size }
         },
         "a store of the program": { suite, size in
-            try Forwarding(base: PersistentStore(in: suite)).update { $0.size = size }
+            try Forwarding(base: AnyStore<First>.persistent(in: suite)).update { $0.size = size }
         },
         "map": { suite, size in AnyStore<First>.persistent(in: suite).map(\.size).set(size) },
         "map with a default": { suite, size in
@@ -133,7 +109,7 @@ struct ChosenPropertiesTests {
             Decorated(base: AnyStore<First>.persistent(in: suite)).value.size = size
         },
         "value of a store of the program in place": { suite, size in
-            Forwarding(base: PersistentStore(in: suite)).value.size = size
+            Forwarding(base: AnyStore<First>.persistent(in: suite)).value.size = size
         },
         "wrapper in place": { suite, size in Wrapped(in: suite).camera.size = size },
         "setting in place": { suite, size in UserDefault<First>(in: suite).value.size = size },
@@ -143,7 +119,7 @@ struct ChosenPropertiesTests {
             Decorated(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
         },
         "value of a store of the program": { suite, size in
-            Forwarding(base: PersistentStore(in: suite)).value = First(size: size)
+            Forwarding(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
         },
         "wrapper, assigned": { suite, size in Wrapped(in: suite).camera = First(size: size) },
         "key, assigned": { suite, size in suite[DefaultKey(First.self)] = First(size: size) },
@@ -195,7 +171,7 @@ struct ChosenPropertiesTests {
         "value": { PersistentStore(in: $0).value = $1 },
         "value of any store": { AnyStore<First>.persistent(in: $0).value = $1 },
         "value of a decorator": { Decorated(base: AnyStore<First>.persistent(in: $0)).value = $1 },
-        "value of a store of the program": { Forwarding(base: PersistentStore(in: $0)).value = $1 },
+        "value of a store of the program": { Forwarding(base: AnyStore<First>.persistent(in: $0)).value = $1 },
         "wrapper": { Wrapped(in: $0).camera = $1 },
         "setting": { UserDefault<First>(in: $0).value = $1 },
         "key": { $0[DefaultKey(First.self)] = $1 },
@@ -240,34 +216,6 @@ struct ChosenPropertiesTests {
             PersistentStore<First>(in: suite).remove()
             try PersistentStore<First>(in: suite).update { $0.beeps = false }
             #expect(try suite.contents() == ["Camera": ["beeps": false]])
-        }
-    }
-
-    @Test(arguments: Backend.allCases)
-    func whatTheTypeWouldNotReadFromTheDefaultIsStored(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let store = PersistentStore<Nested>(in: suite)
-            let id = PropertyList.string(store.value.id.uuidString)
-            try store.update { $0.flash.mode = "on" }
-            // The nested struct as a whole; the optional, because a missing one reads as nil; the
-            // identifier, because the next process would create another one.
-            #expect(
-                try suite.contents()["Nested"] == [
-                    "flash": ["mode": "on", "power": 3], "nickname": "Ann", "id": id,
-                ])
-            try store.update { $0.nickname = nil }
-            #expect(store.get()?.nickname == nil)
-            try store.update { $0.counts = [:] }
-            #expect(store.get()?.counts == [:])
-            try store.update { $0.counts = ["a": 1] }
-            var expected = Nested()
-            (expected.flash.mode, expected.nickname, expected.id) = ("on", nil, store.value.id)
-            #expect(store.get() == expected)
-            store.remove()
-            // `nil` over a default is a value, even if nothing else differs.
-            try store.update { $0.nickname = nil }
-            #expect(store.get()?.nickname == nil)
-            #expect(store.get() != nil)
         }
     }
 
@@ -381,112 +329,11 @@ struct ChosenPropertiesTests {
         }
     }
 
-    @Test(arguments: Backend.allCases)
-    func anUpdateThatChangesNothingWritesNothing(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let store = PersistentStore<First>(in: suite)
-            let changes = Guarded<[First?]>([])
-            let token = store.observe { change in changes.withLock { $0.append(change.newValue) } }
-            try store.update { _ in }
-            try suite.update { $0[First.self].size = "medium" }
-            try PersistentStore<Nested>(in: suite).update { _ in }
-            #expect(try suite.contents().isEmpty)
-            try store.update { $0.size = "large" }
-            try store.update { $0.size = "large" }
-            try suite.update { $0[First.self].size = "large" }
-            changes.wait { !$0.isEmpty }
-            #expect(changes.withLock { $0 } == [First(size: "large")])
-            token.cancel()
-        }
-    }
-
-    @Test func anUpdateOfAnUnreadableValueStoresWhatItChanges() throws {
-        let suite = DefaultsSuite.inMemory(["Camera": "x"])
-        let failures = Failures(of: suite)
-        let store = PersistentStore<First>(in: suite)
-        try store.update { _ in }
-        #expect(try suite.contents() == ["Camera": "x"])
-        try store.update { $0.beeps = false }
-        #expect(try suite.contents() == ["Camera": ["beeps": false], "Camera.unreadable": "x"])
-        #expect(failures.kinds.allSatisfy { $0 == .unreadable })
-    }
-
-    @Test func aStepThatReplacesAPartlyUnreadableConfigKeepsACopy() throws {
-        let stored: PropertyList = ["size": 7, "beeps": false]
-        let suite = DefaultsSuite.inMemory(["Camera": stored])
-        let failures = Failures(of: suite)
-        try suite.update { contents in
-            try contents.migrate("step") { $0[First.self] = First(size: "large") }
-        }
-        #expect(try suite.contents()["Camera"] == ["size": "large"])
-        #expect(try suite.contents()["Camera.unreadable"] == stored)
-        #expect(failures.kinds == [.unreadable])
-    }
-
-    @Test func unknownAndUnreadableEntriesStay() throws {
-        let suite = DefaultsSuite.inMemory(["Camera": ["size": 7, "flash": "on"]])
-        suite.onFailure = { _ in }
-        try PersistentStore<First>(in: suite).update { $0.beeps = false }
-        #expect(try suite.contents() == ["Camera": ["size": 7, "flash": "on", "beeps": false]])
-    }
-
     @Test func jsonOfAnotherProgramStaysComplete() throws {
         let json = Data(#"{"size": "medium", "beeps": true}"#.utf8)
         let suite = DefaultsSuite.inMemory(["Camera": .data(json)])
         try PersistentStore<First>(in: suite).update { $0.size = "large" }
         #expect(try suite.contents() == ["Camera": ["size": "large", "beeps": true]])
-    }
-
-    @Test func removingAPartForgetsIt() throws {
-        let suite = DefaultsSuite.inMemory()
-        let size = AnyStore<First>.persistent(in: suite).map(\.size)
-        size.set("large")
-        PersistentStore<First>(in: suite).map(\.beeps).set(false)
-        size.remove()
-        #expect(try suite.contents() == ["Camera": ["beeps": false]])
-        #expect(size.get() == "medium")
-    }
-
-    @Test(
-        arguments: [
-            ["quality": 0.1, "other": 1], ["quality": 0.8], ["quality": 1], ["quality": "bad"], ["size": "medium"],
-        ] as [[String: PropertyList]])
-    func removingAPartKeepsTheOthers(_ others: [String: PropertyList]) throws {
-        for own in [["beeps": false], [:]] as [[String: PropertyList]] {
-            let suite = DefaultsSuite.inMemory(["Camera": .dictionary(others.merging(own) { $1 })])
-            suite.onFailure = { _ in }
-            PersistentStore<First>(in: suite).map(\.beeps).remove()
-            #expect(try suite.contents() == ["Camera": .dictionary(others)])
-        }
-    }
-
-    /// The struct has gained a part since it was stored, which follows the default.
-    @Test(arguments: Backend.allCases)
-    func aNestedStructThatIsNotChangedStaysAsItIs(_ backend: Backend) throws {
-        for flash in [["power": 5], ["power": 3], ["power": 5, "later": 1]] as [PropertyList] {
-            try backend.withSuite { suite in
-                try suite.update { $0["Nested"] = ["flash": flash, "id": .string(UUID().uuidString)] }
-                let store = PersistentStore<Nested>(in: suite)
-                let before = try suite.contents()
-                try store.update { $0.counts["b"] = 2 }
-                try suite.update { $0[Nested.self].counts = ["a": 1] }
-                #expect(try suite.contents()["Nested"]?.entry("flash") == flash)
-                #expect(try suite.contents()["Nested"]?.entry("id") == before["Nested"]?.entry("id"))
-                try store.update { $0.flash.mode = "on" }
-                #expect(try suite.contents()["Nested"]?.entry("flash")?.entry("mode") == "on")
-                #expect(try suite.contents()["Nested"]?.entry("flash")?.entry("power") == flash.entry("power"))
-            }
-        }
-    }
-
-    /// JSON has no place for entries that the type does not know.
-    @Test func anOldValueIsCopiedBeforeJSONReplacesIt() throws {
-        let old: PropertyList = ["size": "small", "other": 1]
-        let suite = DefaultsSuite.inMemory(["Camera": old])
-        let failures = Failures(of: suite)
-        try suite.update(DefaultKey("Camera", default: First(), form: .jsonData)) { $0.beeps = false }
-        #expect(try suite.contents()["Camera.unreadable"] == old)
-        #expect(failures.kinds == [.unreadable])
     }
 
     @Test(arguments: ["null", "null\n", " null"]) func nullIsAMissingValue(_ json: String) throws {
@@ -515,35 +362,6 @@ struct ChosenPropertiesTests {
         }
     }
 
-    @Test func aKeyWithADefaultOfItsOwnLosesNothing() throws {
-        let suite = DefaultsSuite.inMemory()
-        let key = DefaultKey("K", default: First(size: "small", quality: 0.1))
-        try suite.update(key) { $0.beeps = false }
-        #expect(suite[key] == First(size: "small", beeps: false, quality: 0.1))
-    }
-
-    @Test func aChoiceOfTheDefaultOverALayerIsStored() throws {
-        let suite = DefaultsSuite.inMemory()
-        suite.layers = [.stored, .values(["Camera": ["size": "small", "beeps": false, "quality": 0.8]])]
-        let store = PersistentStore<First>(in: suite)
-        store.map(\.size).remove()
-        #expect(try suite.contents().isEmpty)
-        #expect(store.value.size == "small")
-        try store.update { $0.size = "medium" }
-        #expect(try suite.contents() == ["Camera": ["size": "medium", "beeps": false]])
-        #expect(store.value == First(size: "medium", beeps: false))
-    }
-
-    @Test func anAssignedDefaultIsSet() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = PersistentStore<First>(in: suite)
-        try store.updateStored { $0 = First() }
-        #expect(try suite.contents() == ["Camera": [:]])
-        #expect(store.get() == First())
-        try store.updateStored { $0 = nil }
-        #expect(try suite.contents().isEmpty)
-    }
-
     @Test func anUpdateOfAnOptionalCanRemoveIt() throws {
         let suite = DefaultsSuite.inMemory()
         let key = DefaultKey<First?>("optional")
@@ -551,50 +369,5 @@ struct ChosenPropertiesTests {
         #expect(try suite.contents() == ["optional": ["size": "large"]])
         try suite.update(key) { $0 = nil }
         #expect(try suite.contents().isEmpty)
-    }
-
-    /// A store of a program, which knows only the five requirements.
-    private struct Foreign: DefaultStoreType {
-        let base: AnyStore<First>
-        func get() -> First? { base.get() }
-        func set(_ value: First) { base.set(value) }
-        func remove() { base.remove() }
-        func updateStored<Result>(_ body: (inout First?) throws -> Result) throws -> Result {
-            try base.updateStored(body)
-        }
-    }
-
-    @Test func anUpdateThroughAStoreOfTheProgramChooses() throws {
-        let suite = DefaultsSuite.inMemory()
-        let store = AnyStore(Foreign(base: .persistent(in: suite)))
-        try store.update { _ in }
-        #expect(try suite.contents().isEmpty)
-        try store.map(\.size).save("large")
-        try store.update { $0.beeps = false }
-        #expect(try suite.contents() == ["Camera": ["size": "large", "beeps": false]])
-    }
-
-    @Test func manyPropertiesAreLeftOutAsWell() throws {
-        let suite = DefaultsSuite.inMemory()
-        try PersistentStore<Large>(in: suite).update { $0.p69 = 1 }
-        #expect(try suite.contents() == ["Large": ["p69": 1]])
-        #expect(PersistentStore<Large>(in: suite).value.p69 == 1)
-    }
-}
-
-private struct Large: DefaultConfig {
-    static let key = "Large"
-    var p00 = 0, p01 = 0, p02 = 0, p03 = 0, p04 = 0, p05 = 0, p06 = 0, p07 = 0, p08 = 0, p09 = 0
-    var p10 = 0, p11 = 0, p12 = 0, p13 = 0, p14 = 0, p15 = 0, p16 = 0, p17 = 0, p18 = 0, p19 = 0
-    var p20 = 0, p21 = 0, p22 = 0, p23 = 0, p24 = 0, p25 = 0, p26 = 0, p27 = 0, p28 = 0, p29 = 0
-    var p30 = 0, p31 = 0, p32 = 0, p33 = 0, p34 = 0, p35 = 0, p36 = 0, p37 = 0, p38 = 0, p39 = 0
-    var p40 = 0, p41 = 0, p42 = 0, p43 = 0, p44 = 0, p45 = 0, p46 = 0, p47 = 0, p48 = 0, p49 = 0
-    var p50 = 0, p51 = 0, p52 = 0, p53 = 0, p54 = 0, p55 = 0, p56 = 0, p57 = 0, p58 = 0, p59 = 0
-    var p60 = 0, p61 = 0, p62 = 0, p63 = 0, p64 = 0, p65 = 0, p66 = 0, p67 = 0, p68 = 0, p69 = 0
-}
-
-extension PropertyList {
-    fileprivate func entry(_ key: String) -> PropertyList? {
-        if case .dictionary(let entries) = self { entries[key] } else { nil }
     }
 }

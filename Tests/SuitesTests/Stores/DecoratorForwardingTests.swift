@@ -22,20 +22,6 @@ struct DecoratorForwardingTests {
         }
     }
 
-    @Test func aDecoratorThatOverridesNothingIsItsBase() throws {
-        let base = InMemoryStore<Int>()
-        let store = PassingStore(base: base)
-        #expect(store.get() == nil)
-        store.set(5)
-        #expect(base.get() == 5 && store.get() == 5)
-        try store.save(6)
-        #expect(try store.load() == 6)
-        try store.updateStored { $0 = $0.map { $0 + 1 } }
-        #expect(base.get() == 7)
-        store.remove()
-        #expect(base.get() == nil)
-    }
-
     @Test func theHandlerOfTheSuiteHearsWhatADecoratorRefuses() {
         let suite = DefaultsSuite.inMemory(["number": 1])
         let failures = Failures(of: suite)

@@ -17,28 +17,6 @@ struct DefaultConfigTests {
         var name: String?
     }
 
-    /// The form that an earlier version of `Config` stored.
-    struct Earlier: DefaultConfig, Equatable {
-        static let key = "Config"
-        var size = 5
-    }
-
-    static let stores: [@Sendable (DefaultsSuite) -> AnyStore<Config>] = [
-        { AnyStore(PersistentStore(in: $0)) }, { _ in AnyStore(InMemoryStore()) }, { _ in AnyStore(ForeignStore()) },
-    ]
-
-    @Test(arguments: stores.indices) func updateBeginsWithTheDefault(index: Int) throws {
-        let store = Self.stores[index](.inMemory())
-        #expect(store.get() == nil)
-        #expect(store.value.size == 3)
-        try store.update { $0.size += 1 }
-        #expect(store.get()?.size == 4)
-        store.value.size = 9
-        #expect(store.value.size == 9)
-        store.remove()
-        #expect(store.value.size == 3)
-    }
-
     @Test func theDefaultIsMadeOnce() throws {
         let store = AnyStore<Config>.inMemory()
         let id = store.value.id
@@ -47,14 +25,6 @@ struct DefaultConfigTests {
         try store.update { $0.size = 1 }
         #expect(store.value.id == id)
         #expect(UserDefault<Config>(in: .inMemory()).value.id == id)
-    }
-
-    @Test func aMissingPropertyIsTakenFromTheDefault() {
-        let suite = DefaultsSuite.inMemory()
-        PersistentStore<Earlier>(in: suite).set(Earlier(size: 8))
-        let config = PersistentStore<Config>(in: suite).get()
-        #expect(config?.size == 8)
-        #expect(config?.id == PersistentStore<Config>(in: .inMemory()).value.id)
     }
 
     @Test(arguments: Backend.allCases) func updateRecoversFromAnUnreadableValue(backend: Backend) throws {
@@ -69,20 +39,6 @@ struct DefaultConfigTests {
         }
     }
 
-    @Test(arguments: Backend.allCases) func aPartOfAnUnreadableConfigCanBeSet(backend: Backend) throws {
-        try backend.withSuite { suite in
-            let failures = Failures(of: suite)
-            suite[DefaultKey<PropertyList?>("Config")] = "no config"
-            let size = PersistentStore<Config>(in: suite).map(\.size)
-            #expect(fails(with: .unreadable) { try size.updateStored { $0 = 1 } })
-            size.set(8)
-            #expect(size.get() == 8)
-            #expect(PersistentStore<Config>(in: suite).value.name == nil)
-            #expect(suite[DefaultKey<PropertyList?>("Config.unreadable")] == "no config")
-            #expect(failures.kinds == [.unreadable])
-        }
-    }
-
     @Test func theDefaultIsMadeOnceByManyThreads() {
         struct Contended: DefaultConfig {
             static let key = "Contended"
@@ -94,12 +50,6 @@ struct DefaultConfigTests {
             ids.withLock { _ = $0.insert(id) }
         }
         #expect(ids.withLock { $0.count } == 1)
-    }
-
-    @Test func updateWithADefaultWorksForEveryType() throws {
-        let store = AnyStore<[String]>.inMemory()
-        try store.update(default: ["a"]) { $0.append("b") }
-        #expect(store.get() == ["a", "b"])
     }
 
     @Test func aWrapperOfAConfigNeedsNoName() throws {
@@ -132,15 +82,6 @@ struct DefaultConfigTests {
         var iterator = store.values.makeAsyncIterator()
         let first: Config? = await iterator.next()
         #expect(first == store.value)
-    }
-
-    @Test func aPartBeginsWithTheDefault() throws {
-        let store = AnyStore<Config>.inMemory()
-        let size = store.map(\.size)
-        #expect(size.get() == nil)
-        size.set(8)
-        #expect(store.get()?.size == 8)
-        #expect(store.value.name == nil)
     }
 
     @Test func observersOfAPropertyReceiveTheDefaultForAMissingValue() throws {
@@ -211,15 +152,6 @@ struct KeyVerbsTests {
         }
         #expect(try suite.contents().isEmpty)
     }
-
-    @Test func observersOfAKeyReceiveTheInitialCall() {
-        let suite = DefaultsSuite.inMemory()
-        let kinds = Guarded<[ChangeKind]>([])
-        let token = suite.observe(count, initial: true) { change in kinds.withLock { $0.append(change.kind) } }
-        defer { token.cancel() }
-        suite[count] = 2
-        #expect(kinds.withLock { $0 } == [.initial, .set])
-    }
 }
 
 /// Stores that other code writes to.
@@ -235,35 +167,6 @@ struct DecoratorTests {
         func stored(from value: Default) throws -> Data {
             Data(try JSONEncoder().encode([value]).map { $0 &+ secret })
         }
-    }
-
-    @Test func aDecoratorOfTwoFunctionsEncryptsEverything() throws {
-        let suite = DefaultsSuite.inMemory()
-        let base = UserDefault("secret", default: Data(), in: suite).store
-        let store = EncryptedStore<String>(base: base, secret: 9)
-        let received = Guarded<[String?]>([])
-        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
-        defer { token.cancel() }
-        store.set("one")
-        #expect(store.get() == "one")
-        try store.save("two")
-        #expect(try store.load() == "two")
-        try store.updateStored { $0? += "!" }
-        try AnyStore(store).update(default: "") { $0 += "?" }
-        #expect(store.get() == "two!?")
-        #expect(try suite.contents()["secret"] == .data(store.stored(from: "two!?")))
-        store.remove()
-        #expect(received.withLock { $0 } == [nil, "one", "two", "two!", "two!?", nil])
-    }
-
-    @Test func aValueThatADecoratorCannotReadIsUnreadable() throws {
-        let suite = DefaultsSuite.inMemory()
-        suite.onFailure = { _ in }
-        let base = UserDefault("secret", default: Data(), in: suite).store
-        base.set(Data([1, 2, 3]))
-        let store = EncryptedStore<String>(base: base, secret: 9)
-        #expect(store.get() == nil)
-        #expect(fails(with: .unreadable) { _ = try store.load() })
     }
 
     @Test func errorsOfADecoratorNameTheKeyOfItsBase() throws {
@@ -318,17 +221,5 @@ struct DecoratorTests {
             if let number = get() { return number }
             throw DefaultsError(.unreadable, reason: "not a number")
         }
-    }
-
-    @Test func aBareStoreReportsItsPresentValue() async {
-        let store = ForeignStore<Int>()
-        store.set(4)
-        let received = Guarded<[Int?]>([])
-        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
-        defer { token.cancel() }
-        #expect(received.withLock { $0 } == [4])
-        var iterator = store.values.makeAsyncIterator()
-        let first: Int?? = await iterator.next()
-        #expect(first == .some(4))
     }
 }

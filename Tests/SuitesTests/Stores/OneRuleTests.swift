@@ -118,21 +118,6 @@ private struct Wrapped {
         var isAdmin = false
     }
 
-    @Test func aPartThatDecodingNormalizesPinsNoOther() throws {
-        let ways: [(DefaultsSuite) throws -> Void] = [
-            { suite in try PersistentStore<Person>(in: suite).update { $0.name = Name("Bob") } },
-            { suite in PersistentStore<Person>(in: suite).value.name = Name("Bob") },
-            { suite in try suite.update { $0[Person.self].name = Name("Bob") } },
-            { suite in PersistentStore<Person>(in: suite).map(\.name).set(Name("Bob")) },
-        ]
-        for write in ways {
-            let suite = DefaultsSuite.inMemory()
-            try write(suite)
-            #expect(try suite.contents() == ["Person": ["name": "Bob"]])
-            #expect(PersistentStore<Person>(in: suite).value == Person(name: Name("bob")))
-        }
-    }
-
     @Test func anEditOfAPartThatDecodingNormalizesLeavesOthersAlone() throws {
         let suite = DefaultsSuite.inMemory()
         let store = PersistentStore<Person>(in: suite)
@@ -377,52 +362,6 @@ private struct Wrapped {
 
     // MARK: Releases
 
-    private struct Release1: DefaultConfig {
-        struct Lens: Codable, Equatable {
-            var zoom = 1
-            var focus = 1
-        }
-        static let key = "Lens"
-        var lens = Lens()
-    }
-    private struct Release2: DefaultConfig {
-        struct Lens: Codable, Equatable {
-            var zoom = 1
-            var focus = 1
-            var curve = "a"
-        }
-        static let key = "Lens"
-        var lens = Lens()
-    }
-    private struct Release3: DefaultConfig {
-        struct Lens: Codable, Equatable {
-            var zoom = 1
-            var focus = 1
-            var curve = "b"
-        }
-        static let key = "Lens"
-        var lens = Lens()
-    }
-
-    /// The parts of a nested struct belong together: it is stored as a whole.
-    @Test func twoUsersWhoChoseTheSameReadTheSameInTheNextRelease() throws {
-        let ways: [(DefaultsSuite) throws -> Void] = [
-            { suite in try PersistentStore<Release2>(in: suite).update { $0.lens.zoom = 3 } },
-            { suite in PersistentStore<Release2>(in: suite).value.lens.zoom = 3 },
-            { suite in try suite.update { $0[Release2.self].lens.zoom = 3 } },
-            { suite in PersistentStore<Release2>(in: suite).map(\.lens.zoom).set(3) },
-        ]
-        for choose in ways {
-            let (one, other) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
-            try PersistentStore<Release1>(in: one).update { $0.lens.zoom = 2 }
-            try choose(one)
-            try choose(other)
-            #expect(try one.contents() == other.contents())
-            let expected = Release3.Lens(zoom: 3, curve: "a")
-            for suite in [one, other] { #expect(PersistentStore<Release3>(in: suite).value.lens == expected) }
-        }
-    }
-
     private enum Plain: String, Sendable { case photo, video }
     private enum PlainConvertible: String, DefaultConvertible {
         static let key = "mode"
@@ -488,8 +427,8 @@ private struct Wrapped {
         "setting": { grow(&UserDefault<Box>(in: $0).value) },
         "contents": { suite in try suite.update { grow(&$0[Box.self]) } },
         "contents by key": { suite in try suite.update { grow(&$0[DefaultKey(Box.self)]) } },
-        "decorator": { suite in try PlainStore(base: .persistent(in: suite)).update { $0.size += 1 } },
-        "value of a decorator": { suite in grow(&PlainStore(base: .persistent(in: suite)).value) },
+        "decorator": { suite in try Decorated(base: AnyStore<Box>.persistent(in: suite)).update { $0.size += 1 } },
+        "value of a decorator": { suite in grow(&Decorated(base: AnyStore<Box>.persistent(in: suite)).value) },
         "draft": { suite in
             var draft = PersistentStore<Box>(in: suite).draft()
             draft.value.size += 1
@@ -511,11 +450,6 @@ private struct Wrapped {
         defaultValue.size = 1
     }
 
-    private struct PlainStore: DefaultStoreDecorator {
-        typealias Default = Box
-        let base: AnyStore<Box>
-    }
-
     @Test func anotherOrderOfAnArrayIsAChange() throws {
         let suite = DefaultsSuite.inMemory()
         let list = DefaultKey("list", default: [1, 2])
@@ -524,28 +458,6 @@ private struct Wrapped {
         #expect(try suite.contents() == ["list": [2, 1], "Camera": ["names": ["b", "a"]]])
         try PersistentStore<Camera>(in: suite).update { $0.names.reverse() }
         #expect(try suite.contents()["Camera"] == ["names": ["a", "b"]])
-    }
-
-    private struct Device: DefaultConfig {
-        static let key = "Device"
-        var id = UUID()
-        var name = "a"
-    }
-
-    @Test func anEntryWhoseDefaultIsNewInEachInstanceIsStoredByAChange() throws {
-        let ways: [(DefaultsSuite) throws -> Void] = [
-            { suite in try PersistentStore<Device>(in: suite).update { $0.name = "b" } },
-            { PersistentStore<Device>(in: $0).value.name = "b" },
-            { $0[DefaultKey(Device.self)].name = "b" },
-            { suite in try suite.update { $0[Device.self].name = "b" } },
-            { PersistentStore<Device>(in: $0).map(\.name).set("b") },
-        ]
-        for write in ways {
-            let suite = DefaultsSuite.inMemory()
-            let id = PropertyList.string(PersistentStore<Device>(in: suite).value.id.uuidString)
-            try write(suite)
-            #expect(try suite.contents() == ["Device": ["id": id, "name": "b"]])
-        }
     }
 
     // MARK: Nothing
@@ -558,7 +470,8 @@ private struct Wrapped {
         var size = "medium"
         var names = ["a", "b"]
         var note: String? = "x"
-        var lens = Release1.Lens()
+        var lens = Lens()
+        struct Lens: Codable, Equatable { var (zoom, focus) = (1, 1) }
     }
     private static let kinds: [String: PropertyList?] = [
         "nothing": nil, "a choice": ["zoom": 3], "no choice": [:], "another form": ["zoom": 3.0],
@@ -640,38 +553,6 @@ private struct Wrapped {
         func edit(_ mode: inout Mode) { (mode, suite[key]) = (.night(level: 1), .manual) }
         edit(&suite[key])
         #expect(suite[key] == .night(level: 1))
-    }
-
-    @Test func aNewerReleaseFindsNoCaseBesideItsOwn() throws {
-        let stored: PropertyList = ["mode": ["tripod": ["seconds": 7]], "later": 1]
-        let suite = DefaultsSuite.inMemory(["Shot": stored])
-        suite.onFailure = { _ in }
-        PersistentStore<Shot>(in: suite).value.mode = .manual
-        #expect(try suite.contents() == ["Shot": ["mode": ["manual": [:]], "later": 1], "Shot.unreadable": stored])
-    }
-
-    private final class SharedCamera: DefaultConfig {
-        static let key = "Camera"
-        nonisolated(unsafe) var zoom = 1
-        init() {}
-    }
-
-    @Test func noEditOfAnObjectChangesTheDefault() throws {
-        let suite = DefaultsSuite.inMemory()
-        try suite.update { $0[SharedCamera.self].zoom = 5 }
-        PersistentStore<SharedCamera>(in: suite).value.zoom = 6
-        #expect(PersistentStore<SharedCamera>(in: .inMemory()).value.zoom == 1)
-    }
-
-    @Test func aStepThatEditsInPlaceKeepsWhatItDoesNotKnow() throws {
-        let suite = DefaultsSuite.inMemory(["Shot": ["number": 1, "later": 7]])
-        var migrator = DefaultsMigrator()
-        migrator.register("step") { contents in
-            guard contents["Shot"] != nil else { return }
-            contents[Shot.self].number = 2
-        }
-        try suite.migrate(migrator)
-        #expect(try suite.contents()["Shot"] == ["number": 2, "later": 7])
     }
 
     /// Only the last one must meet the rules.

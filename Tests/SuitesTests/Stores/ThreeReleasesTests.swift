@@ -128,20 +128,6 @@ private struct Way<Config: Release> {
     }
 }
 
-/// A store of a program, which forwards.
-private struct Forwarding<Default: Sendable>: DefaultStoreType {
-    let base: AnyStore<Default>
-    func get() -> Default? { base.get() }
-    func set(_ value: Default) { base.set(value) }
-    func remove() { base.remove() }
-    @discardableResult
-    func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
-        try base.updateStored(body)
-    }
-}
-
-private struct Decorated<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
-
 /// A user of one suite.
 private final class User {
     private let suite: DefaultsSuite

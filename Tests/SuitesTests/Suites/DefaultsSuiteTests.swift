@@ -24,30 +24,10 @@ struct DefaultsSuiteTests {
         #expect(failures.kinds == [.refused])
     }
 
-    @Test func noSettingOutsideOfUserDefaultsIsManaged() {
-        let setting = UserDefault(DefaultKey("count", default: 0), in: .inMemory())
-        #expect(!setting.isManaged)
-        setting.value = 5
-        #expect(!setting.isManaged)
-    }
-
     @Test func kindsOfErrorsAreDescribedInWords() {
         let kinds: [DefaultsError.Kind] = [.unreadable, .timedOut, .nestedWrite, .nearlyFull, .invalidName]
         #expect(
             kinds.map(\.description) == ["unreadable", "timed out", "nested write", "nearly full", "invalid name"])
-    }
-
-    @Test func suitesInMemoryShareNothing() {
-        let first = DefaultsSuite.inMemory()
-        let second = DefaultsSuite.inMemory()
-        PersistentStore<CameraConfig>(in: first).set(CameraConfig())
-        #expect(PersistentStore<CameraConfig>(in: second).get() == nil)
-    }
-
-    @Test func aSuiteIsSeededFromALiteral() {
-        let suite = DefaultsSuite.inMemory(["CameraConfig": ["savesToCameraRoll": false, "size": "large"], "é": 1])
-        #expect(
-            PersistentStore<CameraConfig>(in: suite).get() == CameraConfig(savesToCameraRoll: false, size: .large))
     }
 
     @Test func suitesOnOneBackendShareOneCore() {
@@ -276,23 +256,7 @@ struct DefaultsSuiteTests {
         #expect(store.get() == 3)
     }
 
-    @Test func anUpdateMayWriteAnotherSuite() throws {
-        let store = InMemoryStore(CameraConfig())
-        let other = InMemoryStore(CameraConfig())
-        try store.updateStored { config in try other.updateStored { $0?.size = .large } }
-        #expect(other.get()?.size == .large)
-    }
-
     // Failures
-
-    @Test func aFailureHandlerMayUseTheSuite() {
-        let backend = SpyBackend(["n": "unreadable"])
-        let suite = DefaultsSuite(backend: backend)
-        suite.onFailure = { _ in suite[DefaultKey("failures", default: 0)] += 1 }
-        suite[DefaultKey("n", default: 0)] = 5
-        #expect(suite[DefaultKey("failures", default: 0)] == 1)
-        #expect(suite[DefaultKey("n", default: 0)] == 5)
-    }
 
     @Test func aFailureHandlerThatFailsDoesNotCallItself() {
         let suite = DefaultsSuite(backend: SpyBackend())
@@ -341,14 +305,6 @@ struct DefaultsSuiteTests {
         #expect(try backend.value(forKey: "n") == 11)
     }
 
-    @Test func aFailureInTheBackgroundReachesTheHandler() throws {
-        let suite = DefaultsSuite(backend: SignallingBackend(failing: true))
-        let received = DispatchSemaphore(value: 0)
-        suite.onFailure = { if $0.kind == .unavailable { received.signal() } }
-        suite[DefaultKey("n", default: 0)] = 1
-        #expect(received.wait(timeout: .now() + 10) == .success)
-    }
-
     private final class ImpatientBackend: BackendDecorator {
         let base: any DefaultsBackend = MemoryBackend()
         let traits = BackendTraits(writeTimeout: .milliseconds(50))
@@ -358,11 +314,6 @@ struct DefaultsSuiteTests {
         let base: any DefaultsBackend = MemoryBackend()
         let traits = BackendTraits(synchronizationDelay: .milliseconds(100))
         let synchronized = DispatchSemaphore(value: 0)
-        private let fails: Bool
-        init(failing: Bool = false) { fails = failing }
-        func synchronize() throws(DefaultsError) {
-            if fails { throw DefaultsError(.unavailable, reason: "a test") }
-            synchronized.signal()
-        }
+        func synchronize() { synchronized.signal() }
     }
 }

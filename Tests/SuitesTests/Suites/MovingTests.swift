@@ -106,23 +106,24 @@ struct MovingTests {
         }
     }
 
-    /// As if the process had ended after so many keys, of the destination or of the source.
-    @Test(arguments: [true, false], 0..<3) func theNextCallFinishesAMove(stopsInDestination: Bool, committed: Int)
-        throws
-    {
-        let places = (old: KeyByKeyBackend(three), new: KeyByKeyBackend([:]))
-        (stopsInDestination ? places.new : places.old).stop(after: committed)
+    /// As if the process had ended after so many keys, of the destination or then of the source. No
+    /// values are stored without their history.
+    @Test(arguments: 0..<7) func theNextCallFinishesAMove(committed: Int) throws {
+        let record: [String: PropertyList] = ["TypedDefaults-migrations": ["v2"]]
+        let stored = three.merging(record) { $1 }
+        let places = (old: KeyByKeyBackend(stored), new: KeyByKeyBackend([:]))
+        if committed < 4 { places.new.stop(after: committed) } else { places.old.stop(after: committed - 4) }
         let (old, new) = (DefaultsSuite(backend: places.old), DefaultsSuite(backend: places.new))
         #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
-        for (key, value) in three {
+        for (key, value) in stored {
             #expect(places.old.contents[key] == value || places.new.contents[key] == value, "nothing is lost")
         }
         for place in [places.old, places.new] { place.stop(after: nil) }
         let report = try DefaultsSuite(backend: KeyByKeyBackend(of: places.old))
             .move(.all, to: DefaultsSuite(backend: KeyByKeyBackend(of: places.new)))
         #expect(report.kept + report.refused.map(\.reason) == [])
-        #expect(places.old.contents.isEmpty)
-        #expect(places.new.contents == three)
+        #expect(places.old.contents == record)
+        #expect(places.new.contents == stored)
     }
 
     @Test func theDestinationIsFlushedBeforeTheSourceForgets() throws {
@@ -214,20 +215,6 @@ struct MovingTests {
         let (one, other) = (DefaultsSuite(backend: place), DefaultsSuite(backend: KeyByKeyBackend(of: place)))
         #expect(try one.move(.all, to: other) == .init())
         #expect(place.contents == three)
-    }
-
-    /// On a backend that stores key by key, no values may be stored without their history.
-    @Test(arguments: 0..<5) func aMoveThatWasInterruptedIsFinished(count: Int) throws {
-        let record: [String: PropertyList] = ["TypedDefaults-migrations": ["v2"], "a": 1, "z": 2]
-        let places = (old: KeyByKeyBackend(record), new: KeyByKeyBackend([:]))
-        let (old, new) = (DefaultsSuite(backend: places.old), DefaultsSuite(backend: places.new))
-        if count < 3 { places.new.stop(after: count) } else { places.old.stop(after: count - 3) }
-        #expect(fails(with: .unavailable) { try old.move(.all, to: new) })
-        places.new.stop(after: nil)
-        places.old.stop(after: nil)
-        try old.move(.all, to: new)
-        #expect(places.new.contents == record)
-        #expect(places.old.contents == ["TypedDefaults-migrations": ["v2"]])
     }
 
     @Test func aMoveInsideAnUpdateOfEitherSuiteIsAnError() throws {

@@ -152,6 +152,7 @@ struct ScopeTests {
         let scope = DefaultsSuite.inMemory().scoped("user/")
         let bad = DefaultKey("bad", default: 1.0, form: .jsonData)
         #expect(keyOfError { try scope.update { $0[bad] = .infinity } } == "user/bad")
+        #expect(keyOfError { try scope.update { $0["deep"] = .nested(65) } } == "user/deep")
         #expect(
             keyOfError {
                 try scope.update {
@@ -166,17 +167,5 @@ struct ScopeTests {
         let place = KeyByKeyBackend([:], unreadableKeys: ["user/newer"])
         let unreadable = try DefaultsSuite(backend: place).scoped("user/").move(.all, to: .inMemory()).refused
         #expect(unreadable.map(\.key) == ["user/newer"])
-    }
-
-    @Test func errorsNameTheKeyWithThePrefix() throws {
-        let scope = DefaultsSuite.inMemory().scoped("user/")
-        var deep: PropertyList = 1
-        for _ in 0...PropertyList.depthLimit { deep = [deep] }
-        do {
-            try scope.update { $0["deep"] = deep }
-            Issue.record("the value is not refused")
-        } catch let error as DefaultsError {
-            #expect(error.key == "user/deep")
-        }
     }
 }

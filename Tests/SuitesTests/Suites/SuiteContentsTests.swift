@@ -180,21 +180,6 @@ struct SuiteContentsTests {
         #expect(try suite.keys() == ["number", "other"])
     }
 
-    @Test(arguments: Backend.allCases) func anUnreadableValueIsKeptWhenItIsOverwritten(backend: Backend) throws {
-        try backend.withSuite { suite in
-            suite[DefaultKey<PropertyList?>("number")] = "no number"
-            let failures = Guarded<[DefaultsError]>([])
-            suite.onFailure = { error in failures.withLock { $0.append(error) } }
-            try suite.update { contents in
-                #expect(contents[number] == 7)
-                contents[number] = 1
-            }
-            #expect(try suite.contents() == ["number": 1, "number.unreadable": "no number"])
-            #expect(failures.withLock { $0.allSatisfy { $0.kind == .unreadable && $0.key == "number" } })
-            #expect(!failures.withLock { $0 }.isEmpty)
-        }
-    }
-
     @Test func writingTheSuiteInsideAnUpdateIsAnError() throws {
         let suite = DefaultsSuite.inMemory()
         try suite.update { contents in

@@ -18,41 +18,27 @@
 
     /// Each test runs in a process of its own, so that the user's settings are not touched.
     struct WithStandardTests {
-        enum Check: String, CaseIterable, Codable {
-            case whatWasMadeBeforeUsesTheOtherSuite
-            case tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot
-            case tasksAtTheSameTimeDoNotMeet
-            case aScopeOrAnotherNestedSuiteStandsIn
-            case observersStayWithTheSuiteInWhichTheyBegan
-            case failuresGoToTheOtherSuite
-            case theOtherSuiteHasItsOwnLayers
-            case aSettingMadeAfterAStandInUsesTheNextOne
+        private static let checks: [String: @Sendable () async throws -> Void] = [
+            "whatWasMadeBeforeUsesTheOtherSuite": whatWasMadeBeforeUsesTheOtherSuite,
+            "tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot":
+                tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot,
+            "tasksAtTheSameTimeDoNotMeet": tasksAtTheSameTimeDoNotMeet,
+            "aScopeOrAnotherNestedSuiteStandsIn": aScopeOrAnotherNestedSuiteStandsIn,
+            "observersStayWithTheSuiteInWhichTheyBegan": observersStayWithTheSuiteInWhichTheyBegan,
+            "failuresGoToTheOtherSuite": failuresGoToTheOtherSuite,
+            "theOtherSuiteHasItsOwnLayers": theOtherSuiteHasItsOwnLayers,
+            "aSettingMadeAfterAStandInUsesTheNextOne": aSettingMadeAfterAStandInUsesTheNextOne,
+        ]
 
-            func run() async throws {
-                switch self {
-                case .whatWasMadeBeforeUsesTheOtherSuite: try WithStandardTests.whatWasMadeBeforeUsesTheOtherSuite()
-                case .tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot:
-                    await WithStandardTests.tasksOfTheFunctionUseTheOtherSuiteAndOtherThreadsDoNot()
-                case .tasksAtTheSameTimeDoNotMeet: await WithStandardTests.tasksAtTheSameTimeDoNotMeet()
-                case .aScopeOrAnotherNestedSuiteStandsIn: try WithStandardTests.aScopeOrAnotherNestedSuiteStandsIn()
-                case .observersStayWithTheSuiteInWhichTheyBegan:
-                    WithStandardTests.observersStayWithTheSuiteInWhichTheyBegan()
-                case .failuresGoToTheOtherSuite: WithStandardTests.failuresGoToTheOtherSuite()
-                case .theOtherSuiteHasItsOwnLayers: WithStandardTests.theOtherSuiteHasItsOwnLayers()
-                case .aSettingMadeAfterAStandInUsesTheNextOne:
-                    WithStandardTests.aSettingMadeAfterAStandInUsesTheNextOne()
+        @Test(arguments: checks.keys.sorted()) func anotherSuiteStandsIn(check: String) async throws {
+            try await withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String, check = check as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
+                    setenv("XDG_CONFIG_HOME", folder, 1)
+                    let run = try #require(WithStandardTests.checks[check])
+                    try await run()
                 }
             }
-        }
-
-        @Test(arguments: Check.allCases) func anotherSuiteStandsIn(check: Check) async throws {
-            let folder = try makeFile().deletingLastPathComponent()
-            await #expect(processExitsWith: .success) { [folder = folder.path as String, check = check as Check] in
-                unsetenv("TYPED_DEFAULTS_STANDARD")
-                setenv("XDG_CONFIG_HOME", folder, 1)
-                try await check.run()
-            }
-            try FileManager.default.removeItem(at: folder)
         }
 
         @Test func theStandardSuiteCannotStandInForItself() async {

@@ -15,7 +15,7 @@ enum StoreForm: String, CaseIterable, Sendable {
         case .boxedPersistent: AnyStore<Value>.persistent(in: suite)
         case .boxedInMemory: AnyStore<Value>.inMemory()
         case .boxedTwice: AnyStore(AnyStore(PersistentStore<Value>(in: suite)))
-        case .decorated: PlainDecorator(base: InMemoryStore<Value>())
+        case .decorated: Decorated(base: AnyStore<Value>.inMemory())
         case .foreign: ForeignStore<Value>()
         case .reporting: ReportingStore<Value>()
         }
@@ -55,6 +55,16 @@ final class ReportingStore<Default: DefaultConvertible>: DefaultStoreType {
 }
 
 /// A decorator that adds nothing.
-struct PlainDecorator<Default: DefaultConvertible & Codable>: DefaultStoreDecorator {
-    let base: InMemoryStore<Default>
+struct Decorated<Default: Sendable>: DefaultStoreDecorator { let base: AnyStore<Default> }
+
+/// A store of a program, which forwards.
+struct Forwarding<Default: Sendable>: DefaultStoreType {
+    let base: AnyStore<Default>
+    func get() -> Default? { base.get() }
+    func set(_ value: Default) { base.set(value) }
+    func remove() { base.remove() }
+    @discardableResult
+    func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
+        try base.updateStored(body)
+    }
 }
