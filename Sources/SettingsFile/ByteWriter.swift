@@ -22,9 +22,6 @@ package struct ByteWriter: ~Copyable {
         memory.append(8).storeBytes(of: word.littleEndian, as: UInt64.self)
     }
 
-    /// Removes the bytes from an offset on.
-    package mutating func truncate(to offset: Int) { memory.truncate(to: offset) }
-
     /// Overwrites four bytes with a number.
     mutating func replace(at offset: Int, with number: UInt32) {
         (memory.start + offset).storeBytes(of: number.littleEndian, as: UInt32.self)
@@ -39,11 +36,6 @@ package struct ByteWriter: ~Copyable {
         let place = memory.append(other.count + 1)
         place[0] = UInt8(other.count)
         UnsafeMutableRawBufferPointer(rebasing: place[1...]).copyMemory(from: other)
-    }
-
-    /// Returns the number of bytes that `count` bytes take together with their count.
-    static func length(counted count: Int) -> Int {
-        count + max(1, (Int.bitWidth - count.leadingZeroBitCount + 6) / 7)
     }
 
     package mutating func append(count: Int) {

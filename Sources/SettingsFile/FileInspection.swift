@@ -103,26 +103,23 @@ extension FileInspection {
     }
 
     private mutating func inspect(_ bytes: UnsafeRawBufferPointer, upTo committed: Int) {
-        let used = bytes.count
         // The library creates no such file. Writers treat it as an empty suite.
         guard bytes.contains(where: { $0 != 0 }) else { return reject(bytes.isEmpty ? "is empty" : "holds only zeros") }
         do throws(FileFailure) {
             let fields = try RecordFormat.fields(ofHeader: Array(bytes.prefix(RecordFormat.headerLength))[...])
             (version, epoch) = (Int(truncatingIfNeeded: bytes[8]), fields.epoch)
-            readRecords(bytes, used: used, after: fields.crc, upTo: committed)
+            readRecords(bytes, after: fields.crc, upTo: committed)
         } catch {
             reject("cannot be read: \(error.reason)")
             let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
             // A file of another version is not damaged.
             guard RecordFormat.checksum(ofHeader: bytes) != crc else { return }
             isHeaderDamaged = true
-            salvage(bytes, used: used, from: nil, after: crc)
+            salvage(bytes, from: nil, after: crc)
         }
     }
 
-    private mutating func readRecords(
-        _ bytes: UnsafeRawBufferPointer, used: Int, after crc: UInt32, upTo committed: Int
-    ) {
+    private mutating func readRecords(_ bytes: UnsafeRawBufferPointer, after crc: UInt32, upTo committed: Int) {
         var (values, payloads, crc) = (KeyTable(), [Range<Int>](), crc)
         end = RecordFormat.headerLength
         while end != committed, let commit = RecordFormat.commit(in: bytes, at: end, after: crc) {
@@ -144,9 +141,9 @@ extension FileInspection {
             reject("ends at byte \(end), although records up to byte \(flushed) had been flushed")
         }
         guard end < committed, !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
-        salvage(bytes, used: used, from: end, after: crc)
+        salvage(bytes, from: end, after: crc)
         problems.append(
-            "has no valid record at byte \(end), although the file has \(used - end) more bytes"
+            "has no valid record at byte \(end), although the file has \(bytes.count - end) more bytes"
                 + (salvageable.isEmpty ? "; perhaps it was copied during a write" : ""))
         isComplete = isComplete && salvageable.isEmpty
     }
@@ -156,12 +153,12 @@ extension FileInspection {
             ? 0 : UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, used: Int, from start: Int?, after crc: UInt32) {
+    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, from start: Int?, after crc: UInt32) {
         // A copy of damage lacks the zeros at the end of its last record.
-        var padded = [UInt8](repeating: 0, count: used + RecordFormat.valueLimit + 64)
-        padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used])) }
+        var padded = [UInt8](repeating: 0, count: bytes.count + RecordFormat.valueLimit + 64)
+        padded.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
         padded.withUnsafeBytes { padded in
-            var salvage = Salvage(bytes: padded, used: used, isValue: isValue)
+            var salvage = Salvage(bytes: padded, used: bytes.count, isValue: isValue)
             salvage.run(from: start, after: crc)
             salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
             if salvage.work <= 0 { problems.append("has too much damage to search completely") }

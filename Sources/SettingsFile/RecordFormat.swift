@@ -218,7 +218,6 @@ package struct RecordWriter: ~Copyable {
         writer.append(payload)
     }
 
-    var isEmpty: Bool { writer.count == 8 }
     /// The range of the payload. Set by `finish(after:)`.
     private(set) var payload = 8..<8
     /// The length of the record once it is finished.

@@ -29,9 +29,6 @@ struct GrowingMemory: ~Copyable {
     /// The bytes so far. They move when more are appended.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    /// Removes the bytes from an offset on.
-    mutating func truncate(to offset: Int) { count = offset }
-
     /// Appends uninitialized bytes and returns them.
     @inline(__always)
     mutating func append(_ length: Int) -> UnsafeMutableRawBufferPointer {
@@ -47,10 +44,9 @@ struct GrowingMemory: ~Copyable {
     }
 }
 
-/// A hash table of numbers, all zero at first. The system provides the zeros when they are used.
+/// Numbers, all zero at first. The system provides the zeros when they are used.
 struct ZeroedTable: ~Copyable {
     private let start: UnsafeMutablePointer<UInt64>
-    /// A power of two.
     let count: Int
 
     init(count: Int) {
@@ -60,10 +56,9 @@ struct ZeroedTable: ~Copyable {
 
     deinit { free(start) }
 
-    /// Accesses an element. An index beyond the end continues at the start.
     subscript(index: Int) -> UInt64 {
-        get { start[index & (count - 1)] }
-        nonmutating set { start[index & (count - 1)] = newValue }
+        get { start[index] }
+        nonmutating set { start[index] = newValue }
     }
 }
 
