@@ -93,15 +93,7 @@ extension DefaultStoreDecorator {
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        var hasRun = false
-        do {
-            return try updateStored { stored in
-                hasRun = true
-                let (value, result) = try edited(stored, or: defaultValue, body)
-                stored = value
-                return result
-            }
-        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {
+        try updateStored(or: defaultValue, body) { error in
             // The base copies only what it cannot read itself.
             if (try? base.updateStored { _ in }) != nil { throw error }
             let start = try stored(from: defaultValue())

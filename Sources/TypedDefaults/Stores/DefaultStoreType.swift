@@ -181,15 +181,7 @@ extension DefaultStoreType {
     public func update<Result>(
         default defaultValue: @autoclosure () -> Default, _ body: (inout Default) throws -> Result
     ) throws -> Result {
-        var hasRun = false
-        do {
-            return try updateStored { stored in
-                hasRun = true
-                let (value, result) = try edited(stored, or: defaultValue, body)
-                stored = value
-                return result
-            }
-        } catch let error as DefaultsError where error.kind == .unreadable && !hasRun {
+        try updateStored(or: defaultValue, body) { _ in
             let (value, result) = try edited(nil, or: defaultValue, body)
             if let value { try save(value) }
             return result
