@@ -1,5 +1,4 @@
 import Foundation
-import SettingsFile
 import TypedDefaults
 
 // The commands for several suites.
@@ -18,7 +17,7 @@ extension Command {
         let (old, failure) = try suite.contents()
         let (new, otherFailure) = try Self.contents(of: other)
         let keys = (old.keys + new.keys.filter { old[$0] == nil }).map { (key: $0, value: true as PropertyList) }
-        let lines = keys.sortedByKey().flatMap { Self.differences(old[$0.key], new[$0.key], at: $0.key) }
+        let lines = keys.sortedByBytes().flatMap { Self.differences(old[$0.key], new[$0.key], at: $0.key) }
         try Output.write(Data(lines.joined().utf8))
         if let failure = failure ?? otherFailure { throw failure }
         guard lines.isEmpty else { throw .missing("“\(suite.name)” and “\(other)” differ") }

@@ -7,7 +7,7 @@ extension Command {
     func watch(_ suite: OpenSuite, asJSON: Bool) throws(Failure) {
         try suite.using { handle in
             let changed = DispatchSemaphore(value: 0)
-            let token = handle.observeAll(prefix: "") { _ in changed.signal() }
+            let token = handle.observeAll { _ in changed.signal() }
             defer { token.cancel() }
             // Then the contents cannot be read, which ends the tool.
             suite.observeFailures { changed.signal() }
@@ -37,7 +37,7 @@ extension Command {
             var object: [String: PropertyList] = ["key": .string(key)]
             object["old"] = old[key]
             object["new"] = new[key]
-            return PropertyList.dictionary(object).json(isPretty: false) + "\n"
+            return PropertyList.dictionary(object).json() + "\n"
         }
     }
 }

@@ -166,8 +166,8 @@ extension Command {
         let isPlain = key.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || "0123456789._-$".unicodeScalars.contains($0)
         }
-        let name = isPlain && !key.isEmpty ? key : PropertyList.string(key).json(isPretty: false)
-        let text = value.map { $0.json(isPretty: false) } ?? "(removed)"
+        let name = isPlain && !key.isEmpty ? key : PropertyList.string(key).json()
+        let text = value.map { $0.json() } ?? "(removed)"
         guard let limit, text.count > limit else { return "\(name) = \(text)\n" }
         return "\(name) = \(text.prefix(limit))… (\(text.utf8.count) bytes)\n"
     }

@@ -182,20 +182,14 @@ extension OpenSuite {
     }
 }
 
-extension [(key: String, value: PropertyList)] {
-    func sortedByKey() -> Self { sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
-}
-
 /// The failures that a suite has reported. Repaired damage is printed and does not end the tool.
-private final class Failures: @unchecked Sendable {
-    // Safe: the lock protects the errors.
-    private let lock = NSLock()
-    private var errors: [DefaultsError] = []
+private final class Failures: Sendable {
+    private let errors = Locked<[DefaultsError]>([])
 
     func note(_ error: DefaultsError) {
         if error.kind == .unreadable && error.key == nil { return Output.printDiagnostic("\(error)") }
-        lock.withLock { errors.append(error) }
+        errors.withLock { $0.append(error) }
     }
 
-    var all: [DefaultsError] { lock.withLock { errors } }
+    var all: [DefaultsError] { errors.withLock { $0 } }
 }

@@ -44,7 +44,7 @@ enum PropertyListFile {
             }
             settings.append((key, value))
         }
-        return settings.sortedByKey()
+        return settings.sortedByBytes()
     }
 
     /// Returns the object with property lists in place of Foundation numbers, because on Linux the

@@ -33,8 +33,7 @@ struct JSONWriter {
         case .data(let value): append(tag: .data) { $0.append(text: "\"\(value.base64EncodedString())\"") }
         case .date(let value): append(tag: .date) { $0.append(value.timeIntervalSinceReferenceDate) }
         case .array(let elements): append(elements, in: "[", "]") { $0.append($1) }
-        case .dictionary(let entries):
-            append(entries: entries.map { (key: $0.key, value: $0.value) }.sortedByBytes())
+        case .dictionary(let entries): append(entries: entries.sortedByBytes())
         }
     }
 

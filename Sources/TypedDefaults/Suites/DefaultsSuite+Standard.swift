@@ -78,7 +78,7 @@ extension DefaultsSuite {
     var currentCore: SuiteCore { StandInSuite.replacement(of: core)?.core ?? core }
 
     /// The environment variable that keeps the standard suite of a process in memory.
-    static let standardVariable = "TYPED_DEFAULTS_STANDARD"
+    package static let standardVariable = "TYPED_DEFAULTS_STANDARD"
 
     /// Returns a standard suite in memory if that is the value of ``standardVariable``.
     static func standardInMemory(_ value: String?) -> DefaultsSuite? {

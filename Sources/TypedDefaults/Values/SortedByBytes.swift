@@ -4,8 +4,8 @@ extension [String] {
     func sortedByBytes() -> [String] { sorted(by: arePreceding) }
 }
 
-extension [(key: String, value: PropertyList)] {
-    func sortedByBytes() -> [(key: String, value: PropertyList)] { sorted { arePreceding($0.key, $1.key) } }
+extension Sequence<(key: String, value: PropertyList)> {
+    package func sortedByBytes() -> [Element] { sorted { arePreceding($0.key, $1.key) } }
 }
 
 private func arePreceding(_ one: String, _ other: String) -> Bool { one.utf8.lexicographicallyPrecedes(other.utf8) }

@@ -20,8 +20,7 @@ public final class SlowBackend: BackendInterceptor {
         base: (any DefaultsBackend)? = nil
     ) {
         self.base = base ?? UncachedMemoryBackend()
-        let (seconds, attoseconds) = delay.components
-        self.delay = .nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+        self.delay = delay.dispatchInterval
         self.names = names
     }
 

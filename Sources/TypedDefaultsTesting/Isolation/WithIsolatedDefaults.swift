@@ -69,7 +69,7 @@ enum Quarantine {
 
     private static let isUnderWay: Void = {
         // For the processes that tests start, such as those of exit tests.
-        setenv("TYPED_DEFAULTS_STANDARD", "memory", 0)
+        setenv(DefaultsSuite.standardVariable, "memory", 0)
         let reported = Locked<[Use: Int]>([:])
         DefaultsSuite.replaceStandard(with: .inMemory()) { key in
             let test = currentTestID

@@ -1,4 +1,3 @@
-import SettingsFile
 import TypedDefaults
 
 #if canImport(FoundationEssentials)

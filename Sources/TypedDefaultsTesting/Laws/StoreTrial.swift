@@ -1,4 +1,3 @@
-import SettingsFile
 import TypedDefaults
 
 /// The input to the check of a law: a store, with its values replaced by their positions among the

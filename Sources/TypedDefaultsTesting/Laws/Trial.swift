@@ -148,7 +148,7 @@ final class Awaited<Value: Sendable>: Sendable {
 }
 
 extension Duration {
-    fileprivate var dispatchInterval: DispatchTimeInterval {
+    var dispatchInterval: DispatchTimeInterval {
         .nanoseconds(Int(clamping: components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
     }
 }

@@ -103,7 +103,6 @@ extension SuiteContents {
 }
 
 extension PropertyList {
-    var entries: [String: PropertyList]? { if case .dictionary(let entries) = self { entries } else { nil } }
     var number: Double? { (object as? Double) ?? (object as? any BinaryInteger).map { Double($0) } }
 
     func replacing(_ path: ArraySlice<String>, by value: PropertyList) -> PropertyList {

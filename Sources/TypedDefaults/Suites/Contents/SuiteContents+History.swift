@@ -127,7 +127,7 @@ extension SuiteContents {
 
     /// All values and histories, as an export stores them, sorted.
     package var stored: [(key: String, value: PropertyList)] {
-        var stored = map { (key: $0.key, value: $0.value) }
+        var stored = Array(self)
         let all = allHistories
         for scope in Set(all.scopes).union([Histories.own]) {
             if let record = all.record(of: scope) { stored.append((Histories.key(ofScope: scope), record)) }

@@ -87,7 +87,7 @@ extension PropertyList {
             if sortsArrays { elements.sort { $0.lexicographicallyPrecedes($1) } }
             return [6] + word(UInt64(value.count)) + elements.joined()
         case .dictionary(let value):
-            let entries = value.map { (key: $0.key, value: $0.value) }.sortedByBytes()
+            let entries = value.sortedByBytes()
             return [7] + word(UInt64(value.count))
                 + entries.flatMap { counted($0.key.utf8) + $0.value.canonicalBytes(sortsArrays: sortsArrays) }
         }

@@ -236,7 +236,7 @@ extension [String: PropertyList] {
 
 // Differences between trees.
 extension PropertyList {
-    var entries: [String: PropertyList]? { if case .dictionary(let entries) = self { entries } else { nil } }
+    package var entries: [String: PropertyList]? { if case .dictionary(let entries) = self { entries } else { nil } }
 
     /// Returns a new value, with the entries of this one that its type does not know, at any depth.
     ///
