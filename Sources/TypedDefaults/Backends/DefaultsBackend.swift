@@ -58,9 +58,8 @@
 /// - ``isManaged(_:)``
 /// - ``synchronize()``
 // Everything that a backend needs is here. The additional methods of the library's own backends
-// only make memory and the settings file faster. `ByteString`, which
-// compares keys by their bytes, stays internal, because a dictionary whose keys are
-// `Array(key.utf8)` does the same.
+// only make memory and the settings file faster. `ByteString`, which compares keys by their bytes,
+// stays internal, because a dictionary whose keys are `Array(key.utf8)` does the same.
 public protocol DefaultsBackend: AnyObject, Sendable {
     /// Returns the stored value, or `nil` if the key has none.
     ///

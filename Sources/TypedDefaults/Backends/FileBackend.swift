@@ -29,12 +29,13 @@ package final class FileBackend: DefaultsBackend {
     }
 
     package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-        guard let bytes = try bytes(forKey: key) else { return nil }
+        guard let bytes = try storedBytes(forKey: key) else { return nil }
         guard let value = bytes.withUnsafeBytes(ByteReader.wholeValue) else { throw .unreadableBytes(key) }
         return value
     }
 
-    private func bytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
+    /// Returns the stored bytes, even if they are not a value that this version can read.
+    func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
         try translating { () throws(SettingsFileError) in try file.bytes(forKey: key) }
     }
 
@@ -45,9 +46,6 @@ package final class FileBackend: DefaultsBackend {
     /// Why the file cannot be used now, while reading returns the last known values; `nil` if it
     /// can be used.
     var outage: DefaultsError? { file.outage.map { DefaultsError($0) } }
-
-    /// Makes the next read look for the file if it could not be used at the last look.
-    func endPause() { file.endPause() }
 
     package var generation: UInt64? { file.generation }
 
@@ -122,18 +120,6 @@ package final class FileBackend: DefaultsBackend {
         // The generation shows which keys changed. If all of them counted as changed, each change
         // of another process would make the suite read everything that is observed.
         file.watch { _ in handler(.changed(keys: [])) }
-    }
-
-    /// Whether the name refers to the file that another backend has open.
-    func isSameFile(as other: FileBackend) -> Bool { file.isSameFile(as: other.file) }
-
-    /// Whether the name refers to the file that readers use, and not to a file with which another
-    /// program has replaced it.
-    var isInPlace: Bool { file.isInPlace }
-
-    /// Returns the stored bytes, even if they are not a value that this version can read.
-    func storedBytes(forKey key: String) throws(DefaultsError) -> [UInt8]? {
-        try bytes(forKey: key)
     }
 
     private func translating<Result>(

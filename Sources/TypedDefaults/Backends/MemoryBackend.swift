@@ -50,8 +50,6 @@ package final class MemoryBackend: DefaultsBackend {
             }
         }
     }
-
-    package func synchronize() {}
 }
 
 extension MemoryBackend: CustomReflectable {

@@ -61,7 +61,7 @@ extension DefaultsSuite {
         _ first: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
     ) throws -> (First, repeat each Other) {
         // Noted before the read, so that no change is missed.
-        _ = (UserDefault(first, in: self).noteRead(), repeat UserDefault(each others, in: self).noteRead())
+        _ = (bound(first).noteRead(), repeat bound(each others).noteRead())
         let contents = try contents()
         return (try read(first, contents), repeat try read(each others, contents))
     }

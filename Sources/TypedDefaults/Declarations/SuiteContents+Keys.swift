@@ -1,5 +1,3 @@
-import SettingsFile
-
 extension SuiteContents {
     /// The value of a key. If no value is stored, that of a layer after
     /// ``DefaultsSuite/Layer/stored``, or the key's default, which is also returned if the stored

@@ -86,7 +86,6 @@ public struct UserDefault<Value: Sendable>: Sendable {
     public var projectedValue: UserDefault { self }
 
     var name: SettingName { setting.name }
-    func noteRead() { setting.noteRead() }
 }
 
 extension UserDefault {

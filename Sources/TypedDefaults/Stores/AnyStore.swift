@@ -1,5 +1,3 @@
-import SettingsFile
-
 /// A type-erased store.
 ///
 /// Use it in a view model, so that the app can pass a store on disk and a test can pass one in

@@ -96,7 +96,7 @@ extension DefaultStoreType where Default: DefaultConfig {
 }
 
 /// The forms of a config, without its rules, which the store applies.
-struct ConfigCoding<Config: DefaultConfig>: FormCoding, Sendable {
+struct ConfigCoding<Config: DefaultConfig>: FormCoding {
     func form(of value: Config) throws -> PropertyList? { try PropertyList(value.serialize()) }
     func value(ofForm form: PropertyList) -> Config? { Config(form.object) }
     var isOfObjects: Bool { Config.self is AnyClass }

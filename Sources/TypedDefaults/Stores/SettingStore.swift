@@ -1,5 +1,5 @@
 /// A store of one setting, in a suite or in memory. ``DefaultStoreType`` documents its behavior.
-protocol SettingStore<Default>: DefaultStoreType, FailureReporting {
+protocol SettingStore: DefaultStoreType, FailureReporting {
     var setting: Setting<Default> { get }
 }
 

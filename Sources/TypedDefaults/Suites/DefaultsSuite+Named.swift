@@ -16,13 +16,8 @@ import SettingsFile
         /// The name of the program's own settings: the bundle identifier or, without one, the name
         /// of the process. Assigning another name has no effect on Apple platforms.
         public static var standardName: String {
-            get { programIdentifier }
+            get { UserDefaultsBackend.standardDomain }
             set { precondition((try? check(name: newValue)) != nil, "“\(newValue)” is not a valid suite name") }
-        }
-
-        /// The name that distinguishes this program's settings from those of others.
-        static var programIdentifier: String {
-            Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         }
 
         /// Creates a suite on the `UserDefaults` with a suite name, such as that of an app group.
@@ -72,9 +67,6 @@ import SettingsFile
                 standardSuiteName.give(newValue, isReplaceable: true)
             }
         }
-
-        /// The name that distinguishes this program's settings from those of others.
-        static var programIdentifier: String { standardSuiteName.takeName() }
 
         /// Creates a suite in the file `<name>.defaults` in the folder `$XDG_CONFIG_HOME`, or in
         /// `~/.config` without this variable. On Apple platforms, this is the `UserDefaults` with

@@ -1,5 +1,3 @@
-import SettingsFile
-
 #if canImport(Darwin) || canImport(AppleFoundation)
     #if canImport(AppleFoundation)
         import AppleFoundation

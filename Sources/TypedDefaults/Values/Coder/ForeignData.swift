@@ -88,8 +88,8 @@ struct ForeignData {
     }
 }
 
-/// Allow only as many steps as there are bytes, because shared containers can be visited many more
-/// times.
+/// The steps that are left: as many as there are bytes, because shared containers can be visited
+/// many more times.
 private final class Steps: Sendable {
     private let left: Locked<Int>
     init(_ count: Int) { left = Locked(count) }

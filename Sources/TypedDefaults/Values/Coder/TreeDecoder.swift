@@ -87,16 +87,16 @@ final class TreeDecoder: Decoder {
     private let outerLevels: Int
 
     static func decode<Value: Decodable>(
-        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog? = nil
+        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules
     ) throws -> Value {
         var isUnread = false
-        return try decode(type, from: stored, rules, log, &isUnread)
+        return try decode(type, from: stored, rules, nil, &isUnread)
     }
 
     /// - Parameter isUnread: Set to true if a dictionary is stored, and the type has none of its
     ///   entries.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog? = nil,
+        _ type: Value.Type, from stored: PropertyList, _ rules: DecodingRules, _ log: DecodingLog?,
         _ isUnread: inout Bool
     ) throws -> Value {
         let root = Root(rules, log)

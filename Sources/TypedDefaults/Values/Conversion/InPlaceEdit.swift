@@ -1,5 +1,5 @@
 /// Converts between the values of a type and their stored forms.
-protocol FormCoding<Value>: Sendable {
+protocol FormCoding: Sendable {
     associatedtype Value: Sendable
     /// Returns the form of a value; `nil` for an optional without one.
     func form(of value: Value) throws -> PropertyList?
