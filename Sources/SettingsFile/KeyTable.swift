@@ -18,7 +18,12 @@ struct KeyTable {
     /// - Parameter factor: 0 makes all hashes equal.
     init(factor: UInt64 = .random(in: 0 ... .max) | 1) { self.factor = factor }
 
-    var keys: [String] { edits.withUnsafeBytes { RecordFormat.keys(in: $0, 0..<$0.count) } }
+    var keys: [String] {
+        slots.compactMap { slot in
+            guard slot != 0, case let edit = edit(slot), edit.value != nil else { return nil }
+            return String(decoding: bytes[edit.key], as: UTF8.self)
+        }
+    }
 
     /// The edits that set the values.
     var edits: [UInt8] {
