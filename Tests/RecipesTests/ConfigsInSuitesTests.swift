@@ -75,45 +75,41 @@ struct ConfigsInSuitesTests {
 
     // On Apple platforms the standard suite is the user's own.
     #if !canImport(Darwin)
-        @Test func anotherSuiteStandsInForTheStandardOne() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder, 1)
-                    let config = Config(identifier: "withStandard")
-                    config.count = 2
-                    let stored = try DefaultsSuite.standard.contents()
-                    let other = DefaultsSuite.inMemory()
-                    try DefaultsSuite.withStandard(other) { () throws in
-                        #expect(config.count == 1)
-                        config.count = 4
-                        #expect(config.count == 4)
-                        #expect(try DefaultsSuite.standard.contents() == other.contents())
-                    }
-                    #expect(try other.contents() == ["withStandard/Config/count": 4])
-                    #expect(try DefaultsSuite.standard.contents() == stored)
-                    #expect(config.count == 2)
+        @Test(.ownFile) func anotherSuiteStandsInForTheStandardOne() async throws {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                unsetenv("TYPED_DEFAULTS_STANDARD")
+                setenv("XDG_CONFIG_HOME", folder, 1)
+                let config = Config(identifier: "withStandard")
+                config.count = 2
+                let stored = try DefaultsSuite.standard.contents()
+                let other = DefaultsSuite.inMemory()
+                try DefaultsSuite.withStandard(other) { () throws in
+                    #expect(config.count == 1)
+                    config.count = 4
+                    #expect(config.count == 4)
+                    #expect(try DefaultsSuite.standard.contents() == other.contents())
                 }
+                #expect(try other.contents() == ["withStandard/Config/count": 4])
+                #expect(try DefaultsSuite.standard.contents() == stored)
+                #expect(config.count == 2)
             }
         }
 
         /// Runs the code of the page “Moving, exporting and importing”.
-        @Test func aRenamedProgramFindsItsConfig() async throws {
+        @Test(.ownFile) func aRenamedProgramFindsItsConfig() async throws {
             #expect(try article("MovingSettings", shows: "standardName"))
-            try await withFolder { folder in
-                // The old program.
-                let old = try DefaultsSuite(file: URL(filePath: folder + "/old-camera.defaults"))
-                AppConfig(in: old, identifier: "old-camera").userName = "Ada"
-                for _ in 1...2 {
-                    await #expect(processExitsWith: .success) { [folder = folder as String] in
-                        unsetenv("TYPED_DEFAULTS_STANDARD")
-                        setenv("XDG_CONFIG_HOME", folder, 1)
-                        DefaultsSuite.standardName = "com.example.camera"
-                        try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
-                        let config = AppConfig(identifier: "old-camera")
-                        try #require(config.userName == "Ada")
-                        try #require(DefaultsSuite(name: "old-camera").keys() == [])
-                    }
+            // The old program.
+            let old = try DefaultsSuite(file: URL(filePath: ownFolder + "/old-camera.defaults"))
+            AppConfig(in: old, identifier: "old-camera").userName = "Ada"
+            for _ in 1...2 {
+                await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
+                    setenv("XDG_CONFIG_HOME", folder, 1)
+                    DefaultsSuite.standardName = "com.example.camera"
+                    try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
+                    let config = AppConfig(identifier: "old-camera")
+                    try #require(config.userName == "Ada")
+                    try #require(DefaultsSuite(name: "old-camera").keys() == [])
                 }
             }
         }

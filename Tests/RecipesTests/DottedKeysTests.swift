@@ -21,16 +21,14 @@ struct DottedKeysTests {
         try backend.withSuite { suite throws in
             try suite.replaceContents(with: Self.dotted)
             let failures = Failures(of: suite)
-            let commits = Guarded<[[String]]>([])
-            let token = suite.observeAll { change in commits.withLock { $0.append(change.keys) } }
-            defer { token.cancel() }
+            let commits = Heard { note in suite.observeAll { note($0.keys) } }
             for _ in 0..<2 {
                 let config = AppConfig(in: suite, identifier: "app")
                 #expect(
                     !config.isFirstLaunch && config.userName == "kai" && config.selectedHobbies == ["golf", "chess"])
             }
             #expect(try suite.contents() == Self.moved)
-            #expect(commits.withLock { $0.map(\.count) } == [6])
+            #expect(commits.all.map(\.count) == [6])
             #expect(failures.all == [])
         }
     }

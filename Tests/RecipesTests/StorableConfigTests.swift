@@ -198,25 +198,20 @@ struct StorableConfigTests {
 
     @Test func anAppendIsOneEvent() {
         let (config, suite, _) = make(AppConfig.init)
-        let received = Guarded<[[String]?]>([])
-        let token = AppConfig(in: suite, identifier: "app").$selectedHobbies.observe { change in
-            received.withLock { $0.append(change.newValue) }
+        let received = Heard { note in
+            AppConfig(in: suite, identifier: "app").$selectedHobbies.observe { note($0.newValue) }
         }
         config.selectedHobbies.append("golf")
         config.userName = "kai"
-        token.cancel()
-        #expect(received.withLock { $0 } == [["golf"]])
+        received.cancel()
+        #expect(received.all == [["golf"]])
     }
 
     @Test func eachPropertyIsTracked() {
         let (config, suite, _) = make(AppConfig.init)
         let other = AppConfig(in: suite, identifier: "app")
         let fired = Guarded(0)
-        withObservationTracking {
-            _ = config.userName
-        } onChange: {
-            fired.withLock { $0 += 1 }
-        }
+        fired.track { _ = config.userName }
         other.isFirstLaunch = false
         #expect(fired.withLock { $0 } == 0)
         other.userName = "kai"

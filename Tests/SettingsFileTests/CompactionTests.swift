@@ -17,12 +17,6 @@ struct CompactionTests: SettingsFileTests {
         try #require(log).setReplaced(true)
     }
 
-    /// Makes the file so large that it must be compacted.
-    private func grow(_ suite: DefaultsSuite) throws {
-        let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
-        for count in 12_000..<12_006 { try filler.save(String(repeating: "x", count: count)) }
-    }
-
     /// The lock shows whether a process is writing the temporary file. Without a lock, it is left
     /// over from a dead process.
     @Test func onlyOneProcessRenamesIntoPlace() throws {
@@ -34,8 +28,7 @@ struct CompactionTests: SettingsFileTests {
             let other = try File.existingDirectory(file.deletingLastPathComponent().path)
                 .file(temporary.lastPathComponent, .readWrite)
             #expect(try other.tryLock())
-            let isRefused = fails(with: .unavailable) { try store.save(1) }
-            #expect(isRefused)
+            #expect(fails(with: .unavailable) { try store.save(1) })
             #expect(FileManager.default.contents(atPath: temporary.path) == Data(RecordFormat.magic))
             #expect(!FileManager.default.fileExists(atPath: file.path))
             // A process that waits continues with the file that another process has created.
@@ -62,9 +55,9 @@ struct CompactionTests: SettingsFileTests {
             #expect(rename(folder.path, old.path) == 0)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             #expect(rename(old.appending(path: "test.defaults").path, path.path) == 0)
-            try grow(suite)
+            fill(suite)
             try suite.synchronize()
-            let size = try #require(FileManager.default.attributesOfItem(atPath: path.path)[.size] as? Int)
+            let size = try size(of: path)
             #expect(size <= RecordFormat.keptSize)
             #expect(open(path)[number] == 1)
             #expect(try FileManager.default.contentsOfDirectory(atPath: old.path).isEmpty)
@@ -80,8 +73,7 @@ struct CompactionTests: SettingsFileTests {
             let good = file.appendingPathExtension("good")
             open(good)[number] = 2
             try Data("no settings file".utf8).write(to: file, options: .atomic)
-            let isRefused = fails(with: .unavailable) { try store.save(3) }
-            #expect(isRefused)
+            #expect(fails(with: .unavailable) { try store.save(3) })
             for _ in 0..<2 {
                 #expect(store.get() == 1)
                 #expect(fails(with: .unavailable) { _ = try store.load() })
@@ -101,21 +93,6 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    /// After a process died just before the rename, processes that have read the mark continue with
-    /// the old file.
-    @Test func theMarkOfADeadProcessIsRemoved() throws {
-        try withFile { file in
-            let (first, second) = (open(file), open(file))
-            first[number] = 1
-            #expect(second[number] == 1)
-            try markReplaced(file)
-            #expect(second[number] == 1)
-            first[number] = 2
-            #expect(second[number] == 2)
-            #expect(open(file)[number] == 2)
-        }
-    }
-
     /// After a failed flush, or on a failing disk, records that were read before may be missing
     /// when the file is compacted.
     @Test func compactionWritesValuesThatTheDiskHasLost() throws {
@@ -124,22 +101,13 @@ struct CompactionTests: SettingsFileTests {
             let suite = DefaultsSuite(backend: backend)
             let failures = Failures(of: suite)
             // Not through the suite, because its background flush might detect the loss first.
-            func commit(_ key: String, _ value: PropertyList) throws {
-                var result = Result<Void, DefaultsError>.success(())
-                try backend.writing {
-                    result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) }
-                }
-                try result.get()
-            }
+            func commit(_ key: String, _ value: PropertyList) throws { try backend.write([(key, value)]) }
             try commit("number", 1)
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
             let record = RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
             try commit("number", 2)
             try commit("other", 3)
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(RecordFormat.headerLength + record + 12))
-            try handle.write(contentsOf: Data([0xFF]))
-            try handle.close()
+            try overwrite(file, at: RecordFormat.headerLength + record + 12, with: [0xFF])
             for _ in 0..<(2 * RecordFormat.busySize / 40_000) {
                 try commit("filler", .string(String(repeating: "x", count: Int.random(in: 40_000...48_000))))
             }
@@ -155,24 +123,16 @@ struct CompactionTests: SettingsFileTests {
     @Test func manySetsOfOneKeyDoNotGrowTheFile() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path)
-            func size() throws -> Int {
-                try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
-            }
             var sizes: Set<Int> = []
             for value in 0..<20_000 {
                 // A commit of about 300 bytes, so that the file is compacted once.
                 let filler = PropertyList.string(String(repeating: "x", count: 250))
-                try backend.writing {
-                    do { try backend.commit([("number", .integer(.init(value))), ("filler", filler)]) } catch {
-                        Issue.record(error)
-                    }
-                }
-                if value % 100 == 0 { sizes.insert(try size()) }
+                try backend.write([("number", .integer(.init(value))), ("filler", filler)])
+                if value % 100 == 0 { sizes.insert(try size(of: file)) }
             }
             #expect((RecordFormat.busySize - (64 << 10)...RecordFormat.busySize).contains(try #require(sizes.max())))
             try backend.synchronize()
-            let last = try size()
-            #expect(last <= RecordFormat.keptSize)
+            #expect(try size(of: file) <= RecordFormat.keptSize)
             #expect(open(file)[number] == 19_999)
         }
     }
@@ -214,17 +174,16 @@ struct CompactionTests: SettingsFileTests {
         try withFile { file in
             let (first, second) = (open(file), open(file))
             let failures = Failures(of: second)
-            try grow(first)
+            fill(first)
             if isKnown { _ = try second.keys() }
             try markReplaced(file)
             try second.synchronize()
             _ = try second.keys()
             try second.synchronize()
             #expect(failures.kinds == [])
-            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-            #expect(names == ["test.defaults"])
+            #expect(try names(beside: file) == ["test.defaults"])
             second[number] = 1
-            #expect(open(file)[DefaultKey("filler", default: "")].count == 12_005)
+            #expect(open(file)[DefaultKey("filler", default: "")].count == 60_009)
         }
     }
 
@@ -232,7 +191,7 @@ struct CompactionTests: SettingsFileTests {
     @Test func aCompactedFileStatesItsFlushedLength() throws {
         try withFile { file in
             let suite = open(file)
-            try grow(suite)
+            fill(suite)
             suite[number] = 1
             try suite.synchronize()
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
@@ -264,12 +223,8 @@ struct CompactionTests: SettingsFileTests {
             let store = PersistentStore<FailingOnRead>(in: suite)
             FailingOnRead.onRead.withLock {
                 $0 = {
-                    do {
-                        try grow(other)
-                        try other.synchronize()
-                    } catch {
-                        Issue.record(error)
-                    }
+                    fill(other)
+                    #expect(throws: Never.self) { try other.synchronize() }
                     _ = suite[number]
                 }
             }
@@ -278,27 +233,10 @@ struct CompactionTests: SettingsFileTests {
         }
     }
 
-    @Test func synchronizeWritesValuesThatTheDiskHasLost() throws {
-        try withFile { file in
-            let suite = open(file)
-            suite[number] = 1
-            try grow(suite)
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: 60_000)
-            try handle.write(contentsOf: Data([0xFF]))
-            try handle.close()
-            try suite.synchronize()
-            #expect(open(file)[number] == 1)
-            suite[number] = 2
-            #expect(open(file)[number] == 2)
-            try suite.synchronize()
-        }
-    }
-
     @Test func aFileThatCannotBeCompactedIsStillFlushed() throws {
         try withFile { file in
             let suite = open(file)
-            try grow(suite)
+            fill(suite)
             // A folder that is not empty has the temporary name.
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new/inside")
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
@@ -306,19 +244,14 @@ struct CompactionTests: SettingsFileTests {
             // A concurrent write does not turn this into a failure either.
             try UserDefault(number, in: suite).store.updateStored { value in
                 value = 1
-                let isFlushed = DispatchSemaphore(value: 0)
-                Thread {
-                    do { try suite.synchronize() } catch { Issue.record(error) }
-                    isFlushed.signal()
-                }.start()
-                isFlushed.wait()
+                onThreads(1) { _ in do { try suite.synchronize() } catch { Issue.record(error) } }
             }
-            #expect(suite[DefaultKey("filler", default: "")].count == 12_005)
+            #expect(suite[DefaultKey("filler", default: "")].count == 60_009)
             try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
             // Compaction is tried again when the file has grown by half.
-            for _ in 0..<2 { try grow(suite) }
+            for _ in 0..<2 { fill(suite) }
             try suite.synchronize()
-            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            let size = try size(of: file)
             #expect(size <= RecordFormat.keptSize)
         }
     }
@@ -353,8 +286,7 @@ struct CompactionTests: SettingsFileTests {
             let kept = dup(descriptor)
             let opened = try FileHandle(forUpdating: other)
             #expect(dup2(opened.fileDescriptor, descriptor) == descriptor)
-            let isRefused = fails(with: .unavailable) { try backend.synchronize() }
-            #expect(isRefused)
+            #expect(fails(with: .unavailable) { try backend.synchronize() })
             #expect(FileManager.default.contents(atPath: other.path) == Data("mine".utf8))
             #expect(dup2(kept, descriptor) == descriptor)
             close(kept)
@@ -378,7 +310,7 @@ struct CompactionTests: SettingsFileTests {
                 for count in 40_025..<40_028 { try store.save(String(repeating: "x", count: count)) }
             }
             #expect(isRefused)
-            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+            let size = try size(of: file)
             #expect((limit - 40_100...limit).contains(size))
             try FileManager.default.removeItem(at: obstacle.deletingLastPathComponent())
             try store.save("z")

@@ -15,10 +15,7 @@
             for _ in 0..<50 {
                 try withFile { file in
                     let old = FileBackend(path: file.path)
-                    for count in 20_000..<20_006 {
-                        let filler = PropertyList.string(String(repeating: "x", count: count))
-                        try old.writing { try! old.commit([("filler", filler)]) }
-                    }
+                    for _ in 0..<6 { try old.write([("filler", .data(Data(count: 20_000)))]) }
                     let creations = try FileActivity(.creation, file.deletingLastPathComponent())
                     let group = DispatchGroup()
                     DispatchQueue.global().async(group: group) {
@@ -52,11 +49,7 @@
                 open(elsewhere)[number] = 1
                 let store = storeWithLongTimeout(file)
                 let openings = try FileActivity(.open, temporary)
-                let ends = DispatchSemaphore(value: 0)
-                Thread {
-                    #expect(throws: Never.self) { try store.save(2) }
-                    ends.signal()
-                }.start()
+                let ends = onThread { #expect(throws: Never.self) { try store.save(2) } }
                 #expect(openings.wait(for: 1), "the writer waits")
                 // Do what the other process does, which still holds its lock.
                 #expect(rename(elsewhere.path, file.path) == 0)
@@ -75,11 +68,7 @@
                 #expect(try other.tryLock())
                 let store = storeWithLongTimeout(old.appending(path: "test.defaults"))
                 let openings = try FileActivity(.open, old.appending(path: ".test.defaults.new"))
-                let ends = DispatchSemaphore(value: 0)
-                Thread {
-                    #expect(throws: Never.self) { try store.save(2) }
-                    ends.signal()
-                }.start()
+                let ends = onThread { #expect(throws: Never.self) { try store.save(2) } }
                 #expect(openings.wait(for: 1), "the writer waits")
                 #expect(rename(old.path, new.path) == 0)
                 // Do what the other process does under the same temporary name.

@@ -7,26 +7,13 @@ import Testing
 
 /// Tests how often failures are reported and compactions are tried.
 struct FailureReportTests: SettingsFileTests {
-    private func commit(_ backend: FileBackend, _ key: String, _ value: PropertyList) throws {
-        var result = Result<Void, DefaultsError>.success(())
-        try backend.writing { result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) } }
-        try result.get()
-    }
-
-    private func change(_ file: URL, at offset: Int, to bytes: [UInt8]) throws {
-        let handle = try FileHandle(forUpdating: file)
-        try handle.seek(toOffset: UInt64(offset))
-        try handle.write(contentsOf: Data(bytes))
-        try handle.close()
-    }
-
     /// While a writer holds the lock, failures wait for its end.
     @Test func everyFailureOfAWriteIsReported() throws {
         try withFile { file in
             let other = FileBackend(path: file.path)
-            for key in ["a", "b"] { try commit(other, key, 1) }
+            for key in ["a", "b"] { try other.write([(key, 1)]) }
             let end = try FileInspection(file: URL(filePath: file.path)).end
-            try change(file, at: end - 4, to: [1, 2, 3])
+            try overwrite(file, at: end - 4, with: [1, 2, 3])
             let reports = Guarded<[String]>([])
             let backend = FileBackend(path: file.path, durability: .process, timeout: .seconds(2), sizeLimit: 256 << 10)
             backend.attach { event in
@@ -37,7 +24,7 @@ struct FailureReportTests: SettingsFileTests {
                 #expect(throws: Never.self) { try backend.commit([("c", 2)]) }
                 #expect(reports.withLock { $0 }.isEmpty)
             }
-            let copies = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            let copies = try names(beside: file)
                 .filter { $0.contains(".damaged-") }
             let reasons = reports.withLock { $0 }
             #expect(copies.count == 1 && reasons.count == 1)
@@ -54,7 +41,7 @@ struct FailureReportTests: SettingsFileTests {
                 let backend = FileBackend(path: file.path)
                 func grow(_ count: Int) throws {
                     for length in 12_000..<(12_000 + count) {
-                        try commit(backend, "filler", .string(String(repeating: "x", count: length)))
+                        try backend.write([("filler", .string(String(repeating: "x", count: length)))])
                     }
                 }
                 try grow(6)
@@ -66,7 +53,7 @@ struct FailureReportTests: SettingsFileTests {
                 try backend.synchronize()
                 #expect(attempts.count == 1)
                 for value in 0..<5 {
-                    try commit(backend, "number", .integer(.init(value)))
+                    try backend.write([("number", .integer(.init(value)))])
                     try backend.synchronize()
                 }
                 #expect(attempts.count == 1)

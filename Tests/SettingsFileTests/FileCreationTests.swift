@@ -10,20 +10,18 @@ struct FileCreationTests: SettingsFileTests {
     #if os(macOS) || os(Linux)
         /// A `umask` may withhold rights even from the owner. Each case runs in a process of its
         /// own, as a user other than root, because permissions do not restrict root.
-        @Test(arguments: [0o777, 0o277, 0o477, 0o077, 0o000] as [mode_t])
+        @Test(.ownFile, arguments: [0o777, 0o277, 0o477, 0o077, 0o000] as [mode_t])
         func theOwnerCanUseFilesAndFoldersWithAnyUmask(mask: mode_t) async throws {
-            let folder = try makeFile().deletingLastPathComponent()
-            if geteuid() == 0 { try #require(chown(folder.path, 65_534, 65_534) == 0) }
-            await #expect(processExitsWith: .success) { [path = folder.path as String, mask = mask as mode_t] in
+            if geteuid() == 0 { try #require(chown(ownFolder, 65_534, 65_534) == 0) }
+            await #expect(processExitsWith: .success) { [path = ownFolder as String, mask = mask as mode_t] in
                 if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
                 _ = umask(mask)
                 let file = "\(path)/one/two/test.defaults"
                 let number = DefaultKey("number", default: 0)
-                let filler = DefaultKey("filler", default: "")
                 let suite = DefaultsSuite(backend: FileBackend(path: file))
                 let failures = Failures(of: suite)
                 // The file is created, then replaced.
-                for count in 20_000..<20_006 { suite[filler] = String(repeating: "x", count: count) }
+                fill(suite, 20_000..<20_006)
                 suite[number] = 1
                 try suite.synchronize()
                 #expect(try FileInspection(file: URL(filePath: file)).epoch == 1)
@@ -34,7 +32,6 @@ struct FileCreationTests: SettingsFileTests {
                     #expect(attributes[.posixPermissions] as? Int == mode, "\(name)")
                 }
             }
-            try FileManager.default.removeItem(at: folder)
         }
     #endif
 

@@ -18,7 +18,7 @@ struct FileInspectionTests: SettingsFileTests {
         let backend = FileBackend(path: file.path)
         for number in 1...4 {
             let value = PropertyList.string(String(repeating: "v", count: 20 + number))
-            try backend.writing { #expect(throws: Never.self) { try backend.commit([("k\(number)", value)]) } }
+            try backend.write([("k\(number)", value)])
         }
         let bytes = try #require(FileManager.default.contents(atPath: file.path))
         var starts = [RecordFormat.headerLength]
@@ -50,7 +50,7 @@ struct FileInspectionTests: SettingsFileTests {
             #expect(inspection.liveBytes > 0 && inspection.liveBytes < inspection.end - starts[0])
             #expect(inspection.salvageableValues.isEmpty)
             #expect(
-                try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).count == 1)
+                try names(beside: file).count == 1)
         }
     }
 
@@ -203,9 +203,7 @@ struct FileInspectionTests: SettingsFileTests {
     @Test func aFileThatLacksFlushedRecordsIsAProblem() throws {
         try withFile { file in
             let suite = DefaultsSuite(backend: FileBackend(path: file.path))
-            for count in 60_000..<60_010 {
-                suite[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
-            }
+            fill(suite)
             try suite.synchronize()
             let inspection = try FileInspection(file: URL(filePath: file.path))
             #expect(inspection.isComplete && inspection.epoch == 1)

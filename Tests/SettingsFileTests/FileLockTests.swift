@@ -14,12 +14,6 @@ struct FileLockTests: SettingsFileTests {
     /// Returns whether another process could lock the file now.
     private func isUnlocked(_ file: URL) throws -> Bool { try opened(file).tryLock() }
 
-    private func commit(_ backend: FileBackend, _ key: String, _ value: PropertyList) throws {
-        var result = Result<Void, DefaultsError>.success(())
-        try backend.writing { result = Result { () throws(DefaultsError) in try backend.commit([(key, value)]) } }
-        try result.get()
-    }
-
     @Test func aWriterTimesOutWhileAnotherProcessHoldsTheLock() throws {
         try withFile { file in
             let backend = FileBackend(path: file.path, durability: .process, timeout: .milliseconds(50))
@@ -46,15 +40,13 @@ struct FileLockTests: SettingsFileTests {
             let obstacle = temporary.appending(path: "inside")
             let backend = FileBackend(path: file.path)
             func grow() throws {
-                for count in 12_000..<12_006 {
-                    try commit(backend, "filler", .string(String(repeating: "x", count: count)))
-                }
+                for _ in 0..<6 { try backend.write([("filler", .data(Data(count: 12_000)))]) }
             }
             // A commit, and one that is refused.
-            try commit(backend, "number", 1)
+            try backend.write([("number", 1)])
             #expect(try isUnlocked(file))
             let long = String(repeating: "x", count: RecordFormat.keyLimit + 1)
-            #expect(fails(with: .refused) { try commit(backend, long, 1) })
+            #expect(fails(with: .refused) { try backend.write([(long, 1)]) })
             #expect(try isUnlocked(file))
             // A compaction that fails, and one that replaces the file.
             try grow()
@@ -68,11 +60,11 @@ struct FileLockTests: SettingsFileTests {
             #expect(try FileInspection(file: URL(filePath: file.path)).epoch != epoch)
             #expect(try isUnlocked(file))
             // A write that finds an older copy.
-            try commit(backend, "number", 2)
+            try backend.write([("number", 2)])
             let older = try Data(contentsOf: file)
-            try commit(backend, "number", 3)
+            try backend.write([("number", 3)])
             try overwrite(file, with: older)
-            try commit(backend, "number", 4)
+            try backend.write([("number", 4)])
             #expect(try isUnlocked(file))
             // A reader that cannot repair the file, and one that can.
             var damaged = try Data(contentsOf: file)

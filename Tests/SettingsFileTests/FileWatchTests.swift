@@ -7,11 +7,11 @@ import Testing
 @testable import TypedDefaults
 
 /// Tests changes that arrive without a read. Another backend for the file acts as another process.
-struct FileWatchTests {
+@Suite(.ownFile) struct FileWatchTests {
+    private var file: URL { URL(filePath: ownFile) }
     private let number = DefaultKey("number", default: 0)
 
     @Test func changesReplacementsAndRemovalsAreReported() throws {
-        let file = try makeFile()
         let writer = DefaultsSuite(backend: FileBackend(path: file.path))
         let backend = FileBackend(path: file.path)
         let suite = DefaultsSuite(backend: backend)
@@ -57,12 +57,10 @@ struct FileWatchTests {
             expectChange(value, "a change in a new folder")
         }
         backend.watch(nil)
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     /// A program that manages configuration files moves the file and leaves a link in its place.
     @Test func changesBehindALinkThatReplacedTheFileAreReported() throws {
-        let file = try makeFile()
         let target = file.deletingLastPathComponent().appending(path: "target.defaults")
         let backend = FileBackend(path: file.path)
         let suite = DefaultsSuite(backend: backend)
@@ -79,13 +77,12 @@ struct FileWatchTests {
             while reported.wait(timeout: .now() + 0.05) == .success {}
         }
         backend.watch(nil)
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     /// The system reports none of these changes to a watch of the old folder.
     @Test(arguments: ["folder above", "link to the file", "link to the folder"], [true, false])
     func observersFollowThePath(_ way: String, writesBefore: Bool) throws {
-        let root = try makeFile().deletingLastPathComponent()
+        let root = URL(filePath: ownFolder)
         func folder(_ name: String) throws -> URL {
             let folder = root.appending(path: name)
             try FileManager.default.createDirectory(
@@ -107,8 +104,7 @@ struct FileWatchTests {
             #expect(symlink(way == "link to the file" ? path("a/b/test.defaults") : path("a/b"), link) == 0)
         }
         let suite = DefaultsSuite(backend: FileBackend(path: file))
-        let heard = Guarded<[Int]>([])
-        let token = suite.observe(number) { change in heard.withLock { $0.append(change.newValue ?? 0) } }
+        let heard = Heard { note in suite.observe(number) { note($0.newValue ?? 0) } }
         if link.isEmpty {
             #expect(rename(path("a"), path("old")) == 0 && rename(path("c"), path("a")) == 0)
             other = file
@@ -124,15 +120,13 @@ struct FileWatchTests {
             // Two seconds and some load at most, and then as always.
             #expect(ContinuousClock.now - start < (value == 3 && !writesBefore ? .seconds(5) : .seconds(1)))
         }
-        let values = heard.withLock { $0 }
+        let values = heard.all
         #expect(Set(values).count == values.count && values.suffix(3) == [3, 4, 5])
-        token.cancel()
-        try FileManager.default.removeItem(at: root)
+        heard.cancel()
     }
 
     /// Observing creates no folder, and finds one that is created later.
     @Test func aWatchWaitsForItsFolder() throws {
-        let file = try makeFile()
         let folder = file.deletingLastPathComponent()
         try? FileManager.default.removeItem(at: folder)
         let suite = DefaultsSuite(backend: FileBackend(path: file.path))
@@ -147,11 +141,9 @@ struct FileWatchTests {
         }
         #expect(failures.kinds == [])
         token.cancel()
-        try FileManager.default.removeItem(at: folder)
     }
 
     @Test func aChangeMakesASuiteReadOnlyWhatChanged() throws {
-        let file = try makeFile()
         let writer = DefaultsSuite(backend: FileBackend(path: file.path))
         writer[number] = 1
         let backend = CountingBackend(FileBackend(path: file.path))
@@ -183,11 +175,10 @@ struct FileWatchTests {
 
     #if os(macOS) || os(Linux)
         @Test func aStoppedWatchReportsNothingAndLeaksNothing() async throws {
-            await #expect(processExitsWith: .success) {
-                let file = try makeFile()
-                let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
+                let writer = DefaultsSuite(backend: FileBackend(path: path))
                 writer[DefaultKey("number", default: 0)] = 1
-                let backend = FileBackend(path: file.path)
+                let backend = FileBackend(path: path)
                 func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
                 // Dispatch opens some descriptors of its own the first time.
                 backend.watch { _ in }
@@ -214,7 +205,6 @@ struct FileWatchTests {
                 // The descriptors are closed on the queues of the watches.
                 for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
                 #expect(descriptors() <= before)
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
         }
     #endif
@@ -223,7 +213,6 @@ struct FileWatchTests {
         /// A callback for each write would slow down the writer. After each event the watch pauses,
         /// and then reports once what changed before it was armed again.
         @Test func aBurstOfWritesIsReportedAtMostTwicePerPause() throws {
-            let file = try makeFile()
             let writer = DefaultsSuite(backend: FileBackend(path: file.path))
             writer[number] = 0
             let backend = FileBackend(path: file.path)
@@ -239,18 +228,16 @@ struct FileWatchTests {
             backend.watch(nil)
             let pauses = Int((ContinuousClock.now - start) / .milliseconds(2))
             #expect(calls.withLock { $0 } <= 2 * (pauses + 1))
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
         /// No later event wakes the threads of most of these watches.
         @Test func anEndedWatchClosesItsDescriptor() async throws {
-            await #expect(processExitsWith: .success) {
-                let file = try makeFile()
-                DefaultsSuite(backend: FileBackend(path: file.path))[DefaultKey("number", default: 0)] = 1
-                let backend = FileBackend(path: file.path)
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
+                DefaultsSuite(backend: FileBackend(path: path))[DefaultKey("number", default: 0)] = 1
+                let backend = FileBackend(path: path)
                 func descriptors() -> Int { (0..<1_024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 } }
                 let before = descriptors()
-                let writer = DefaultsSuite(backend: FileBackend(path: file.path))
+                let writer = DefaultsSuite(backend: FileBackend(path: path))
                 for number in 2..<50 {
                     backend.watch { _ in }
                     backend.watch(nil)
@@ -266,7 +253,6 @@ struct FileWatchTests {
                 // The threads close the descriptors.
                 for _ in 0..<6_000 where descriptors() > before { usleep(10_000) }
                 #expect(descriptors() <= before)
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
         }
     #endif

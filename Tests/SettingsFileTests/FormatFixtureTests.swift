@@ -90,10 +90,6 @@ struct FormatFixtureTests: SettingsFileTests {
         }
     }
 
-    private func names(beside file: URL) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).sorted()
-    }
-
     private func expectWhole(_ suite: DefaultsSuite, changed: [String: PropertyList] = [:], removed: [String] = [])
         throws
     {

@@ -73,9 +73,8 @@ struct FullFileTests: SettingsFileTests {
         }
 
         /// A limit of the process cuts the write where only zeros and the last byte are missing.
-        @Test func aRecordWithoutItsLastByteIsNotStored() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+        @Test(.ownFile) func aRecordWithoutItsLastByteIsNotStored() async {
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let key = DefaultKey("data", default: Data())
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
                 let store = UserDefault(key, in: suite).store
@@ -91,7 +90,6 @@ struct FullFileTests: SettingsFileTests {
                 try store.save(Data([2]))
                 #expect(DefaultsSuite(backend: FileBackend(path: path))[key] == Data([2]))
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
     #endif
 
@@ -103,7 +101,7 @@ struct FullFileTests: SettingsFileTests {
             var sizes: [Int] = []
             for value in 0..<5_000 {
                 suite[number] = value
-                let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
+                let size = try size(of: file)
                 if size != sizes.last { sizes.append(size) }
             }
             #expect(sizes.prefix(3) == [4_096, 8_192, 12_288])

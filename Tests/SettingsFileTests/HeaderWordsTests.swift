@@ -8,10 +8,7 @@ import Testing
 /// Tests the words of a header that no checksum covers: a wrong one does no harm.
 struct HeaderWordsTests: SettingsFileTests {
     private func write(_ word: UInt64, at offset: Int, of file: URL) throws {
-        let handle = try FileHandle(forUpdating: file)
-        try handle.seek(toOffset: UInt64(offset))
-        try handle.write(contentsOf: withUnsafeBytes(of: word.littleEndian) { Data($0) })
-        try handle.close()
+        try overwrite(file, at: offset, with: Array(withUnsafeBytes(of: word.littleEndian) { Data($0) }))
     }
 
     /// Returns the committed word of a file, and the end of its first
@@ -114,10 +111,8 @@ struct HeaderWordsTests: SettingsFileTests {
             var record = RecordWriter()
             record.append("other", raw: [2, 5, 0, 0, 0, 0, 0, 0, 0])
             _ = record.finish(after: bytes.withUnsafeBytes { Salvage.word(in: $0, at: RecordFormat.headerLength + 4) })
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(word.end))
-            try handle.write(contentsOf: record.withBytes { Data($0.prefix(isWhole ? $0.count : 20)) })
-            try handle.close()
+            try overwrite(
+                file, at: word.end, with: Array(record.withBytes { Data($0.prefix(isWhole ? $0.count : 20)) }))
             let suite = open(file)
             #expect(suite[number] == 1)
             #expect(suite[DefaultKey("other", default: 0)] == 0)

@@ -43,15 +43,13 @@ struct LinkedFileTests: SettingsFileTests {
             #expect(isLink(link))
             #expect(open(target)[number] == 1)
             // A compaction replaces the target, not the link.
-            for count in 60_000..<60_010 {
-                suite[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
-            }
+            fill(suite)
             try suite.synchronize()
             #expect(isLink(link))
             #expect(try FileInspection(file: target).epoch ?? 0 > 0)
             open(target)[number] = 2
             #expect(suite[number] == 2)
-            let names = try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path)
+            let names = try names(beside: target)
             #expect(names == [target.lastPathComponent])
         }
     }
@@ -149,32 +147,14 @@ struct LinkedFileTests: SettingsFileTests {
             let writer = open(link)
             writer[number] = 1
             writer[DefaultKey("other", default: 0)] = 2
-            let handle = try FileHandle(forUpdating: target)
-            try handle.seek(toOffset: UInt64(FileInspection(file: target).end - 4))
-            try handle.write(contentsOf: Data([1, 2, 3]))
-            try handle.close()
+            try overwrite(target, at: FileInspection(file: target).end - 4, with: [1, 2, 3])
             let suite = open(link)
             let failures = Failures(of: suite)
             #expect(suite[number] == 1)
             #expect(failures.kinds == [.unreadable])
-            let names = try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path)
+            let names = try names(beside: target)
             #expect(names.contains { $0.hasPrefix("target.defaults.damaged-") })
             #expect(isLink(link))
-        }
-    }
-
-    @Test func observersHearChangesOfTheTarget() throws {
-        try withLink { link, target in
-            open(target)[number] = 1
-            let suite = open(link)
-            let heard = Guarded(0)
-            let token = UserDefault(number, in: suite).observe { change in
-                heard.withLock { $0 = change.newValue ?? 0 }
-            }
-            open(target)[number] = 2
-            heard.wait { $0 == 2 }
-            #expect(heard.withLock { $0 } == 2)
-            token.cancel()
         }
     }
 

@@ -163,8 +163,7 @@ struct MovedFileTests: SettingsFileTests {
             #expect(symlink(file.path, link.path) == 0)
             let suite = open(isLink ? link : file)
             let failures = Failures(of: suite)
-            let heard = Guarded<[Int?]>([])
-            let token = suite.observe(number) { change in heard.withLock { $0.append(change.newValue) } }
+            let heard = Heard { note in suite.observe(number) { note($0.newValue) } }
             let (path, moved) = isLink ? (link.path, link.path + "-moved") : (folder.path, folder.path + "-moved")
             #expect(rename(path, moved) == 0)
             try suite.synchronize()
@@ -174,8 +173,7 @@ struct MovedFileTests: SettingsFileTests {
             #expect(try suite.read(number) == 1)
             usleep(1_500_000)
             #expect(try suite.read(number) == 1)
-            #expect(heard.withLock { $0 } == [] && failures.kinds == [])
-            token.cancel()
+            #expect(heard.all == [] && failures.kinds == [])
         }
     }
 
@@ -190,11 +188,9 @@ struct MovedFileTests: SettingsFileTests {
             #expect(suite[number] == 1)
             let path = isLink ? link.path : folder.path
             #expect(rename(path, path + "-moved") == 0)
-            let isBack = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
+            let isBack = onThread {
                 usleep(300_000)
                 #expect(rename(path + "-moved", path) == 0)
-                isBack.signal()
             }
             try UserDefault(number, in: suite).store.save(2)
             #expect(isBack.wait(timeout: .now()) == .success)
@@ -277,10 +273,8 @@ struct MovedFileTests: SettingsFileTests {
         DefaultsSuite(backend: FileBackend(path: file.path, timeout: .seconds(60), flushDelay: .seconds(3_600)))
     }
 
-    private var filler: DefaultKey<String> { DefaultKey("filler", default: "") }
-
     private func makeCompaction(by suite: DefaultsSuite) throws {
-        for count in 60_000..<60_010 { suite[filler] = String(repeating: "x", count: count) }
+        fill(suite)
         try suite.synchronize()
     }
 

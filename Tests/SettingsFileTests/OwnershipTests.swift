@@ -46,21 +46,17 @@
         }
 
         /// The policy of an administrator.
-        @Test func aFileThatOnlyRootCanWriteIsReadAndNotWritten() async throws {
-            let file = try makeFile()
-            let folder = file.deletingLastPathComponent()
+        @Test(.ownFile) func aFileThatOnlyRootCanWriteIsReadAndNotWritten() async throws {
+            let (file, folder) = (URL(filePath: ownFile), URL(filePath: ownFolder))
             let owner = open(file)
             owner[DefaultKey("number", default: 0)] = 9
             try owner.synchronize()
             // Damage that its owner would cut off.
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(FileInspection(file: file).end))
-            try handle.write(contentsOf: Data([1, 2, 3]))
-            try handle.close()
+            try overwrite(file, at: FileInspection(file: file).end, with: [1, 2, 3])
             let bytes = try Data(contentsOf: file)
             #expect(chmod(folder.path, 0o755) == 0 && chmod(file.path, 0o644) == 0)
             #expect(symlink(file.path, folder.appending(path: "link").path) == 0)
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
                 let link = URL(filePath: path).deletingLastPathComponent().appending(path: "link").path
                 for path in [path, link] {
@@ -76,12 +72,11 @@
             #expect(try Data(contentsOf: file) == bytes)
             // Others could write this one.
             #expect(chmod(file.path, 0o664) == 0)
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
                 #expect(fails(with: .unavailable) { _ = try suite.read(DefaultKey("number", default: 0)) })
             }
-            try FileManager.default.removeItem(at: folder)
         }
 
         /// Otherwise, a compaction would take the policy of an administrator from all users.
@@ -92,8 +87,7 @@
                 suite[number] = 1
                 #expect(chmod(file.path, mode_t(mode)) == 0 && chown(file.path, 0, user) == 0)
                 let before = try FileManager.default.attributesOfItem(atPath: file.path)
-                let filler = UserDefault(DefaultKey("filler", default: ""), in: suite).store
-                for count in 12_000..<12_020 { try filler.save(String(repeating: "x", count: count)) }
+                fill(suite)
                 try suite.synchronize()
                 let after = try FileManager.default.attributesOfItem(atPath: file.path)
                 #expect(after[.systemFileNumber] as? Int != before[.systemFileNumber] as? Int)
@@ -116,11 +110,10 @@
             }
         }
 
-        @Test func theErrorNamesTheOwnerOfAClosedFolder() async throws {
-            let file = try makeFile()
-            let folder = file.deletingLastPathComponent()
+        @Test(.ownFile) func theErrorNamesTheOwnerOfAClosedFolder() async throws {
+            let file = URL(filePath: ownFile)
             open(file)[DefaultKey("number", default: 0)] = 9
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 #expect(chmod(URL(filePath: path).deletingLastPathComponent().path, 0o700) == 0)
                 #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
@@ -128,17 +121,15 @@
                 #expect(error?.reason.contains("belongs to the user root") == true)
                 #expect(error?.reason.contains("chown") == true)
             }
-            try FileManager.default.removeItem(at: folder)
         }
 
         /// Otherwise, the error would be that the folder cannot be written.
-        @Test func theErrorNamesTheTemporaryFileOfAnotherUser() async throws {
-            let file = try makeFile()
-            let folder = file.deletingLastPathComponent()
+        @Test(.ownFile) func theErrorNamesTheTemporaryFileOfAnotherUser() async throws {
+            let folder = URL(filePath: ownFolder)
             try Data().write(to: folder.appending(path: ".test.defaults.new"))
             #expect(chmod(folder.appending(path: ".test.defaults.new").path, 0o600) == 0)
             #expect(chown(folder.path, user, user) == 0)
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 #expect(setgid(65_534) == 0 && setuid(65_534) == 0)
                 let suite = DefaultsSuite(backend: FileBackend(path: path))
                 let error = #expect(throws: DefaultsError.self) {
@@ -146,7 +137,6 @@
                 }
                 #expect(error?.reason.contains(".test.defaults.new: ") == true)
             }
-            try FileManager.default.removeItem(at: folder)
         }
 
         @Test func aFolderOfAllUsersIsRefusedWithAWayOut() throws {

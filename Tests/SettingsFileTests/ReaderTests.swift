@@ -20,23 +20,22 @@ struct ReaderTests: SettingsFileTests {
             let suite = DefaultsSuite(backend: backend)
             // The second read catches up with the file that the first one has opened.
             for _ in 0..<2 { #expect(suite[number] == 1) }
-            let isHeld = DispatchSemaphore(value: 0)
             let isRead = DispatchSemaphore(value: 0)
             let value = Guarded(0)
-            Thread {
+            let isHeld = DispatchSemaphore(value: 0)
+            let holder = onThread {
                 backend.file.withState { _ in
                     isHeld.signal()
                     _ = isRead.wait(timeout: .now() + 10)
                 }
-                isHeld.signal()
-            }.start()
+            }
             isHeld.wait()
             Thread {
                 let read = suite[DefaultKey("other", default: 0)]
                 value.withLock { $0 = read }
                 isRead.signal()
             }.start()
-            isHeld.wait()
+            holder.wait()
             #expect(value.withLock { $0 } == 2)
         }
     }
@@ -79,10 +78,7 @@ struct ReaderTests: SettingsFileTests {
             try writer.synchronize()
             let obstacle = file.deletingLastPathComponent().appending(path: ".test.defaults.new")
             try Data("not a settings file".utf8).write(to: obstacle)
-            let handle = try FileHandle(forUpdating: file)
-            try handle.seek(toOffset: UInt64(FileInspection(file: file).end - 4))
-            try handle.write(contentsOf: Data([1, 2, 3]))
-            try handle.close()
+            try overwrite(file, at: FileInspection(file: file).end - 4, with: [1, 2, 3])
             let suite = open(file)
             let failures = Failures(of: suite)
             for _ in 0..<50 { #expect(suite[number] == 1) }
@@ -99,9 +95,8 @@ struct ReaderTests: SettingsFileTests {
     }
 
     #if canImport(Glibc)
-        @Test func withoutDescriptorsAReaderKeepsTheLastValue() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+        @Test(.ownFile) func withoutDescriptorsAReaderKeepsTheLastValue() async {
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let number = DefaultKey("number", default: 0)
                 // A flush in the background would notice the new file.
                 let suite = DefaultsSuite(
@@ -110,9 +105,7 @@ struct ReaderTests: SettingsFileTests {
                 let failures = Failures(of: suite)
                 suite[number] = 41
                 #expect(other[number] == 41)
-                for count in 60_000..<60_010 {
-                    other[DefaultKey("filler", default: "")] = String(repeating: "x", count: count)
-                }
+                fill(other)
                 try other.synchronize()
                 other[number] = 42
                 var descriptors: [Int32] = []
@@ -126,14 +119,13 @@ struct ReaderTests: SettingsFileTests {
                 #expect(try suite.read(number) == 42)
                 #expect(suite[number] == 42)
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
         /// A timer of Dispatch needs a descriptor, and ends a process that has none.
-        @Test func aProcessWithoutDescriptorsWritesAndPolls() async throws {
-            let file = try makeFile()
+        @Test(.ownFile) func aProcessWithoutDescriptorsWritesAndPolls() async {
+            let file = URL(filePath: ownFile)
             open(file)[number] = 41
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let number = DefaultKey("number", default: 0)
                 let backend = FileBackend(path: path)
                 let suite = DefaultsSuite(backend: backend)
@@ -152,7 +144,6 @@ struct ReaderTests: SettingsFileTests {
                 #expect(failures.kinds == [.unavailable])
             }
             #expect(open(file)[number] == 42)
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
     #endif
 }

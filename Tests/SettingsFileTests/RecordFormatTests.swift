@@ -43,10 +43,7 @@ struct RecordFormatTests: SettingsFileTests {
             try makeFile(epoch: .max, at: file, [payload("number", 7)])
             let suite = open(file)
             #expect(suite[number] == 7)
-            let filler = DefaultKey("filler", default: "")
-            for round in 0..<(2 * RecordFormat.busySize / 60_000) {
-                suite[filler] = String(repeating: "x", count: 60_000 + round)
-            }
+            fill(suite, 60_000..<60_000 + 2 * RecordFormat.busySize / 60_000)
             #expect(suite[number] == 7)
             #expect(open(file)[number] == 7)
             let epoch = try #require(FileInspection(file: URL(filePath: file.path)).epoch)
@@ -115,7 +112,7 @@ struct RecordFormatTests: SettingsFileTests {
         try withFile { file in
             let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
             func commit(_ number: Int) throws {
-                try writer.writing { try! writer.commit([("key", .integer(.init(number)))]) }
+                try writer.write([("key", .integer(.init(number)))])
             }
             try commit(0)
             _ = try reader.keys()

@@ -15,10 +15,7 @@ struct SettingsFileNamesTests: SettingsFileTests {
 
     /// Makes the backend compact its file several times.
     private func fill(_ suite: DefaultsSuite) {
-        let filler = DefaultKey("filler", default: "")
-        for round in 0..<(2 * RecordFormat.busySize / 60_000) {
-            suite[filler] = String(repeating: "x", count: 60_000 + round)
-        }
+        TestSupport.fill(suite, 60_000..<60_000 + 2 * RecordFormat.busySize / 60_000)
     }
 
     @Test(arguments: [".test.new", ".\u{E9}.new", ".test.defaults.new"])
@@ -125,15 +122,12 @@ struct SettingsFileNamesTests: SettingsFileTests {
             let end = try FileInspection(file: URL(filePath: long.path)).end
             try store.save(3)
             let damage = try Data(repeating: 0xA5, count: FileInspection(file: URL(filePath: long.path)).end - end)
-            let handle = try FileHandle(forUpdating: long)
-            try handle.seek(toOffset: UInt64(end))
-            try handle.write(contentsOf: damage)
-            try handle.close()
+            try overwrite(long, at: end, with: Array(damage))
             let suite = open(long)
             _ = Failures(of: suite)
             try UserDefault(number, in: suite).store.save(2)
             #expect(open(long)[number] == 2)
-            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            let names = try names(beside: file)
             let copy = try #require(names.first { $0.contains(".damaged-") })
             #expect(names.count == 2)
             #expect(contents(self.file(copy, beside: file)) == damage)

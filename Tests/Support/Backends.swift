@@ -25,7 +25,8 @@ package enum Backend: String, CaseIterable, Sendable {
     /// Cleans up after ``makeSuite()``.
     package func clear(_ suite: DefaultsSuite) {
         suite.clear()
-        if self == .file { removeFolder(of: suite) }
+        guard self == .file, let path = suite.location else { return }
+        #expect(throws: Never.self) { try removeFolder(of: URL(filePath: path)) }
     }
 
     package func makeSuite() throws -> DefaultsSuite {
@@ -80,12 +81,13 @@ extension DefaultsSuite {
     }
 }
 
-private func removeFolder(of suite: DefaultsSuite) {
-    guard let path = suite.location else { return }
-    do {
-        try FileManager.default.removeItem(at: URL(filePath: path).deletingLastPathComponent())
-    } catch {
-        Issue.record(error)
+/// Removes the folder of a file. A suite that is still open may flush its file in the background,
+/// and create a file that is gone a moment later.
+package func removeFolder(of file: URL) throws {
+    for attempt in 1...10 {
+        do { return try FileManager.default.removeItem(at: file.deletingLastPathComponent()) } catch {
+            if attempt == 10 { throw error }
+        }
     }
 }
 
@@ -96,14 +98,6 @@ package func makeFile() throws -> URL {
     return folder.appending(path: "test.defaults")
 }
 
-/// Passes the path of a new folder to `body`, where processes of a test store named suites, so that
-/// the user's settings are not changed.
-package func withFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = try makeFile().deletingLastPathComponent()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder.path)
-}
-
 /// Overwrites a file in place, and never empties it in between: a suite of this process that has it
 /// open and reads its header at that moment would get SIGBUS.
 package func overwrite(_ file: URL, with bytes: Data) throws {
@@ -111,6 +105,28 @@ package func overwrite(_ file: URL, with bytes: Data) throws {
     try handle.write(contentsOf: bytes)
     try handle.truncate(atOffset: UInt64(bytes.count))
     try handle.close()
+}
+
+/// Overwrites a part of a file, as damage does.
+package func overwrite(_ file: URL, at offset: Int, with bytes: [UInt8]) throws {
+    let handle = try FileHandle(forUpdating: file)
+    try handle.seek(toOffset: UInt64(offset))
+    try handle.write(contentsOf: Data(bytes))
+    try handle.close()
+}
+
+/// Returns the names in the folder of a file.
+package func names(beside file: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).sorted()
+}
+
+/// Stores texts one after the other, so that a file becomes due for compaction.
+package func fill(_ suite: DefaultsSuite, _ lengths: Range<Int> = 60_000..<60_010) {
+    for length in lengths { suite[DefaultKey("filler", default: "")] = String(repeating: "x", count: length) }
+}
+
+package func size(of file: URL) throws -> Int {
+    try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
 }
 
 /// A name that no other test and none of the user's programs has. Foundation looks for its folder

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import TypedDefaults
 
 /// Collects the failures that a suite's failure handler receives.
@@ -39,17 +39,20 @@ extension Guarded {
     }
 }
 
+/// Runs `body` on a new thread, whose end the group waits for.
+package func onThread(_ body: @escaping @Sendable () -> Void) -> DispatchGroup {
+    let group = DispatchGroup()
+    group.enter()
+    Thread.detachNewThread {
+        body()
+        group.leave()
+    }
+    return group
+}
+
 /// Runs `body` on several new threads at once, and returns when all have ended.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    let group = DispatchGroup()
-    for index in 0..<count {
-        group.enter()
-        Thread {
-            body(index)
-            group.leave()
-        }.start()
-    }
-    group.wait()
+    for thread in (0..<count).map({ index in onThread { body(index) } }) { thread.wait() }
 }
 
 /// Returns whether `body` throws a ``DefaultsError`` of a kind.

@@ -11,8 +11,18 @@
     package func forkProcess() -> Int32 {
         usleep(20_000)
         let child = systemFork()
-        if child == 0 { alarm(60) }
+        if child == 0 { exitOnAlarm() }
         return child
+    }
+
+    /// Kills the process after a minute. Processes of tests block the signal by default.
+    package func exitOnAlarm() {
+        var alarms = sigset_t()
+        sigemptyset(&alarms)
+        sigaddset(&alarms, SIGALRM)
+        sigprocmask(SIG_UNBLOCK, &alarms, nil)
+        signal(SIGALRM, SIG_DFL)
+        alarm(60)
     }
 
     private let systemFork: @convention(c) () -> pid_t = {

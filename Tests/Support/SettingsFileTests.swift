@@ -9,13 +9,7 @@ extension SettingsFileTests {
     package func withFile(_ body: (URL) throws -> Void) throws {
         let file = try makeFile()
         try body(file)
-        // A suite that is still open may flush its file in the background, and create a file that
-        // is gone a moment later.
-        for attempt in 1...10 {
-            do { return try FileManager.default.removeItem(at: file.deletingLastPathComponent()) } catch {
-                if attempt == 10 { throw error }
-            }
-        }
+        try removeFolder(of: file)
     }
 
     package func open(_ file: URL, _ durability: DefaultsSuite.Durability = .process) -> DefaultsSuite {

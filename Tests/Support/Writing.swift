@@ -9,6 +9,13 @@
             _ = try commit(BackendCommit(edits, reads: []))
         }
 
+        /// Commits edits in a write of their own.
+        package func write(_ edits: [(key: String, value: PropertyList?)]) throws(DefaultsError) {
+            try beginWrite()
+            defer { endWrite() }
+            try commit(edits)
+        }
+
         /// Runs `body` between `beginWrite()` and `endWrite()`.
         package func writing<Result>(_ body: () throws -> Result) throws -> Result {
             try beginWrite()

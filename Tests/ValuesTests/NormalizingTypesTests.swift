@@ -67,12 +67,11 @@ struct NormalizingTypesTests {
 
     @Test func observersReceiveWhatGetReturns() throws {
         let setting = UserDefault(DefaultKey("clamping", default: Clamping(volume: 1)), in: .inMemory())
-        let received = Guarded<[Int]>([])
-        let token = setting.observe { change in received.withLock { $0.append(change.newValue?.volume ?? -1) } }
+        let received = Heard { note in setting.observe { note($0.newValue?.volume ?? -1) } }
         setting.value = Clamping(volume: 50)
-        token.cancel()
+        received.cancel()
         #expect(setting.value.volume == 10)
-        #expect(received.withLock { $0 } == [10])
+        #expect(received.all == [10])
     }
 
     /// Writes the time of the write.

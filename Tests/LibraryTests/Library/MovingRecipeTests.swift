@@ -51,42 +51,38 @@ struct MovingRecipeTests {
     }
 
     #if !canImport(Darwin)
-        @Test func settingsMoveIntoAnAppGroup() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder, 1)
-                    let standard = DefaultsSuite.standard
-                    (standard[.quality], standard[.mode]) = (0.5, "video")
-                    standard[DefaultKey("windowFrame", default: "")] = "0 0 640 480"
-                    for _ in 1...2 {
-                        let group = try DefaultsSuite(name: "group.com.example.camera")
-                        let report = try DefaultsSuite.standard.move(.keys(.quality, .mode), to: group)
-                        for error in report.refused { print(error) }
-                        try #require(report.refused.isEmpty)
-                        try #require(group[.quality] == 0.5 && group[.mode] == "video")
-                        try #require(standard.keys() == ["windowFrame"])
-                    }
+        @Test(.ownFile) func settingsMoveIntoAnAppGroup() async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                unsetenv("TYPED_DEFAULTS_STANDARD")
+                setenv("XDG_CONFIG_HOME", folder, 1)
+                let standard = DefaultsSuite.standard
+                (standard[.quality], standard[.mode]) = (0.5, "video")
+                standard[DefaultKey("windowFrame", default: "")] = "0 0 640 480"
+                for _ in 1...2 {
+                    let group = try DefaultsSuite(name: "group.com.example.camera")
+                    let report = try DefaultsSuite.standard.move(.keys(.quality, .mode), to: group)
+                    for error in report.refused { print(error) }
+                    try #require(report.refused.isEmpty)
+                    try #require(group[.quality] == 0.5 && group[.mode] == "video")
+                    try #require(standard.keys() == ["windowFrame"])
                 }
             }
         }
 
-        @Test func aRenamedProgramFindsItsSettings() async throws {
-            try await withFolder { folder in
-                // The old program.
-                let file = URL(filePath: folder + "/old-camera.defaults")
-                let old = try DefaultsSuite(file: file)
-                old[.mode] = "video"
-                for _ in 1...2 {
-                    await #expect(processExitsWith: .success) { [folder = folder as String] in
-                        unsetenv("TYPED_DEFAULTS_STANDARD")
-                        setenv("XDG_CONFIG_HOME", folder, 1)
-                        DefaultsSuite.standardName = "com.example.camera"
-                        try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
-                        try #require(DefaultsSuite.standard[.mode] == "video")
-                        try #require(DefaultsSuite.standard.location == folder + "/com.example.camera.defaults")
-                        try #require(DefaultsSuite(name: "old-camera").keys() == [])
-                    }
+        @Test(.ownFile) func aRenamedProgramFindsItsSettings() async throws {
+            // The old program.
+            let file = URL(filePath: ownFolder + "/old-camera.defaults")
+            let old = try DefaultsSuite(file: file)
+            old[.mode] = "video"
+            for _ in 1...2 {
+                await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                    unsetenv("TYPED_DEFAULTS_STANDARD")
+                    setenv("XDG_CONFIG_HOME", folder, 1)
+                    DefaultsSuite.standardName = "com.example.camera"
+                    try DefaultsSuite(name: "old-camera").move(.all, to: .standard)
+                    try #require(DefaultsSuite.standard[.mode] == "video")
+                    try #require(DefaultsSuite.standard.location == folder + "/com.example.camera.defaults")
+                    try #require(DefaultsSuite(name: "old-camera").keys() == [])
                 }
             }
         }

@@ -57,8 +57,7 @@ struct RecipeTests {
             init(_ suite: DefaultsSuite) { _number = UserDefault("number", defaultValue: 10, in: suite) }
         }
         let (first, second) = (Holder(suite), Holder(suite))
-        let received = Guarded<[Int?]>([])
-        let token = first.$number.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
+        let received = Heard { note in first.$number.observe(initial: true) { note($0.newValue) } }
         first.number = 20
         #expect(second.number == 20)
         second.number = 30
@@ -66,8 +65,8 @@ struct RecipeTests {
         for number in [40, 50] { first.$number.value = number }
         second.$number.store.set(60)
         suite[DefaultKey("number", default: 10)] = 70
-        token.cancel()
-        #expect(received.withLock { $0 } == [10, 20, 30, 40, 50, 60, 70])
+        received.cancel()
+        #expect(received.all == [10, 20, 30, 40, 50, 60, 70])
         #expect(first.number == 70 && second.number == 70)
     }
 

@@ -25,7 +25,7 @@
             return contents
         }()
 
-        private func fill(_ file: URL, _ contents: [(key: String, value: PropertyList)]) throws {
+        private func store(_ file: URL, _ contents: [(key: String, value: PropertyList)]) throws {
             let backend = FileBackend(path: file.path)
             try backend.writing {
                 do { try backend.commit(contents.map { ($0.key, $0.value) }) } catch { Issue.record(error) }
@@ -65,7 +65,7 @@
 
         @Test func severalKeysAreRemovedOrNone() throws {
             try CommandLineTool.run { tool throws in
-                try fill(tool.file("camera"), [("a", 1), ("b", 2), ("c", 3)])
+                try store(tool.file("camera"), [("a", 1), ("b", 2), ("c", 3)])
                 let missing = try tool("remove", "camera", "a", "x")
                 #expect(missing.code == 1 && missing.errors.contains("“x”"))
                 #expect(try tool("list", "camera").lines == ["a = 1", "b = 2", "c = 3"])
@@ -77,7 +77,7 @@
 
         @Test func aListIsOneLineForEachKey() throws {
             try CommandLineTool.run { tool throws in
-                try fill(
+                try store(
                     tool.file("camera"),
                     [
                         ("b", "x\u{1B}[2J\ny"), ("a key", 1), ("", 2), ("long", .data(Data(count: 1_000))),
@@ -106,7 +106,7 @@
                     : Self.contents.filter {
                         !Self.isLost($0.value) && $0.key != Samples.composed && $0.key != Samples.decomposed
                     }
-                try fill(tool.file("camera"), contents)
+                try store(tool.file("camera"), contents)
                 let exported = try tool("export", "camera", form)
                 #expect(exported.code == 0, "\(exported.errors)")
                 let listed = try tool("list", "camera", form)
@@ -134,7 +134,7 @@
 
         @Test func aPropertyListThatWouldLoseSomethingIsRefused() throws {
             try CommandLineTool.run { tool throws in
-                try fill(
+                try store(
                     tool.file("camera"), [("odd", .double(Double(bitPattern: 0x7FF8_0000_0000_0001))), ("good", 1)])
                 let refused = try tool("export", "camera", "--plist")
                 #expect(refused.code == 3 && refused.output.isEmpty)
@@ -156,7 +156,7 @@
         @Test func aDictionaryThatLooksLikeASuiteOfOneTagComesBack() throws {
             try CommandLineTool.run { tool throws in
                 for key in ["$data", "$dictionary"] {
-                    try fill(tool.file(key == "$data" ? "a" : "b"), [(key, ["$data": "x"])])
+                    try store(tool.file(key == "$data" ? "a" : "b"), [(key, ["$data": "x"])])
                     let exported = try tool("export", key == "$data" ? "a" : "b").output
                     #expect(try tool("import", "\(key.dropFirst())", "-", input: exported).code == 0)
                     try expect(tool.file("\(key.dropFirst())"), holds: [(key, ["$data": "x"])])
@@ -188,7 +188,7 @@
                     #expect(try tool("import", "camera", "-", input: Data(text.utf8)).code == 3)
                 }
                 let deepest: PropertyList = .nested(64, around: nil)
-                try fill(tool.file("deep"), [("a", deepest)])
+                try store(tool.file("deep"), [("a", deepest)])
                 #expect(try tool("import", "camera", "-", input: tool("export", "deep").output).code == 0)
                 try expect(tool.file("camera"), holds: [("a", deepest)])
             }
@@ -239,7 +239,7 @@
 
         @Test func anExportGoesIntoAPipeOrNamesTheFileThatCannotBeWritten() throws {
             try CommandLineTool.run { tool throws in
-                try fill(tool.file("camera"), [("a", 1)])
+                try store(tool.file("camera"), [("a", 1)])
                 let suite = tool.file("camera").path
                 let pipe = tool.folder.appending(path: "pipe").path
                 let script = "mkfifo '\(pipe)' && { \"$0\" export '\(suite)' '\(pipe)' & cat '\(pipe)'; wait $!; }"
@@ -288,7 +288,7 @@
 
         @Test func aReaderThatStopsCausesNoFailure() throws {
             try CommandLineTool.run { tool throws in
-                try fill(tool.file("camera"), [("large", .data(Data(count: 1 << 20)))])
+                try store(tool.file("camera"), [("large", .data(Data(count: 1 << 20)))])
                 let process = Process()
                 let pipe = Pipe()
                 process.executableURL = CommandLineTool.program
@@ -333,9 +333,9 @@
                 }
                 // The program is running, and the file does not exist yet.
                 #expect(line(errors) == "typed-defaults: watching \(tool.file("a").path)\n")
-                try fill(tool.file("a"), [("n", 1)])
+                try store(tool.file("a"), [("n", 1)])
                 #expect(line(output) == "n = 1\n")
-                try fill(tool.file("a"), [("n", 2), ("s", "text")])
+                try store(tool.file("a"), [("n", 2), ("s", "text")])
                 var lines = line(output)
                 if lines == "n = 2\n" { lines += line(output) }
                 #expect(lines == "n = 2\ns = \"text\"\n")
@@ -350,7 +350,7 @@
 
         @Test func infoPrintsTheStateOfTheFile() throws {
             try CommandLineTool.run { tool throws in
-                try fill(tool.file("camera"), [("a", 1), ("old.unreadable", 2)])
+                try store(tool.file("camera"), [("a", 1), ("old.unreadable", 2)])
                 try Data([1]).write(to: tool.folder.appending(path: "camera.defaults.damaged-1f"))
                 let lines = try tool("info", "camera").lines
                 #expect(lines.contains("location: \(tool.file("camera").path)"))
@@ -403,7 +403,7 @@
         @Test(arguments: damages) func checkFindsTheDamageAndLeavesIt(damage: Damage) throws {
             try CommandLineTool.run { tool throws in
                 for (key, value) in [("a", 1), ("b", 2), ("c", 3)] as [(String, PropertyList)] {
-                    try fill(tool.file("camera"), [(key, value)])
+                    try store(tool.file("camera"), [(key, value)])
                 }
                 var bytes = try Data(contentsOf: tool.file("camera"))
                 damage.damage(&bytes)
@@ -423,7 +423,7 @@
         @Test func aValueThatWasSetAsideCanBeSaved() throws {
             try CommandLineTool.run { tool throws in
                 for (key, value) in [("a", 1), ("b", "two"), ("c", -0.0)] as [(String, PropertyList)] {
-                    try fill(tool.file("camera"), [(key, value)])
+                    try store(tool.file("camera"), [(key, value)])
                 }
                 var bytes = try Data(contentsOf: tool.file("camera"))
                 bytes[73] ^= 1

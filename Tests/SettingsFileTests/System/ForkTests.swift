@@ -9,21 +9,11 @@
 
     /// Tests processes that are forked or started in unusual ways. Each test runs in a process of
     /// its own.
-    struct ForkTests {
+    @Suite(.ownFile) struct ForkTests {
         private static func waitForExit(of child: pid_t) -> Int32 {
             var status: Int32 = -1
             while waitpid(child, &status, 0) < 0 && errno == EINTR {}
             return status
-        }
-
-        /// Kills the process after some seconds. Processes of tests block the signal by default.
-        private static func exitOnAlarm(after seconds: UInt32) {
-            var alarms = sigset_t()
-            sigemptyset(&alarms)
-            sigaddset(&alarms, SIGALRM)
-            sigprocmask(SIG_UNBLOCK, &alarms, nil)
-            signal(SIGALRM, SIG_DFL)
-            alarm(seconds)
         }
 
         /// Returns an open settings file that the process has created.
@@ -45,18 +35,18 @@
         #if os(macOS) || os(Linux)
             /// A server calls `daemon` after it has read its settings.
             @Test func aDaemonReadsAndWritesLikeItsParent() async throws {
-                let file = try makeFile()
+                let file = URL(filePath: ownFile)
                 let other = try DefaultsSuite(file: file)
                 let isFinished = DispatchSemaphore(value: 0)
                 let end = DefaultKey("end", default: 0)
                 let token = UserDefault(end, in: other).store.observe { _ in isFinished.signal() }
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let suite = try DefaultsSuite(file: URL(filePath: path))
                     let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                     for _ in 0..<100 { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
                     // The parent exits in here.
                     guard daemon(1, 0) == 0 else { _exit(1) }
-                    Self.exitOnAlarm(after: 20)
+                    exitOnAlarm()
                     let inherited = store.get()
                     for _ in 0..<100 { try store.updateStored { $0 = ($0 ?? 0) + 1 } }
                     suite[DefaultKey("inherited", default: 0)] = inherited
@@ -67,13 +57,11 @@
                 token.cancel()
                 #expect(other[DefaultKey("number", default: 0)] == 200)
                 #expect(other[DefaultKey("inherited", default: 0)] == 100)
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             #if !canImport(AppleFoundation)
-                @Test func aChildClosesTheDescriptorsOfItsParent() async throws {
-                    let file = try makeFile()
-                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                @Test func aChildClosesTheDescriptorsOfItsParent() async {
+                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
                         let suite = try DefaultsSuite(file: URL(filePath: path))
                         let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                         store.set(1)
@@ -94,14 +82,12 @@
                         #expect(ownDescriptors().count == 3)
                         token.cancel()
                     }
-                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
             #endif
 
             /// Neither a deinit nor the exit of a child changes what its parent has open.
-            @Test func theEndOfAChildLeavesTheFilesOfItsParentAlone() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func theEndOfAChildLeavesTheFilesOfItsParentAlone() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let folder = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
                     var suite: DefaultsSuite? = try DefaultsSuite(file: URL(filePath: path))
                     // Also schedules a flush, which is pending when the process forks.
@@ -117,7 +103,6 @@
                     let bytes = contents()
                     let child = forkProcess()
                     if child == 0 {
-                        Self.exitOnAlarm(after: 20)
                         temporary?.unlock()
                         backend?.endWrite()
                         (suite, temporary, backend) = (nil, nil, nil)
@@ -132,14 +117,12 @@
                     #expect(suite?[DefaultKey("number", default: 0)] == 1)
                     withExtendedLifetime(temporary) {}
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             #if !canImport(AppleFoundation)
                 /// The thread of the watch does not exist in a child, which starts its own.
-                @Test func aChildObservesOtherProcesses() async throws {
-                    let file = try makeFile()
-                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                @Test func aChildObservesOtherProcesses() async {
+                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
                         let suite = try DefaultsSuite(file: URL(filePath: path))
                         let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                         store.set(1)
@@ -149,7 +132,6 @@
                         #expect(pipe(&used) == 0)
                         let child = forkProcess()
                         if child == 0 {
-                            Self.exitOnAlarm(after: 20)
                             guard store.get() == 1 else { _exit(1) }
                             write(used[1], "1", 1)
                             received.wait()
@@ -161,30 +143,23 @@
                         #expect(Self.waitForExit(of: child) == 0)
                         token.cancel()
                     }
-                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
             #endif
 
             /// A thread of the parent that flushes the file does not exist in a child.
-            @Test func aChildDoesNotWaitForAFlushOfItsParent() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func aChildDoesNotWaitForAFlushOfItsParent() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let settings = try Self.createFile(path)
                     settings.flushing.withLock { $0 = SettingsFile.Flush(process: Forks.count) }
                     let child = forkProcess()
-                    if child == 0 {
-                        Self.exitOnAlarm(after: 20)
-                        _exit((try? settings.synchronize()) == nil ? 1 : 0)
-                    }
+                    if child == 0 { _exit((try? settings.synchronize()) == nil ? 1 : 0) }
                     #expect(Self.waitForExit(of: child) == 0)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// The flush was meant for the file that the parent has open.
-            @Test func aChildForkedInAHandlerOfAFlushFlushesItsOwnFile() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func aChildForkedInAHandlerOfAFlushFlushesItsOwnFile() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let settings = try Self.createFile(path)
                     // Another program puts a file with damage in its place, which is reported.
                     var bytes = try #require(FileManager.default.contents(atPath: path))
@@ -198,14 +173,12 @@
                     #expect(isFlushed)
                     #expect(Self.waitForExit(of: try #require(child.withLock { $0 })) == 0)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// A child that waits for a lock of its parent's threads forever must not keep the file
             /// locked.
-            @Test func aChildThatHangsDoesNotKeepTheFileLocked() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func aChildThatHangsDoesNotKeepTheFileLocked() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let suite = try DefaultsSuite(file: URL(filePath: path))
                     let store = UserDefault(DefaultKey("number", default: 0), in: suite).store
                     try store.save(1)
@@ -220,7 +193,6 @@
                     isHeld.wait()
                     let child = forkProcess()
                     if child == 0 {
-                        Self.exitOnAlarm(after: 20)
                         try? store.updateStored { $0 = ($0 ?? 0) + 1 }
                         _exit(1)
                     }
@@ -237,14 +209,12 @@
                     kill(child, SIGKILL)
                     _ = Self.waitForExit(of: child)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             #if !canImport(AppleFoundation)
                 /// The number of a descriptor may belong to a file of the program by now.
-                @Test func aChildKeepsWhatTheProgramOpenedUnderANumberOfTheLibrary() async throws {
-                    let file = try makeFile()
-                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                @Test func aChildKeepsWhatTheProgramOpenedUnderANumberOfTheLibrary() async {
+                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
                         let settings = try Self.createFile(path)
                         let log = try #require(settings.state.withLock { $0.log })
                         let (closed, kept) = (log.directory.descriptor, log.file.descriptor)
@@ -254,13 +224,11 @@
                         if child == 0 { _exit(fcntl(kept, F_GETFD) >= 0 && fcntl(closed, F_GETFD) < 0 ? 0 : 1) }
                         #expect(Self.waitForExit(of: child) == 0)
                     }
-                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
 
                 /// Its descriptor may refer to another file, such as the child's own watch.
-                @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async throws {
-                    let file = try makeFile()
-                    await #expect(processExitsWith: .success) { [path = file.path as String] in
+                @Test func aThreadOfAWatchEndsInAChildForkedInItsHandler() async {
+                    await #expect(processExitsWith: .success) { [path = ownFile as String] in
                         let settings = try Self.createFile(path)
                         let (hasForked, status) = (Guarded(false), Guarded<Int32?>(nil))
                         let numbers = Guarded<[Int32]>([])
@@ -306,7 +274,6 @@
                         isOver.wait()
                         #expect(status.withLock { $0 } == 0)
                     }
-                    try FileManager.default.removeItem(at: file.deletingLastPathComponent())
                 }
             #endif
 
@@ -325,7 +292,6 @@
                     isHeld.wait()
                     let child = forkProcess()
                     if child == 0 {
-                        Self.exitOnAlarm(after: 20)
                         _ = startThread {
                             do throws(RecursionCheckingLock.AcquireError) { try lock.acquire(timeout: .zero) } catch {
                                 _exit(error == .timedOut ? 0 : 1)
@@ -340,9 +306,8 @@
             }
 
             /// The call may take long on a network file system.
-            @Test func aSlowOpenDoesNotDelayOthers() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func aSlowOpenDoesNotDelayOthers() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let (begins, isOpened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                     let thread = Thread {
                         _ = try? File("open") {
@@ -360,7 +325,6 @@
                     isOpened.signal()
                     while !thread.isFinished { usleep(1_000) }
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// Dispatch does not run in a child whose parent has used it, and pending work of the
@@ -378,7 +342,6 @@
                     other[key] = 1
                     let child = forkProcess()
                     if child == 0 {
-                        Self.exitOnAlarm(after: 20)
                         other[key] = 2
                         while backend.state.withLock({ $0.synchronizations }) == 0 { usleep(1_000) }
                         _exit(0)
@@ -397,25 +360,20 @@
                     let parent = getpid()
                     backend.state.withLock { $0.onSynchronize = { if getpid() != parent { _exit(7) } } }
                     let child = forkProcess()
-                    if child == 0 {
-                        Self.exitOnAlarm(after: 20)
-                        exit(0)
-                    }
+                    if child == 0 { exit(0) }
                     #expect(Self.waitForExit(of: child) == 0)
                 }
             }
 
             /// The parent owns the file lock.
-            @Test func anUpdateStartedInTheParentFailsInTheChild() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func anUpdateStartedInTheParentFailsInTheChild() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let store = try Self.storeOfZero(path)
                     var child: pid_t = 1
                     do {
                         try store.updateStored { number in
                             child = forkProcess()
                             number = child == 0 ? 2 : 1
-                            if child == 0 { Self.exitOnAlarm(after: 20) }
                         }
                     } catch {
                         let reason = (error as? DefaultsError)?.reason
@@ -426,13 +384,11 @@
                     #expect(Self.waitForExit(of: child) == 0)
                     #expect(store.get() == 1)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// The value that the child would store is the one that the parent has stored since.
-            @Test func anUpdateStartedInTheParentFailsInTheChildEvenIfItsValueIsStored() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func anUpdateStartedInTheParentFailsInTheChildEvenIfItsValueIsStored() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let store = try Self.storeOfZero(path)
                     var ends: [Int32] = [0, 0]
                     #expect(pipe(&ends) == 0)
@@ -442,7 +398,6 @@
                             child = forkProcess()
                             number = 1
                             guard child == 0 else { return }
-                            Self.exitOnAlarm(after: 20)
                             var byte: UInt8 = 0
                             _ = read(ends[0], &byte, 1)
                         }
@@ -453,23 +408,18 @@
                     _ = write(ends[1], "x", 1)
                     #expect(Self.waitForExit(of: child) == 0)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// A child shares the file lock with its parent, which may be writing.
-            @Test func theEndOfAnUpdateInAChildKeepsTheLockOfTheParent() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func theEndOfAnUpdateInAChildKeepsTheLockOfTheParent() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     let store = try Self.storeOfZero(path)
                     let file = try File.existingDirectory(URL(filePath: path).deletingLastPathComponent().path)
                         .file("test.defaults", .readOnly)
                     var child: pid_t = 1
                     try? store.updateStored { number in
                         child = forkProcess()
-                        if child == 0 {
-                            Self.exitOnAlarm(after: 20)
-                            throw CancellationError()
-                        }
+                        if child == 0 { throw CancellationError() }
                         _ = Self.waitForExit(of: child)
                         #expect(flock(file.descriptor, LOCK_EX | LOCK_NB) != 0)
                         number = 1
@@ -477,15 +427,13 @@
                     if child == 0 { _exit(0) }
                     #expect(store.get() == 1)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// Earlier records may be lost, but a service in a read-only folder must be able to
             /// save. Its flushes prove nothing to other processes.
             @Test(.enabled(if: geteuid() == 0, "chroot needs root"))
             func aFileThatCannotBeCompactedIsFlushedWithoutProof() async throws {
-                let file = try makeFile()
-                let folder = file.deletingLastPathComponent()
+                let (file, folder) = (URL(filePath: ownFile), URL(filePath: ownFolder))
                 let key = DefaultKey("number", default: 0)
                 for number in 1...2 {
                     // Write after the records that were flushed when the file was created. A flush
@@ -494,7 +442,7 @@
                     try UserDefault(key, in: DefaultsSuite(backend: backend)).store.save(number)
                 }
                 try #require(chown(file.path, 65_534, 65_534) == 0 && chmod(folder.path, 0o555) == 0)
-                await #expect(processExitsWith: .success) { [root = folder.path as String] in
+                await #expect(processExitsWith: .success) { [root = ownFolder as String] in
                     #expect(chroot(root) == 0 && chdir("/") == 0 && setgid(65_534) == 0 && setuid(65_534) == 0)
                     let key = DefaultKey("number", default: 0)
                     let suite = DefaultsSuite(backend: FileBackend(path: "/test.defaults"))
@@ -505,13 +453,11 @@
                     #expect(throws: Never.self) { try UserDefault(key, in: immediate).store.save(4) }
                     #expect(suite[key] == 4)
                 }
-                try FileManager.default.removeItem(at: folder)
             }
 
             /// Another thread may print while the file is opened.
-            @Test func closedStandardDescriptorsAreNeverOpenedBriefly() async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String] in
+            @Test func closedStandardDescriptorsAreNeverOpenedBriefly() async {
+                await #expect(processExitsWith: .success) { [path = ownFile as String] in
                     // Create the file first, because this call also uses a low descriptor.
                     _ = FileManager.default.createFile(atPath: path, contents: Data())
                     let directory = try File.existingDirectory(
@@ -531,15 +477,14 @@
                     while !thread.isFinished { usleep(1_000) }
                     #expect(written.withLock { $0 } == 0)
                 }
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
 
             /// A process may be started without standard input, output or error. Its output must
             /// not reach the settings.
             @Test(arguments: 0..<8)
             func closedStandardDescriptorsNeverBecomeTheSettingsFile(closed: Int) async throws {
-                let file = try makeFile()
-                await #expect(processExitsWith: .success) { [path = file.path as String, closed = closed as Int] in
+                let file = URL(filePath: ownFile)
+                await #expect(processExitsWith: .success) { [path = ownFile as String, closed = closed as Int] in
                     for descriptor in 0..<3 where closed & 1 << descriptor != 0 { close(Int32(descriptor)) }
                     let suite = try DefaultsSuite(file: URL(filePath: path))
                     let line = "printed by a program that does not know that its output is closed\n"
@@ -552,7 +497,6 @@
                 let inspection = try FileInspection(file: URL(filePath: file.path))
                 #expect(inspection.problems == [])
                 #expect(inspection.keys == ["number-1", "number-2", "number-3"])
-                try FileManager.default.removeItem(at: file.deletingLastPathComponent())
             }
         #endif
     }

@@ -57,10 +57,7 @@ struct BackendFailureTests {
         #expect(failuresOfObserving.kinds == [.unavailable])
         token.cancel()
         let (tracked, failuresOfTracking) = suite()
-        withObservationTracking {
-            _ = tracked[key]
-        } onChange: {
-        }
+        Guarded(0).track { _ = tracked[key] }
         #expect(failuresOfTracking.kinds == [.unavailable])
     }
 }

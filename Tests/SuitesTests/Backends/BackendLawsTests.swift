@@ -17,9 +17,10 @@ struct BackendLawsTests {
         try await law.verify { MemoryBackend() }
     }
 
-    @Test(arguments: Set(BackendLaw.watching + BackendLaw.lagging)) func lawsOfFiles(law: BackendLaw) async throws {
-        let file = try makeFile()
-        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+    @Test(.ownFile, arguments: Set(BackendLaw.watching + BackendLaw.lagging)) func lawsOfFiles(law: BackendLaw)
+        async throws
+    {
+        let file = URL(filePath: ownFile)
         let make = { @Sendable in FileBackend(path: file.path, timeout: .seconds(2)) }
         try await law.verify {
             make()
@@ -60,6 +61,4 @@ struct BackendLawsTests {
             #expect(failures.kinds == Array(repeating: .refused, count: Self.keys.count - accepted.count))
         }
     }
-
-    // Law 3
 }

@@ -11,7 +11,7 @@ struct FileBackendTests: SettingsFileTests {
     // Several processes
 
     @Test func theNextGetReadsExternalChanges() throws {
-        try withFile { file in
+        try withFile { file throws in
             let (first, second) = (open(file), open(file))
             for value in 1...100 {
                 first[number] = value
@@ -26,9 +26,9 @@ struct FileBackendTests: SettingsFileTests {
 
     /// Two threads of a process may ask for the changes after the same generation.
     @Test func changesReturnsTheExternallyChangedKeys() throws {
-        try withFile { file in
+        try withFile { file throws in
             let (reader, writer) = (FileBackend(path: file.path), FileBackend(path: file.path))
-            func commit(_ key: String) throws { try writer.writing { try! writer.commit([(key, 1)]) } }
+            func commit(_ key: String) throws { try writer.write([(key, 1)]) }
             func changes(since generation: UInt64) throws -> [String]? { try reader.changes(since: generation).keys }
             try commit("zero")
             _ = try reader.value(forKey: "zero")
@@ -43,11 +43,10 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test func readingCreatesNoFileButDetectsANewOne() throws {
-        try withFile { file in
+        try withFile { file throws in
             let (reader, writer) = (open(file), open(file))
             #expect(reader[number] == 0)
-            let none = try reader.keys()
-            #expect(none == [])
+            #expect(try reader.keys() == [])
             try reader.synchronize()
             #expect(!FileManager.default.fileExists(atPath: file.path))
             writer[number] = 1
@@ -58,7 +57,7 @@ struct FileBackendTests: SettingsFileTests {
     @Test(arguments: [DefaultsSuite.Durability.process, .immediate])
     func updatesOfSeveralProcessesAreExactDuringCompactions(durability: DefaultsSuite.Durability) throws {
         let rounds = durability == .process ? 500 : 50
-        try withFile { file in
+        try withFile { file throws in
             let filler = DefaultKey("filler", default: "")
             onThreads(8) { index in
                 let suite = DefaultsSuite(
@@ -79,19 +78,16 @@ struct FileBackendTests: SettingsFileTests {
             }
             let suite = open(file)
             #expect(suite[number] == 8 * rounds)
-            let size = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int)
-            #expect(size <= 64 << 10)
-            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-            #expect(names == ["test.defaults"])
+            #expect(try size(of: file) <= 64 << 10)
+            #expect(try names(beside: file) == ["test.defaults"])
         }
     }
 
     #if os(macOS) || os(Linux)
         /// A file lock belongs to the open file description, which a forked child shares with its
         /// parent.
-        @Test func aForkedChildSharesTheFileWithItsParent() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+        @Test(.ownFile) func aForkedChildSharesTheFileWithItsParent() async {
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let store = UserDefault(
                     DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
                 ).store
@@ -112,13 +108,12 @@ struct FileBackendTests: SettingsFileTests {
                 }
                 #expect(store.get() == 1_250)
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
         /// Neither an inherited descriptor nor an inherited mapping may keep the lock.
-        @Test func aChildDoesNotInheritTheLockOfAKilledParent() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+        @Test(.ownFile) func aChildDoesNotInheritTheLockOfAKilledParent() async throws {
+            let file = URL(filePath: ownFile)
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = ownFile as String] in
                 let store = UserDefault(
                     DefaultKey("number", default: 0), in: try DefaultsSuite(file: URL(filePath: path))
                 ).store
@@ -135,24 +130,20 @@ struct FileBackendTests: SettingsFileTests {
             }
             try UserDefault(number, in: open(file)).store.save(2)
             #expect(open(file)[number] == 2)
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
     #endif
 
     /// Bytes that another program appends are no record.
     @Test(arguments: [true, false])
     func bytesBehindTheCommittedEndAreWrittenOver(isOpenBefore: Bool) throws {
-        try withFile { file in
+        try withFile { file throws in
             let reader = open(file)
             let writer = open(file)
             writer[number] = 1
             if isOpenBefore { #expect(reader[number] == 1) }
-            let handle = try FileHandle(forUpdating: file)
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
             let end = RecordFormat.headerLength + RecordFormat.length(ofPayload: Int(bytes[RecordFormat.headerLength]))
-            try handle.seek(toOffset: UInt64(end))
-            try handle.write(contentsOf: Data([1, 2, 3]))
-            try handle.close()
+            try overwrite(file, at: end, with: [1, 2, 3])
             let failures = Failures(of: reader)
             #expect(reader[number] == 1)
             #expect(reader[DefaultKey("other", default: 5)] == 5)
@@ -165,20 +156,19 @@ struct FileBackendTests: SettingsFileTests {
     // After a kill
 
     #if os(macOS) || os(Linux)
-        @Test func setValuesSurviveAKill() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
+        @Test(.ownFile) func setValuesSurviveAKill() async {
+            let file = URL(filePath: ownFile)
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = ownFile as String] in
                 let suite = try DefaultsSuite(file: URL(filePath: path))
                 for value in 1...1_000 { suite[DefaultKey("number", default: 0)] = value }
                 kill(getpid(), SIGKILL)
             }
             #expect(open(file)[number] == 1_000)
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
     #endif
 
     @Test func everyTruncationKeepsTheWholeRecordsBeforeIt() throws {
-        try withFile { file in
+        try withFile { file throws in
             let suite = open(file)
             for value in 1...20 { suite[number] = value }
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
@@ -199,7 +189,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test func everyBitFlipOfARecordIsDetectedAndSetAside() throws {
-        try withFile { file in
+        try withFile { file throws in
             let suite = open(file)
             for value in 1...4 { suite[number] = value }
             let bytes = try #require(FileManager.default.contents(atPath: file.path))
@@ -223,13 +213,12 @@ struct FileBackendTests: SettingsFileTests {
 
     #if os(macOS) || os(Linux)
         /// Only the header is mapped. Records are read with calls that can fail.
-        @Test func recordsOfATruncatedFileAreRead() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+        @Test(.ownFile) func recordsOfATruncatedFileAreRead() async {
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let (reader, writer) = (FileBackend(path: path), FileBackend(path: path))
                 let text = PropertyList.string(String(repeating: "x", count: 3_900))
                 for (key, value) in [("other", 1), ("text", text)] {
-                    try writer.writing { try! writer.commit([(key, value)]) }
+                    try writer.write([(key, value)])
                     if key == "other" { #expect(try reader.value(forKey: key) == value) }
                 }
                 #expect(truncate(path, 4_096) == 0)
@@ -237,28 +226,24 @@ struct FileBackendTests: SettingsFileTests {
                 #expect(try reader.value(forKey: "text") == text)
                 try reader.synchronize()
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
         /// A background flush must not crash the process either.
-        @Test func flushingATruncatedFileDoesNotCrash() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+        @Test(.ownFile) func flushingATruncatedFileDoesNotCrash() async {
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let backend = FileBackend(path: path)
                 for key in ["one", "two"] {
                     let text = PropertyList.string(String(repeating: "x", count: 3_900))
-                    try backend.writing { try! backend.commit([(key, text)]) }
+                    try backend.write([(key, text)])
                 }
                 #expect(truncate(path, 4_096) == 0)
                 try backend.synchronize()
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
 
         /// Readers keep the values that they know, and writes fail.
-        @Test func aFileThatGrowsBeyondTheLimitIsNotWritten() async throws {
-            let file = try makeFile()
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+        @Test(.ownFile) func aFileThatGrowsBeyondTheLimitIsNotWritten() async {
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 let writer = DefaultsSuite(backend: FileBackend(path: path))
                 let key = DefaultKey("text", default: "")
                 writer[key] = "x"
@@ -273,41 +258,31 @@ struct FileBackendTests: SettingsFileTests {
                     #expect(fails(with: .unavailable) { try store.save("z") })
                 }
             }
-            try FileManager.default.removeItem(at: file.deletingLastPathComponent())
         }
     #endif
 
     // Unusable files
 
     @Test func foreignFilesAreUnavailableAndUntouched() throws {
-        try withFile { file in
+        try withFile { file throws in
             var newer = RecordFormat.header(epoch: 0, end: 64)
             newer[8] = 3
             for bytes in [
                 Data("not a settings file, but longer than a header of one would be, really".utf8), Data(newer),
+                Data(count: 4_096) + Data("an image of a disk".utf8),
             ] {
                 try bytes.write(to: file)
                 let store = PersistentStore<CameraConfig>(in: open(file))
                 #expect(fails(with: .unavailable) { _ = try store.load() })
-                let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
-                #expect(isRefused)
+                #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 #expect(FileManager.default.contents(atPath: file.path) == bytes)
             }
         }
     }
 
-    @Test func aFileThatStartsWithZerosIsNotOverwritten() throws {
-        try withFile { file in
-            let bytes = Data(count: 4_096) + Data("an image of a disk".utf8)
-            try bytes.write(to: file)
-            #expect(fails(with: .unavailable) { try UserDefault(number, in: open(file)).store.save(1) })
-            #expect(FileManager.default.contents(atPath: file.path) == bytes)
-        }
-    }
-
     /// A power failure can leave the second half of a record after zeros. It was never committed.
     @Test func dataAfterZerosIsCutOffWhenTheFileIsOpened() throws {
-        try withFile { file in
+        try withFile { file throws in
             open(file)[number] = 1
             let handle = try FileHandle(forUpdating: file)
             try handle.seek(toOffset: 8_192)
@@ -318,8 +293,7 @@ struct FileBackendTests: SettingsFileTests {
             #expect(suite[number] == 1)
             suite[number] = 2
             #expect(failures.kinds == [])
-            let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-            #expect(names == [file.lastPathComponent])
+            #expect(try names(beside: file) == [file.lastPathComponent])
             #expect(try #require(FileManager.default.contents(atPath: file.path)).count < 8_192)
             #expect(try FileInspection(file: file).problems == [])
             #expect(open(file)[number] == 2)
@@ -327,7 +301,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test func aLargeValueCanBeSetRepeatedly() throws {
-        try withFile { file in
+        try withFile { file throws in
             let suite = open(file)
             let store = UserDefault(DefaultKey("large", default: Data()), in: suite).store
             for byte in 0..<6 { try store.save(Data(repeating: UInt8(byte), count: 15 << 20)) }
@@ -336,7 +310,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test func hardLinksPipesAndFoldersAreRefused() throws {
-        try withFile { file in
+        try withFile { file throws in
             let folder = file.deletingLastPathComponent()
             try Data().write(to: folder.appending(path: "target"))
             for make in [
@@ -347,8 +321,7 @@ struct FileBackendTests: SettingsFileTests {
                 #expect(make() == 0)
                 let store = PersistentStore<CameraConfig>(in: open(file))
                 #expect(fails(with: .unavailable) { _ = try store.load() })
-                let isRefused = fails(with: .unavailable) { try store.save(CameraConfig()) }
-                #expect(isRefused)
+                #expect(fails(with: .unavailable) { try store.save(CameraConfig()) })
                 try FileManager.default.removeItem(at: file)
             }
         }
@@ -364,7 +337,7 @@ struct FileBackendTests: SettingsFileTests {
     }
 
     @Test func limitsAreCheckedBeforeAnythingIsWritten() throws {
-        try withFile { file in
+        try withFile { file throws in
             let suite = open(file)
             let failures = Failures(of: suite)
             suite[DefaultKey("k", default: Data())] = Data(count: 17 << 20)
@@ -372,31 +345,24 @@ struct FileBackendTests: SettingsFileTests {
             var deep: PropertyList = 1
             for _ in 0..<129 { deep = [deep] }
             let backend = FileBackend(path: file.path)
-            let isRefused = fails(with: .refused) { try backend.commit([("deep", deep)]) }
-            #expect(isRefused)
+            #expect(fails(with: .refused) { try backend.commit([("deep", deep)]) })
             let longKey = String(repeating: "k", count: 4_097)
             let error = #expect(throws: DefaultsError.self) { try backend.commit([("a", 1), (longKey, 1)]) }
             #expect(error?.key == longKey)
             #expect(failures.kinds == [.refused, .refused])
-            let none = try suite.keys()
-            #expect(none == [])
+            #expect(try suite.keys() == [])
             suite[DefaultKey(String(repeating: "k", count: 4_096), default: 0)] = 1
-            let one = try suite.keys()
-            #expect(one.count == 1)
+            #expect(try suite.keys().count == 1)
         }
     }
 
     @Test func anEmptyCommitWritesNothing() throws {
-        try withFile { file in
+        try withFile { file throws in
             let backend = FileBackend(path: file.path)
             for edits in [[("a", 1)], [], [("b", 1)]] as [[(String, PropertyList?)]] {
-                try backend.writing {
-                    do { try backend.commit(edits.map { (key: $0.0, value: $0.1) }) } catch { Issue.record(error) }
-                }
+                try backend.write(edits.map { (key: $0.0, value: $0.1) })
             }
-            let suite = open(file)
-            let keys = try suite.keys()
-            #expect(keys.sorted() == ["a", "b"])
+            #expect(try open(file).keys() == ["a", "b"])
         }
     }
 }

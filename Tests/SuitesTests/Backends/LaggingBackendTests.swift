@@ -289,55 +289,44 @@ struct LaggingBackendTests {
     }
 
     @Test func observersHearOtherMachines() throws {
-        let heard = Guarded<[DefaultChange<Int>]>([])
-        let token = here.observe(.number) { change in heard.withLock { $0.append(change) } }
+        let heard = Heard { note in here.observe(.number) { note($0) } }
         there[.number] = 6
         backend.catchUp()
         there[.number] = 7
         // Refused at first, because it depends on what the other machine has changed.
         try here.update(.number) { $0 += 1 }
         here.waitForHandlers()
-        let changes = heard.withLock { $0 }
+        let changes = heard.all
         #expect(changes.map(\.newValue) == [6, 7, 8])
         #expect(changes.map(\.origin) == [.external, .external, .local])
-        token.cancel()
     }
+}
+
+/// A backend that sends events to its suite.
+final class TellingBackend: BackendDecorator {
+    let base: any DefaultsBackend = SharedBackend(["number": 5])
+    private let handler = Guarded<(@Sendable (BackendEvent) -> Void)?>(nil)
+    func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
+    func tell(_ event: BackendEvent) { handler.withLock { $0 }?(event) }
 }
 
 /// Tests the events that a backend sends to its suite.
 struct BackendEventTests {
-    private final class TellingBackend: BackendDecorator {
-        let base: any DefaultsBackend = SharedBackend(["number": 5])
-        let handler = Guarded<(@Sendable (BackendEvent) -> Void)?>(nil)
-        func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
-        func tell(_ event: BackendEvent) { handler.withLock { $0 }?(event) }
-    }
-
-    @Test func aFailureInTheBackgroundReachesTheHandler() {
-        let backend = TellingBackend()
-        let suite = DefaultsSuite(backend: backend)
-        let failures = Failures(of: suite)
-        backend.tell(.failed(DefaultsError(.nearlyFull, reason: "a test")))
-        #expect(failures.kinds == [.nearlyFull])
-    }
-
     @Test func stalenessIsReportedOnceUntilTheValuesAreFresh() throws {
         let backend = TellingBackend()
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
-        let heard = Guarded<[Int?]>([])
-        let token = suite.observe(.number) { change in heard.withLock { $0.append(change.newValue) } }
+        let heard = Heard { note in suite.observe(.number) { note($0.newValue) } }
         for _ in 0..<2 { backend.tell(.stale(since: .now)) }
         #expect(failures.kinds == [.unavailable])
         try (backend.base as! SharedBackend).updateFromOutside { $0[.number] = 6 }
-        #expect(heard.withLock { $0 } == [])
+        #expect(heard.all == [])
         backend.tell(.changed(keys: []))
         suite.waitForHandlers()
-        #expect(heard.withLock { $0 } == [6])
+        #expect(heard.all == [6])
         backend.tell(.stale(since: .now))
         suite.waitForHandlers()
         #expect(failures.kinds == [.unavailable, .unavailable])
-        token.cancel()
     }
 
     /// A backend whose commits are stored, or not, without a reply.
@@ -353,8 +342,7 @@ struct BackendEventTests {
 
     @Test(arguments: [true, false]) func anUnknownOutcomeIsOneOfTwo(stores: Bool) {
         let suite = DefaultsSuite(backend: UncertainBackend(stores: stores))
-        let heard = Guarded<[Int?]>([])
-        let token = suite.observe(.number) { change in heard.withLock { $0.append(change.newValue) } }
+        let heard = Heard { note in suite.observe(.number) { note($0.newValue) } }
         var bodies = 0
         let error = #expect(throws: DefaultsError.self) {
             try suite.update(.number) { number in
@@ -366,7 +354,6 @@ struct BackendEventTests {
         #expect(bodies == 1)
         #expect(suite[.number] == (stores ? 6 : 5))
         suite.waitForHandlers()
-        #expect(heard.withLock { $0 } == (stores ? [6] : []))
-        token.cancel()
+        #expect(heard.all == (stores ? [6] : []))
     }
 }

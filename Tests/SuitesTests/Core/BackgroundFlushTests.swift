@@ -69,11 +69,10 @@ struct BackgroundFlushTests {
 
     #if os(macOS) || os(Linux)
         /// The disk fails, then works again, and the process ends before the next attempt.
-        @Test(arguments: [1, 1_000])
-        func aFailedFlushIsTriedOnceMoreAtExit(failing: Int) async throws {
-            let folder = try makeFile().deletingLastPathComponent()
+        @Test(.ownFile, arguments: [1, 1_000])
+        func aFailedFlushIsTriedOnceMoreAtExit(failing: Int) async {
             await #expect(processExitsWith: .exitCode(7)) {
-                [path = folder.path as String, failing = failing as Int] in
+                [path = ownFolder as String, failing = failing as Int] in
                 let backend = FailingFlushes(failing, delay: .milliseconds(500)) {
                     _ = FileManager.default.createFile(atPath: "\(path)/flushed", contents: nil)
                 }
@@ -85,8 +84,7 @@ struct BackgroundFlushTests {
                 failures.wait { $0 == 1 }
                 exit(7)
             }
-            #expect(FileManager.default.fileExists(atPath: "\(folder.path)/flushed") == (failing == 1))
-            try FileManager.default.removeItem(at: folder)
+            #expect(FileManager.default.fileExists(atPath: "\(ownFolder)/flushed") == (failing == 1))
         }
     #endif
 }

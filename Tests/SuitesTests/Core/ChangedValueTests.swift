@@ -37,17 +37,15 @@ struct ChangedValueTests {
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         let store = UserDefault(Self.number, in: suite).store
-        let values = Guarded<[Int?]>([])
-        let token = store.observeOnMainActor { change in values.withLock { $0.append(change.newValue) } }
+        let values = Heard { note in store.observeOnMainActor { note($0.newValue) } }
         var changes = store.changes.makeAsyncIterator()
         backend.write("text", forKey: "number")
         suite.waitForHandlers()
         #expect(failures.kinds == [.unreadable])
         store.set(2)
-        while values.withLock({ $0.count }) < 2 { await Task.yield() }
-        #expect(values.withLock { $0 } == [nil, 2])
+        while values.all.count < 2 { await Task.yield() }
+        #expect(values.all == [nil, 2])
         #expect(await changes.next()?.newValue == 2)
-        token.cancel()
     }
 
     /// A program that only observes also receives a report of parts that cannot be read.
@@ -96,18 +94,16 @@ struct ChangedValueTests {
         let suite = DefaultsSuite(backend: backend)
         let failures = Failures(of: suite)
         let store = UserDefault(Self.number, in: suite).store
-        let changes = Guarded<[DefaultChange<Int>]>([])
-        let token = store.observe { change in changes.withLock { $0.append(change) } }
+        let changes = Heard { note in store.observe { note($0) } }
         backend.write("text", forKey: "number")
         store.remove()
         let before = failures.all.count
-        for change in changes.withLock({ $0 }) { #expect(change.oldValue == nil && change.newValue == nil) }
+        for change in changes.all { #expect(change.oldValue == nil && change.newValue == nil) }
         #expect(failures.all.count == before)
         // Readers see the same bad value as a new one.
         backend.write("text", forKey: "number")
         #expect(store.get() == nil)
         #expect(failures.all.count == before + 1)
-        token.cancel()
     }
 
     /// A change that is kept can still be read, and does not retain its suite.

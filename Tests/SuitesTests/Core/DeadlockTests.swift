@@ -102,9 +102,7 @@ struct DeadlockTests {
                 #expect(settings.failures.all == [])
             }
         }
-    #endif
 
-    #if os(macOS) || os(Linux)
         @Test func theDeallocatorsOfReplacedDataMayUseTheSuite() async {
             await #expect(processExitsWith: .success) {
                 alarm(60)
@@ -169,17 +167,9 @@ struct DeadlockTests {
 
 /// Tests suites that are created on several threads at the same time.
 struct SharedSuiteTests {
-    private final class ReportingBackend: BackendDecorator {
-        let base: any DefaultsBackend = MemoryBackend()
-        private let handler = Guarded<(@Sendable (BackendEvent) -> Void)?>(nil)
-        var generation: UInt64? { nil }
-        func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.withLock { $0 = handler } }
-        func report(_ error: DefaultsError) { handler.withLock { $0 }?(.failed(error)) }
-    }
-
     @Test func concurrentlyCreatedSuitesOfOneBackendAreEqual() {
         for _ in 0..<300 {
-            let backend = ReportingBackend()
+            let backend = TellingBackend()
             let suites = Guarded<[DefaultsSuite]>([])
             onThreads(4) { _ in
                 let suite = DefaultsSuite(backend: backend)
@@ -197,7 +187,7 @@ struct SharedSuiteTests {
             let suite = suites.withLock { $0[0] }
             #expect(suite[DefaultKey("count", default: 0)] == 40)
             let failures = Failures(of: suite)
-            backend.report(DefaultsError(.refused, reason: "the backend itself"))
+            backend.tell(.failed(DefaultsError(.refused, reason: "the backend itself")))
             #expect(failures.kinds == [.refused])
         }
     }

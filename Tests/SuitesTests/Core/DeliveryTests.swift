@@ -46,24 +46,17 @@ struct DeliveryTests {
             #expect(calls.names(on: Calls.thread) == ["volume"], "no other writer")
             // The stand-in for `UserDefaults` is slow.
             let count = [.memory, .file].contains(backend) ? 100_000 : 1_000
-            let ended = DispatchSemaphore(value: 0)
             let first = Calls()
             let token = suite.observe(.theme) { _ in first.addAndWait("theme") }
-            Thread.detachNewThread {
-                suite[.theme] = "dark"
-                ended.signal()
-            }
+            let ended = onThread { suite[.theme] = "dark" }
             first.hasBegun.wait()
             // Another thread delivers now.
             for value in 1...count { suite[.progress] = value }
-            let other = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
+            onThreads(1) { _ in
                 suite[.volume] = 2
                 _ = suite[.progress]
                 #expect(calls.names(on: Calls.thread) == [])
-                other.signal()
             }
-            other.wait()
             #expect(calls.names == ["volume"])
             first.open()
             calls.hasBegun.wait()
@@ -204,12 +197,7 @@ struct DeliveryTests {
         let (suite, outer) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
         let heard = Guarded<[Int?]>([])
         @Sendable func write() {
-            let ended = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
-                suite[.volume] = 1
-                ended.signal()
-            }
-            ended.wait()
+            onThreads(1) { _ in suite[.volume] = 1 }
         }
         func observe() -> ObservationToken {
             suite.observe(.volume, initial: true) { change in
@@ -234,8 +222,7 @@ struct DeliveryTests {
     /// The handlers of a thread inside an update of another suite do not hold up those of others.
     @Test func aThreadInAnotherUpdateHoldsNobodyUp() throws {
         let (suite, outer) = (DefaultsSuite.inMemory(), DefaultsSuite.inMemory())
-        let heard = Guarded<[Int?]>([])
-        let token = suite.observe(.volume) { change in heard.withLock { $0.append(change.newValue) } }
+        let heard = Heard { note in suite.observe(.volume) { note($0.newValue) } }
         try outer.update { _ in
             suite[.volume] = 1
             let (hasWritten, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -251,22 +238,19 @@ struct DeliveryTests {
             mayEnd.signal()
             heard.wait { $0.count == 3 }
         }
-        #expect(heard.withLock { $0 } == [1, 2, 3])
-        token.cancel()
+        #expect(heard.all == [1, 2, 3])
     }
 
     /// The second one must not return before the first one has ended the observation.
     @Test func noCallBeginsAfterTwoThreadsHaveCancelled() {
         let suite = DefaultsSuite.inMemory()
         let isWriting = Guarded(true)
-        let ended = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
+        let ended = onThread {
             var number = 0
             while isWriting.withLock({ $0 }) {
                 number += 1
                 suite[.volume] = number
             }
-            ended.signal()
         }
         for _ in 0..<300 {
             let (calls, counts) = (Guarded(0), Guarded<[Int]>([]))
@@ -343,14 +327,10 @@ struct DeliveryTests {
 
     @Test @MainActor func aKeyIsObservedOnTheMainActor() async {
         let suite = DefaultsSuite.inMemory()
-        let values = Guarded<[Int?]>([])
-        let token = suite.observeOnMainActor(.volume, initial: true) { change in
-            values.withLock { $0.append(change.newValue) }
-        }
+        let values = Heard { note in suite.observeOnMainActor(.volume, initial: true) { note($0.newValue) } }
         suite[.volume] = 1
-        while values.withLock({ $0.count }) < 2 { await Task.yield() }
-        #expect(values.withLock { $0 } == [0, 1])
-        token.cancel()
+        while values.all.count < 2 { await Task.yield() }
+        #expect(values.all == [0, 1])
     }
 
     // MARK: Reports

@@ -140,26 +140,18 @@ struct LayersTests {
     @Test func observersOfASuiteReceiveWhatIsStored() {
         let suite = DefaultsSuite.inMemory()
         let setting = UserDefault(number, in: suite)
-        let heard = Guarded<[SuiteChange]>([])
-        let token = suite.observeAll { change in heard.withLock { $0.append(change) } }
+        let heard = Heard { note in suite.observeAll { note($0) } }
         suite.layers = arguments("-number", "7")
-        #expect(heard.withLock { $0 } == [])
+        #expect(heard.all == [])
         setting.value = 5
-        #expect(heard.withLock { $0.map(\.keys) } == [["number"]])
-        token.cancel()
+        #expect(heard.all.map(\.keys) == [["number"]])
     }
 
     @Test func trackersAreNotifiedIfTheValueChanges() {
         let suite = DefaultsSuite.inMemory(["number": 5, "other": 1])
         let (setting, other) = (UserDefault(number, in: suite), UserDefault("other", default: 0, in: suite))
         let fired = Guarded(0)
-        func track() {
-            withObservationTracking {
-                _ = (setting.value, other.value)
-            } onChange: {
-                fired.withLock { $0 += 1 }
-            }
-        }
+        func track() { fired.track { _ = (setting.value, other.value) } }
         track()
         suite.layers = arguments("-missing", "1")
         #expect(fired.withLock { $0 } == 0)
@@ -187,11 +179,7 @@ struct LayersTests {
         let suite = DefaultsSuite.inMemory()
         suite.layers = arguments("-number", "7")
         let (settings, fired) = (Settings(in: suite), Guarded(0))
-        withObservationTracking {
-            #expect(!settings.$number.isSet)
-        } onChange: {
-            fired.withLock { $0 += 1 }
-        }
+        fired.track { #expect(!settings.$number.isSet) }
         settings.number = 5
         #expect(fired.withLock { $0 } == 1)
         #expect(settings.$number.isSet)
@@ -215,16 +203,14 @@ struct LayersTests {
     @Test func layersCanBeSetInsideAnUpdateAndObserversHearItAfterwards() throws {
         let suite = DefaultsSuite.inMemory(["number": 5])
         let setting = UserDefault(number, in: suite)
-        let heard = Guarded<[Int?]>([])
-        let token = setting.observe(initial: false) { change in heard.withLock { $0.append(change.newValue) } }
+        let heard = Heard { note in setting.observe(initial: false) { note($0.newValue) } }
         try setting.update { value in
             suite.layers = arguments("-number", "7")
-            #expect(heard.withLock { $0 } == [])
+            #expect(heard.all == [])
             value += 1
         }
-        #expect(heard.withLock { $0 } == [7])
+        #expect(heard.all == [7])
         #expect(try suite.contents() == ["number": 6])
-        token.cancel()
     }
 
     @Test(.timeLimit(.minutes(5))) func threadsThatSetLayersLeaveAllSettingsWithTheLastOnes() throws {

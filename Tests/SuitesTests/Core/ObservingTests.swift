@@ -30,10 +30,7 @@ struct ObservingTests {
         let backend = SpyBackend()
         do {
             let suite = DefaultsSuite(backend: backend)
-            withObservationTracking {
-                _ = suite[number]
-            } onChange: {
-            }
+            Guarded(0).track { _ = suite[number] }
             #expect(backend.state.withLock { $0.isWatched })
         }
         #expect(backend.state.withLock { !$0.isWatched && $0.followed == ["number": 0] })
@@ -64,8 +61,7 @@ struct ObservingTests {
     @Test(arguments: Backend.allCases) func observersReceiveEachChangeOnceInOrder(backend: Backend) throws {
         try backend.withSuite { suite in
             let (store, other) = (UserDefault(number, in: suite).store, UserDefault(number, in: suite).store)
-            let changes = Guarded<[DefaultChange<Int>]>([])
-            let token = AnyStore(store).observe { change in changes.withLock { $0.append(change) } }
+            let changes = Heard { note in AnyStore(store).observe { note($0) } }
             store.set(1)
             // An equal value is not a change.
             store.set(1)
@@ -76,14 +72,14 @@ struct ObservingTests {
             store.remove()
             suite[DefaultKey("another", default: 0)] = 7
             changes.wait { $0.count >= 5 }
-            let received = changes.withLock { $0 }
+            let received = changes.all
             #expect(received.map(\.newValue) == [1, 2, 3, 4, nil])
             #expect(received.map(\.oldValue) == [nil, 1, 2, 3, 4])
             #expect(received.map(\.kind) == [.set, .set, .set, .set, .removed])
             #expect(received.allSatisfy { $0.origin == .local })
-            token.cancel()
+            changes.cancel()
             store.set(5)
-            #expect(changes.withLock { $0.count } == 5)
+            #expect(changes.all.count == 5)
         }
     }
 
@@ -137,8 +133,8 @@ struct ObservingTests {
         #expect(a.get() == 0)
     }
 
-    @Test func writesOfAnotherProcessAreReportedInOrder() throws {
-        let file = try makeFile()
+    @Test(.ownFile) func writesOfAnotherProcessAreReportedInOrder() throws {
+        let file = URL(filePath: ownFile)
         let suite = try DefaultsSuite(file: file)
         // This suite shares nothing but the file.
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
@@ -162,7 +158,6 @@ struct ObservingTests {
         #expect(received.map(\.oldValue) == [nil] + Array(1...21))
         #expect(received.map(\.origin) == Array(repeating: .external, count: 21) + [.local])
         token.cancel()
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
 
     @Test func observersOnManyThreadsLoseNothing() throws {
@@ -202,13 +197,7 @@ struct ObservingTests {
         try backend.withSuite { suite in
             let store = AnyStore(UserDefault(number, in: suite).store)
             let fired = Guarded(0)
-            func track() {
-                withObservationTracking {
-                    _ = store.get()
-                } onChange: {
-                    fired.withLock { $0 += 1 }
-                }
-            }
+            func track() { fired.track { _ = store.get() } }
             track()
             suite[DefaultKey("another", default: 0)] = 1
             #expect(fired.withLock { $0 } == 0)
@@ -226,19 +215,17 @@ struct ObservingTests {
     }
 
     /// A change before the observation began is not reported, even if no read has seen it.
-    @Test func theInitialCallComesFirstAfterExternalChanges() throws {
-        let file = try makeFile()
+    @Test(.ownFile) func theInitialCallComesFirstAfterExternalChanges() throws {
+        let file = URL(filePath: ownFile)
         let suite = try DefaultsSuite(file: file)
         let other = DefaultsSuite(backend: FileBackend(path: file.path))
         other[number] = 1
         #expect(suite[number] == 1)
         other[number] = 2
-        let received = Guarded<[Int?]>([])
         let store = UserDefault(number, in: suite).store
-        let token = store.observe(initial: true) { change in received.withLock { $0.append(change.newValue) } }
-        #expect(received.withLock { $0 } == [2])
-        token.cancel()
-        try FileManager.default.removeItem(at: file.deletingLastPathComponent())
+        let received = Heard { note in store.observe(initial: true) { note($0.newValue) } }
+        #expect(received.all == [2])
+        received.cancel()
     }
 
     @Test func anObserverAddedInAHandlerReceivesLaterChanges() {
@@ -529,10 +516,7 @@ struct ObservingTests {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let number = DefaultKey<Int?>("number")
-        let received = Guarded<[Int?]>([])
-        let token = UserDefault(number, in: suite).store.observe { change in
-            received.withLock { $0.append(change.newValue ?? nil) }
-        }
+        let received = Heard { note in UserDefault(number, in: suite).store.observe { note($0.newValue ?? nil) } }
         backend.write(1, forKey: "number")
         backend.interrupt { call in
             guard call == .value else { return }
@@ -544,7 +528,6 @@ struct ObservingTests {
         }
         suite[DefaultKey("another", default: 0)] = 1
         suite.waitForHandlers()
-        #expect(received.withLock { $0 } == [1, 2])
-        token.cancel()
+        #expect(received.all == [1, 2])
     }
 }

@@ -11,28 +11,19 @@ import TypedDefaultsTesting
 struct TrackingTests {
     private static let number = DefaultKey("number", default: 0)
 
-    /// Reads the value with tracking, and calls `fired` when it changes.
-    private func track(_ store: AnyStore<Int>, _ fired: @escaping @Sendable () -> Void) {
-        withObservationTracking {
-            _ = store.get()
-        } onChange: {
-            fired()
-        }
-    }
-
     #if os(macOS) || os(Linux)
-        @Test func aWriteOfAnotherProcessFires() async throws {
-            let file = try makeFile()
-            defer {
-                #expect(throws: Never.self) { try FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
-            }
-            let store = UserDefault(Self.number, in: try DefaultsSuite(file: file)).store
+        @Test(.ownFile) func aWriteOfAnotherProcessFires() async throws {
+            let store = UserDefault(Self.number, in: try DefaultsSuite(file: URL(filePath: ownFile))).store
             let (firings, continuation) = AsyncStream.makeStream(of: Void.self)
             var iterator = firings.makeAsyncIterator()
             for value in 1...3 {
                 // From the second round on, the value is cached.
-                track(store) { continuation.yield() }
-                await #expect(processExitsWith: .success) { [path = file.path as String, value = value as Int] in
+                withObservationTracking {
+                    _ = store.get()
+                } onChange: {
+                    continuation.yield()
+                }
+                await #expect(processExitsWith: .success) { [path = ownFile as String, value = value as Int] in
                     let suite = try DefaultsSuite(file: URL(fileURLWithPath: path))
                     try UserDefault(DefaultKey("number", default: 0), in: suite).store.save(value)
                 }
@@ -57,7 +48,7 @@ struct TrackingTests {
     @Test func aChangeMadeInsideAnObserverFires() {
         let suite = DefaultsSuite.inMemory()
         let (store, fired) = (UserDefault(Self.number, in: suite).store, Guarded(0))
-        track(store) { fired.withLock { $0 += 1 } }
+        fired.track { _ = store.get() }
         let token = suite.observe(DefaultKey("other", default: 0)) { _ in store.set(1) }
         suite[DefaultKey("other", default: 0)] = 1
         #expect(fired.withLock { $0 } == 1)
@@ -68,13 +59,7 @@ struct TrackingTests {
         let suite = DefaultsSuite.inMemory()
         let other = DefaultKey("other", default: "")
         let fired = Guarded(0)
-        func track() {
-            withObservationTracking {
-                _ = try? suite.read(Self.number, other)
-            } onChange: {
-                fired.withLock { $0 += 1 }
-            }
-        }
+        func track() { fired.track { _ = try? suite.read(Self.number, other) } }
         track()
         suite[Self.number] = 1
         #expect(fired.withLock { $0 } == 1)
@@ -96,7 +81,7 @@ struct TrackingTests {
         let store = UserDefault(Self.number, in: suite).store
         let fired = Guarded(0)
         for value in [1, 2, nil] as [PropertyList?] {
-            track(store) { fired.withLock { $0 += 1 } }
+            fired.track { _ = store.get() }
             backend.write(value, forKey: "number")
             suite.waitForHandlers()
         }
@@ -108,7 +93,7 @@ struct TrackingTests {
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(Self.number, in: suite).store
         let fired = Guarded(0)
-        track(store) { fired.withLock { $0 += 1 } }
+        fired.track { _ = store.get() }
         suite.remove(["number", "other"])
         suite.removeAll()
         store.remove()
@@ -123,11 +108,7 @@ struct TrackingTests {
         #expect(!slot.noteAccess())
         let fired = Guarded(0)
         for count in 1...3 {
-            withObservationTracking {
-                #expect(slot.noteAccess())
-            } onChange: {
-                fired.withLock { $0 += 1 }
-            }
+            fired.track { #expect(slot.noteAccess()) }
             slot.reportChange()
             #expect(fired.withLock { $0 } == count)
             #expect(!slot.noteAccess())

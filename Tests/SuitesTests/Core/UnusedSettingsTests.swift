@@ -55,11 +55,7 @@ struct UnusedSettingsTests {
             },
             suite.observeAll { change in all.withLock { $0.append(change.keys) } },
         ]
-        withObservationTracking {
-            _ = suite[DefaultKey("tracked", default: 0)]
-        } onChange: {
-            tracked.withLock { $0 += 1 }
-        }
+        tracked.track { _ = suite[DefaultKey("tracked", default: 0)] }
         func readOthers() {
             for number in 0..<20_000 { _ = suite[DefaultKey("other-\(number)", default: 0)] }
             _ = suite[DefaultKey("unreadable", default: 0)] + suite[DefaultKey("bad", default: 0)]

@@ -57,13 +57,4 @@ struct DeclaredFormsTests {
         optionalBoth.value = .one
         #expect(try suite.contents() == DeclaredForms.stored)
     }
-
-    @Test func theValuesOfAKeyBeginWithTheCurrentOne() async {
-        let suite = DefaultsSuite.inMemory(["count": 7])
-        let key = DefaultKey("count", default: 0)
-        var values = suite.values(key).makeAsyncIterator()
-        #expect(await values.next() == 7)
-        suite[key] = 8
-        #expect(await values.next() == 8)
-    }
 }

@@ -152,12 +152,8 @@ struct DefaultRuleTests {
                 let contents = try suite.contents()
                 #expect(contents[key] == expected || way == "layer")
                 try suite.update { #expect($0[key] == expected || way == "layer") }
-                let values = Guarded<[Int?]>([])
-                let token = suite.observe(key, initial: true) { change in
-                    values.withLock { $0.append(change.newValue) }
-                }
-                #expect(values.withLock { $0 } == [expected])
-                token.cancel()
+                let values = Heard { note in suite.observe(key, initial: true) { note($0.newValue) } }
+                #expect(values.all == [expected])
             }
         }
     }
@@ -192,13 +188,11 @@ struct DefaultRuleTests {
     func observersReceiveTheCorrectedValue(backend: Backend) throws {
         try backend.withSuite { suite in
             let failures = Failures(of: suite)
-            let heard = Guarded<[Int?]>([])
-            let token = suite.observe(.volume) { change in heard.withLock { $0.append(change.newValue) } }
+            let heard = Heard { note in suite.observe(.volume) { note($0.newValue) } }
             try suite.update { $0["volume"] = 99 }
             heard.wait { !$0.isEmpty }
-            #expect(heard.withLock { $0 } == [10])
+            #expect(heard.all == [10])
             #expect(failures.kinds == [.unreadable])
-            token.cancel()
         }
     }
 

@@ -113,11 +113,7 @@ struct UserDefaultTests {
         let suite = DefaultsSuite.inMemory()
         let (first, second) = (Settings(in: suite), Settings(in: suite))
         let fired = Guarded(0)
-        withObservationTracking {
-            _ = (first.launchCount, first.$nickname.isSet)
-        } onChange: {
-            fired.withLock { $0 += 1 }
-        }
+        fired.track { _ = (first.launchCount, first.$nickname.isSet) }
         second.title = "captain"
         #expect(fired.withLock { $0 } == 0)
         second.nickname = "kai"
@@ -152,13 +148,9 @@ struct UserDefaultSurprisesTests {
     }
     @Test func anIgnoredPropertyOfAnObservableClassIsStillTracked() {
         let model = Model()
-        let fired = Guarded(false)
-        withObservationTracking {
-            _ = model.number
-        } onChange: {
-            fired.withLock { $0 = true }
-        }
+        let fired = Guarded(0)
+        fired.track { _ = model.number }
         model.number = 1
-        #expect(fired.withLock { $0 })
+        #expect(fired.withLock { $0 } == 1)
     }
 }

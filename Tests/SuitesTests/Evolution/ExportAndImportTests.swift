@@ -31,9 +31,10 @@ func add(
 }
 
 struct ExportAndImportTests {
-    @Test(arguments: Backend.allCases) func anExportOfAnEarlierVersionComesBackMigrated(backend: Backend) throws {
-        let file = try makeFile()
-        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+    @Test(.ownFile, arguments: Backend.allCases) func anExportOfAnEarlierVersionComesBackMigrated(backend: Backend)
+        throws
+    {
+        let file = URL(filePath: ownFile)
         let old = DefaultsSuite.inMemory()
         try VolumeRelease.one.choose(["left": 7], in: old)
         try export(old, to: file)

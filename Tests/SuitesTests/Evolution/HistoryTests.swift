@@ -18,15 +18,14 @@ struct HistoryTests {
     @Test(arguments: Backend.allCases) func itIsNoSetting(backend: Backend) throws {
         try backend.withSuite { whole in
             let suite = whole.scoped("user/")
-            let changes = Guarded<[[String]]>([])
-            let token = whole.observeAll { change in changes.withLock { $0.append(change.keys) } }
+            let changes = Heard { note in whole.observeAll { note($0.keys) } }
             try suite.update { contents in
                 contents["a"] = 1
                 try contents.migrate("v2") { _ in }
             }
             try suite.update { try $0.migrate("v3") { _ in } }
-            token.cancel()
-            #expect(changes.withLock { $0 } == [["user/a"]])
+            changes.cancel()
+            #expect(changes.all == [["user/a"]])
             for contents in [try whole.contents(), try SuiteContents(json: whole.contents().json())] {
                 #expect(contents == ["user/a": 1])
                 #expect(contents.keys == ["user/a"])
@@ -90,9 +89,8 @@ struct HistoryTests {
         #expect(try suite.appliedMigrations() == [])
     }
 
-    @Test func whatAnotherProcessStoredIsRead() throws {
-        let file = try makeFile()
-        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+    @Test(.ownFile) func whatAnotherProcessStoredIsRead() throws {
+        let file = URL(filePath: ownFile)
         let suites = (0..<2).map { _ in DefaultsSuite(backend: FileBackend(path: file.path)) }
         try suites[0].migrate(VolumeRelease.two.migrator)
         #expect(try suites[1].appliedMigrations().count == 1)
@@ -550,13 +548,12 @@ struct HistoryTests {
 
     // MARK: Launch
 
-    @Test func whereNothingIsStoredAndNothingCanBeALaunchDoesNotFail() throws {
+    @Test(.ownFile) func whereNothingIsStoredAndNothingCanBeALaunchDoesNotFail() throws {
         let missing = DefaultsSuite(backend: FileBackend(namedPath: nil))
         #expect(missing.isReadOnly)
         #expect(try missing.migrate(VolumeRelease.three.migrator) == [])
         #expect(!DefaultsSuite.inMemory().isReadOnly)
-        let file = try makeFile()
-        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
+        let file = URL(filePath: ownFile)
         #expect(try !DefaultsSuite(file: file).isReadOnly)
         // A backend that fails is not a place in which nothing can be stored.
         let spy = SpyBackend()

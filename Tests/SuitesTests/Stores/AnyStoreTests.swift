@@ -3,17 +3,6 @@ import Testing
 import TypedDefaults
 
 struct AnyStoreTests {
-    @Test func copiesAndBoxesShareTheStore() {
-        let store = InMemoryStore<CameraConfig>()
-        let box = AnyStore(store)
-        let boxed = AnyStore(box)
-        store.set(CameraConfig(size: .small))
-        #expect(box.get()?.size == .small)
-        #expect(boxed.get()?.size == .small)
-        boxed.remove()
-        #expect(store.get() == nil)
-    }
-
     @Test func aBoxAroundABoxAddsNoLayer() {
         let box = AnyStore(InMemoryStore(CameraConfig()))
         #expect(

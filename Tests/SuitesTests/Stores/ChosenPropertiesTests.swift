@@ -166,35 +166,6 @@ struct ChosenPropertiesTests {
         }
     }
 
-    /// Every way to assign a whole config, which is a change.
-    private static let assignments: [String: @Sendable (DefaultsSuite, First) throws -> Void] = [
-        "value": { PersistentStore(in: $0).value = $1 },
-        "value of any store": { AnyStore<First>.persistent(in: $0).value = $1 },
-        "value of a decorator": { Decorated(base: AnyStore<First>.persistent(in: $0)).value = $1 },
-        "value of a store of the program": { Forwarding(base: AnyStore<First>.persistent(in: $0)).value = $1 },
-        "wrapper": { Wrapped(in: $0).camera = $1 },
-        "setting": { UserDefault<First>(in: $0).value = $1 },
-        "key": { $0[DefaultKey(First.self)] = $1 },
-        "contents": { suite, value in try suite.update { $0[First.self] = value } },
-        "contents by key": { suite, value in try suite.update { $0[DefaultKey(First.self)] = value } },
-    ]
-
-    /// The next release decides about the properties that equal the default.
-    @Test(arguments: assignments.keys.sorted(), Backend.allCases)
-    func anAssignmentPinsNoProperty(way: String, backend: Backend) throws {
-        let assign = try #require(Self.assignments[way])
-        try backend.withSuite { suite in
-            try assign(suite, First())
-            #expect(try suite.contents() == ["Camera": [:]])
-            #expect(PersistentStore<First>(in: suite).get() == First())
-            #expect(PersistentStore<Second>(in: suite, key: "Camera").get() == Second())
-            try assign(suite, First(beeps: false))
-            #expect(try suite.contents() == ["Camera": ["beeps": false]])
-            try assign(suite, First())
-            #expect(try suite.contents() == ["Camera": ["beeps": true]])
-        }
-    }
-
     /// Every way to store a whole config.
     private static let saves: [String: @Sendable (DefaultsSuite, First) throws -> Void] = [
         "save": { try PersistentStore(in: $0).save($1) },

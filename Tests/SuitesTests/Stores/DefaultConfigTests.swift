@@ -64,17 +64,15 @@ struct DefaultConfigTests {
 
     @Test func observersReceiveTheDefaultForAMissingValue() throws {
         let store = AnyStore<Config>.inMemory()
-        let changes = Guarded<[(ChangeKind, Int?, Int)]>([])
-        let token = store.observe(initial: true) { change in
-            changes.withLock { $0.append((change.kind, change.newValue?.size, change.value.size)) }
+        let changes = Heard { note in
+            store.observe(initial: true) { note(($0.kind, $0.newValue?.size, $0.value.size)) }
         }
-        defer { token.cancel() }
         try store.update { $0.size = 4 }
         store.remove()
-        let kinds = changes.withLock { $0.map(\.0) }
+        let kinds = changes.all.map(\.0)
         #expect(kinds == [.initial, .set, .removed])
-        #expect(changes.withLock { $0.map(\.1) } == [nil, 4, nil])
-        #expect(changes.withLock { $0.map(\.2) } == [3, 4, 3])
+        #expect(changes.all.map(\.1) == [nil, 4, nil])
+        #expect(changes.all.map(\.2) == [3, 4, 3])
     }
 
     @Test func valuesBeginWithTheDefault() async {
@@ -86,17 +84,13 @@ struct DefaultConfigTests {
 
     @Test func observersOfAPropertyReceiveTheDefaultForAMissingValue() throws {
         let store = AnyStore<Config>.inMemory()
-        let received = Guarded<[[Int?]]>([])
-        let token = store.observe(\.size, initial: true) { change in
-            received.withLock { $0.append([change.oldValue, change.newValue]) }
-        }
-        defer { token.cancel() }
+        let received = Heard { note in store.observe(\.size, initial: true) { note([$0.oldValue, $0.newValue]) } }
         try store.update { _ in }
         try store.update { $0.size = 4 }
         store.set(store.value)
         store.remove()
         store.remove()
-        #expect(received.withLock { $0 } == [[nil, 3], [3, 4], [4, 3]])
+        #expect(received.all == [[nil, 3], [3, 4], [4, 3]])
     }
 
     @Test func contentsHoldConfigs() throws {
@@ -125,11 +119,9 @@ struct KeyVerbsTests {
         #expect(number == 2)
         #expect(text == "Ada")
         #expect(suite.contains(count))
-        let changes = Guarded<[[String]]>([])
-        let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
-        defer { token.cancel() }
+        let changes = Heard { note in suite.observeAll { note($0.keys) } }
         suite.remove(count, name)
-        #expect(changes.withLock { $0 } == [["count", "name"]])
+        #expect(changes.all == [["count", "name"]])
         #expect(suite[count] == 1)
     }
 
@@ -175,11 +167,9 @@ struct DecoratorTests {
         suite.onFailure = { error in keys.withLock { $0.append(error.key) } }
         let base = UserDefault("secret", default: Data(), in: suite).store
         let store = AnyStore(EncryptedStore<String>(base: base, secret: 9))
-        let received = Guarded<[String?]>([])
-        let token = store.observe { change in received.withLock { $0.append(change.newValue) } }
-        defer { token.cancel() }
+        let received = Heard { note in store.observe { note($0.newValue) } }
         base.set(Data([1, 2, 3]))
-        #expect(received.withLock { $0 } == [nil])
+        #expect(received.all == [nil])
         #expect(keys.withLock { $0 } == ["secret"])
         #expect(store.get() == nil)
         #expect(keys.withLock { $0 } == ["secret", "secret"])

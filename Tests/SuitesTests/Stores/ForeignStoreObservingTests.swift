@@ -51,21 +51,8 @@ struct ForeignStoreObservingTests {
         }
     #endif
 
-    /// Counts the observations that are cancelled.
-    private final class ObservedStore: DefaultStoreType {
-        let cancelled = Guarded(0)
-        func get() -> Int? { nil }
-        func set(_ value: Int) {}
-        func remove() {}
-        func observe(
-            initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Int>) -> Void
-        ) -> ObservationToken {
-            ObservationToken { [cancelled] in cancelled.withLock { $0 += 1 } }
-        }
-    }
-
     @Test func cancellingOnTheMainActorEndsTheObservationOfTheStore() {
-        let store = ObservedStore()
+        let store = CountingStore()
         let token = store.observeOnMainActor { _ in }
         #expect(store.cancelled.withLock { $0 } == 0)
         token.cancel()
@@ -73,10 +60,10 @@ struct ForeignStoreObservingTests {
         withExtendedLifetime(token) {}
     }
 
-    /// Counts its observations.
+    /// Counts its observations, and those that are cancelled.
     private final class CountingStore: DefaultStoreType {
         let base = AnyStore<Int>.inMemory()
-        let observations = Guarded(0)
+        let (observations, cancelled) = (Guarded(0), Guarded(0))
 
         func get() -> Int? { base.get() }
         func set(_ new: Int) { base.set(new) }
@@ -85,7 +72,11 @@ struct ForeignStoreObservingTests {
             initial: Bool, _ handler: @escaping @Sendable (DefaultChange<Int>) -> Void
         ) -> ObservationToken {
             observations.withLock { $0 += 1 }
-            return base.observe(initial: initial, handler)
+            let token = base.observe(initial: initial, handler)
+            return ObservationToken { [cancelled] in
+                cancelled.withLock { $0 += 1 }
+                token.cancel()
+            }
         }
     }
 

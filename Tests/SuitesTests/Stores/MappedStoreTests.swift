@@ -48,13 +48,11 @@ struct MappedStoreTests {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let store = PersistentStore<CameraConfig>(in: suite)
-        let origins = Guarded<[ChangeOrigin]>([])
-        let token = store.map(\.size).observe { change in origins.withLock { $0.append(change.origin) } }
+        let origins = Heard { note in store.map(\.size).observe { note($0.origin) } }
         store.set(CameraConfig(size: .large))
         backend.write(["size": "small"], forKey: CameraConfig.key)
         suite.waitForHandlers()
-        #expect(origins.withLock { $0 } == [.local, .external])
-        token.cancel()
+        #expect(origins.all == [.local, .external])
     }
 
     @Test func onlyChangesOfThePartAreReported() {

@@ -19,15 +19,6 @@ struct PersistentStoreTests {
         func serialize() -> Any { number }
     }
 
-    @Test func anOverridingKeyGivesASecondInstanceOfOneType() {
-        let suite = DefaultsSuite.inMemory()
-        let front = PersistentStore<CameraConfig>(in: suite, key: "front")
-        let back = PersistentStore<CameraConfig>(in: suite)
-        front.set(CameraConfig(size: .small))
-        #expect(back.get() == nil)
-        #expect(front.get()?.size == .small)
-    }
-
     @Test(.serialized, arguments: [true, false])
     func aValueIsDecodedOncePerChangeOfItsKey(hasGenerations: Bool) {
         let backend = SpyBackend(["counted": 5], hasGenerations: hasGenerations)

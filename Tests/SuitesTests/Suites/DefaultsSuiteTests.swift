@@ -99,9 +99,7 @@ struct DefaultsSuiteTests {
         let backend = SpyBackend(["first": 1])
         let suite = DefaultsSuite(backend: backend)
         let first = DefaultKey("first", default: 0)
-        let heard = Guarded<[Int]>([])
-        let token = suite.observe(first) { change in heard.withLock { $0.append(change.newValue ?? -1) } }
-        defer { token.cancel() }
+        let heard = Heard { note in suite.observe(first) { note($0.newValue ?? -1) } }
         #expect(suite[first] == 1)
         backend.interrupt { [weak backend] call in
             guard call == .committed else { return }
@@ -112,7 +110,7 @@ struct DefaultsSuiteTests {
         suite[first] = 5
         #expect(suite[first] == 9)
         suite.waitForHandlers()
-        #expect(heard.withLock { $0 } == [5, 9])
+        #expect(heard.all == [5, 9])
     }
 
     @Test func aReaderSeesChangesThatAnotherThreadDetects() {
@@ -233,8 +231,7 @@ struct DefaultsSuiteTests {
         let store = UserDefault(DefaultKey("n", default: 0), in: suite).store
         let entered = DispatchSemaphore(value: 0)
         let leave = DispatchSemaphore(value: 0)
-        let ended = DispatchSemaphore(value: 0)
-        Thread {
+        let ended = onThread {
             do {
                 try store.updateStored {
                     entered.signal()
@@ -244,8 +241,7 @@ struct DefaultsSuiteTests {
             } catch {
                 Issue.record(error)
             }
-            ended.signal()
-        }.start()
+        }
         entered.wait()
         #expect(store.get() == nil)
         #expect(fails(with: .timedOut) { try store.save(2) })
@@ -296,24 +292,20 @@ struct DefaultsSuiteTests {
     // Durability
 
     @Test func aBackendIsSynchronizedOnceForSeveralCommits() throws {
-        let backend = SignallingBackend()
+        let (backend, synchronized) = (
+            SpyBackend(synchronizationDelay: .milliseconds(100)), DispatchSemaphore(value: 0)
+        )
+        backend.state.withLock { $0.onSynchronize = { synchronized.signal() } }
         let suite = DefaultsSuite(backend: backend)
         for number in 0..<10 { suite[DefaultKey("n", default: -1)] = number }
-        #expect(backend.synchronized.wait(timeout: .now() + 10) == .success)
+        #expect(synchronized.wait(timeout: .now() + 10) == .success)
         suite[DefaultKey("n", default: -1)] = 11
-        #expect(backend.synchronized.wait(timeout: .now() + 10) == .success)
+        #expect(synchronized.wait(timeout: .now() + 10) == .success)
         #expect(try backend.value(forKey: "n") == 11)
     }
 
     private final class ImpatientBackend: BackendDecorator {
         let base: any DefaultsBackend = MemoryBackend()
         let traits = BackendTraits(writeTimeout: .milliseconds(50))
-    }
-
-    private final class SignallingBackend: BackendDecorator {
-        let base: any DefaultsBackend = MemoryBackend()
-        let traits = BackendTraits(synchronizationDelay: .milliseconds(100))
-        let synchronized = DispatchSemaphore(value: 0)
-        func synchronize() { synchronized.signal() }
     }
 }

@@ -180,14 +180,13 @@ struct MovingTests {
             let user = suite.scoped("user/")
             for (key, value) in three { suite[DefaultKey<PropertyList?>(key)] = value }
             user[.mode] = "video"
-            let changes = Guarded<[[String]]>([])
-            let token = suite.observeAll { change in changes.withLock { $0.append(change.keys) } }
+            let changes = Heard { note in suite.observeAll { note($0.keys) } }
             #expect(try suite.move(.all, to: user) == .init(moved: ["a", "b", "c"]))
             // The thread of the watch may deliver it.
             changes.wait { !$0.isEmpty }
-            #expect(changes.withLock { $0 } == [["a", "b", "c", "user/a", "user/b", "user/c"]])
+            #expect(changes.all == [["a", "b", "c", "user/a", "user/b", "user/c"]])
             #expect(try suite.keys() == ["user/a", "user/b", "user/c", "user/mode"])
-            token.cancel()
+            changes.cancel()
             #expect(try user.move(.keys(.mode), to: suite.scoped("guest/")) == .init(moved: ["mode"]))
             #expect(try user.move(.all, to: suite) == .init(moved: ["a", "b", "c"]))
             #expect(try suite.keys() == ["a", "b", "c", "guest/mode"])

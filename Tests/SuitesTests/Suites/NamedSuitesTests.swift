@@ -10,67 +10,55 @@ struct NamedSuitesTests {
     }
 
     #if !canImport(Darwin)
-        @Test func aNamedSuiteIsAFileInTheUsersFolder() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder + "/config", 1)
-                    let suite = try DefaultsSuite(name: "com.example.camera")
-                    let path = folder + "/config/com.example.camera.defaults"
-                    #expect(suite.location == path)
-                    try PersistentStore<CameraConfig>(in: suite).save(CameraConfig())
-                    for (path, mode) in [(path, 0o600), (folder + "/config", 0o700)] {
-                        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-                        #expect(attributes[.posixPermissions] as? Int == mode)
-                    }
-                    // Another handle of that name is the same suite, so it is not blocked by the
-                    // writer lock.
-                    let other = PersistentStore<CameraConfig>(in: try DefaultsSuite(name: "com.example.camera"))
-                    try PersistentStore<CameraConfig>(in: suite).updateStored { _ in
-                        let isNested = fails(with: .nestedWrite) { try other.save(CameraConfig()) }
-                        #expect(isNested)
-                    }
+        @Test(.ownFile) func aNamedSuiteIsAFileInTheUsersFolder() async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                Self.useFolder(folder + "/config")
+                let suite = try DefaultsSuite(name: "com.example.camera")
+                let path = folder + "/config/com.example.camera.defaults"
+                #expect(suite.location == path)
+                try PersistentStore<CameraConfig>(in: suite).save(CameraConfig())
+                for (path, mode) in [(path, 0o600), (folder + "/config", 0o700)] {
+                    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                    #expect(attributes[.posixPermissions] as? Int == mode)
+                }
+                // Another handle of that name is the same suite, so it is not blocked by the
+                // writer lock.
+                let other = PersistentStore<CameraConfig>(in: try DefaultsSuite(name: "com.example.camera"))
+                try PersistentStore<CameraConfig>(in: suite).updateStored { _ in
+                    let isNested = fails(with: .nestedWrite) { try other.save(CameraConfig()) }
+                    #expect(isNested)
                 }
             }
         }
 
-        @Test func aRelativeFolderIsIgnored() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", "config", 1)
-                    setenv("HOME", folder, 1)
-                    let suite = try DefaultsSuite(name: "a")
-                    #expect(suite.location == folder + "/.config/a.defaults")
-                }
+        @Test(.ownFile) func aRelativeFolderIsIgnored() async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                Self.useFolder("config")
+                setenv("HOME", folder, 1)
+                let suite = try DefaultsSuite(name: "a")
+                #expect(suite.location == folder + "/.config/a.defaults")
             }
         }
 
-        @Test func theStandardSuiteIsNamedByTheExecutable() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder, 1)
-                    let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
-                    #expect(DefaultsSuite.standard.location == "\(folder)/\(name).defaults")
-                    #expect(DefaultsSuite.standardName == name)
-                    // Setting the same name again is allowed.
-                    DefaultsSuite.standardName = name
-                    DefaultsSuite.standard[DefaultKey("number", default: 0)] = 5
-                    let named = try DefaultsSuite(name: name)
-                    #expect(named[DefaultKey("number", default: 0)] == 5)
-                }
+        @Test(.ownFile) func theStandardSuiteIsNamedByTheExecutable() async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                Self.useFolder(folder)
+                let name = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
+                #expect(DefaultsSuite.standard.location == "\(folder)/\(name).defaults")
+                #expect(DefaultsSuite.standardName == name)
+                // Setting the same name again is allowed.
+                DefaultsSuite.standardName = name
+                DefaultsSuite.standard[DefaultKey("number", default: 0)] = 5
+                let named = try DefaultsSuite(name: name)
+                #expect(named[DefaultKey("number", default: 0)] == 5)
             }
         }
 
-        @Test func theStandardSuiteCanBeNamedOnce() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder, 1)
-                    DefaultsSuite.standardName = "com.example.camera"
-                    #expect(DefaultsSuite.standard.location == "\(folder)/com.example.camera.defaults")
-                }
+        @Test(.ownFile) func theStandardSuiteCanBeNamedOnce() async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                Self.useFolder(folder)
+                DefaultsSuite.standardName = "com.example.camera"
+                #expect(DefaultsSuite.standard.location == "\(folder)/com.example.camera.defaults")
             }
         }
 
@@ -100,17 +88,20 @@ struct NamedSuitesTests {
         }
 
         /// Replacing the invalid bytes would lead to another folder.
-        @Test func aFolderThatIsNotUTF8IsUnavailable() async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String] in
-                    var name = Array(folder.utf8CString.dropLast())
-                    name += [UInt8(ascii: "/"), 0x63, 0xE9, 0].map { CChar(bitPattern: $0) }
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", name, 1)
-                    try Self.expectUnavailable(DefaultsSuite(name: "a"))
-                    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
-                }
+        @Test(.ownFile) func aFolderThatIsNotUTF8IsUnavailable() async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String] in
+                var name = Array(folder.utf8CString.dropLast())
+                name += [UInt8(ascii: "/"), 0x63, 0xE9, 0].map { CChar(bitPattern: $0) }
+                unsetenv("TYPED_DEFAULTS_STANDARD")
+                setenv("XDG_CONFIG_HOME", name, 1)
+                try Self.expectUnavailable(DefaultsSuite(name: "a"))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
             }
+        }
+
+        private static func useFolder(_ path: String) {
+            unsetenv("TYPED_DEFAULTS_STANDARD")
+            setenv("XDG_CONFIG_HOME", path, 1)
         }
 
         private static func expectUnavailable(

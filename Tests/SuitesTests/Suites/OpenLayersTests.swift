@@ -169,16 +169,14 @@ struct OpenLayersTests {
         let flags = Guarded<[String: PropertyList]>(["a": 3])
         let suite = DefaultsSuite.inMemory()
         suite.layers = [Layer("flags") { key in flags.withLock { $0[key] } }, .stored]
-        let heard = Guarded<[Int?]>([])
-        let token = suite.observe(a) { change in heard.withLock { $0.append(change.newValue) } }
+        let heard = Heard { note in suite.observe(a) { note($0.newValue) } }
         flags.withLock { $0["a"] = 6 }
         #expect(suite[a] == 3)
         suite.layers = suite.layers
         #expect(suite[a] == 6)
         flags.withLock { $0 = [:] }
         suite.layers = suite.layers
-        #expect(heard.withLock { $0 } == [6, 0])
-        token.cancel()
+        #expect(heard.all == [6, 0])
     }
 
     @Test(arguments: Backend.allCases)
@@ -206,47 +204,24 @@ struct OpenLayersTests {
     func sourceAndManagementAreTracked(backend: Backend) throws {
         try backend.withSuite { suite in
             let setting = UserDefault(a, in: suite)
-            func isNotified(_ read: () -> Void, by change: () -> Void) -> Bool {
-                let notified = Guarded(false)
-                withObservationTracking(read) { notified.withLock { $0 = true } }
-                change()
-                return notified.withLock { $0 }
-            }
-            #expect(
-                isNotified {
-                    _ = setting.isManaged
-                } by: {
-                    suite.layers = [.values(["a": 0], name: "admin"), .stored]
-                })
+            let fired = Guarded(0)
+            fired.track { _ = setting.isManaged }
+            suite.layers = [.values(["a": 0], name: "admin"), .stored]
+            #expect(fired.withLock { $0 } == 1)
             #expect(setting.isManaged)
-            #expect(
-                isNotified {
-                    _ = setting.source
-                } by: {
-                    suite.layers = [.values(["a": 0], name: "other"), .stored]
-                })
-            #expect(setting.source == .layer("other"))
-            #expect(
-                isNotified {
-                    _ = setting.source
-                } by: {
-                    suite.layers = [.stored, .values(["a": 0])]
-                })
-            #expect(
-                isNotified {
-                    _ = setting.source
-                } by: {
-                    setting.value = 0
-                })
-            #expect(setting.source == .stored)
+            let changes: [(source: DefaultSource, make: () -> Void)] = [
+                (.layer("other"), { suite.layers = [.values(["a": 0], name: "other"), .stored] }),
+                (.layer("values"), { suite.layers = [.stored, .values(["a": 0])] }),
+                (.stored, { setting.value = 0 }), (.layer("values"), { setting.reset() }),
+            ]
+            for change in changes {
+                let fired = Guarded(0)
+                fired.track { _ = setting.source }
+                change.make()
+                #expect(fired.withLock { $0 } == 1)
+                #expect(setting.source == change.source)
+            }
             #expect(!setting.isManaged)
-            #expect(
-                isNotified {
-                    _ = setting.source
-                } by: {
-                    setting.reset()
-                })
-            #expect(setting.source == .layer("values"))
         }
     }
 

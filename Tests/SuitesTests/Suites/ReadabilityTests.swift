@@ -10,7 +10,7 @@ import TypedDefaultsTesting
 struct ReadabilityTests: SettingsFileTests {
     private func commit(_ edits: [(key: String, value: PropertyList?)], to file: URL) throws {
         let backend = FileBackend(path: file.path)
-        try backend.writing { #expect(throws: Never.self) { try backend.commit(edits) } }
+        try backend.write(edits)
     }
 
     private func bytes(of file: URL) throws -> Data { try #require(FileManager.default.contents(atPath: file.path)) }
@@ -34,7 +34,7 @@ struct ReadabilityTests: SettingsFileTests {
         }
         #expect(try bytes(of: file) == before)
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+            try names(beside: file)
                 == [file.lastPathComponent])
     }
 
@@ -114,14 +114,12 @@ struct ReadabilityTests: SettingsFileTests {
     }
 
     #if os(macOS) || os(Linux)
-        @Test func anUnreadableFolderOrFileIsAnError() async throws {
-            let file = try makeFile()
-            let folder = file.deletingLastPathComponent()
-            try commit([("number", 1)], to: file)
+        @Test(.ownFile) func anUnreadableFolderOrFileIsAnError() async throws {
+            try commit([("number", 1)], to: URL(filePath: ownFile))
             if geteuid() == 0 {
-                for path in [file.path, folder.path] { #expect(chown(path, 65_534, 65_534) == 0) }
+                for path in [ownFile, ownFolder] { #expect(chown(path, 65_534, 65_534) == 0) }
             }
-            await #expect(processExitsWith: .success) { [path = file.path as String] in
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
                 if geteuid() == 0 { #expect(setgid(65_534) == 0 && setuid(65_534) == 0) }
                 let folder = URL(filePath: path).deletingLastPathComponent().path
                 func isRefused() -> Bool {
@@ -135,7 +133,6 @@ struct ReadabilityTests: SettingsFileTests {
                 #expect(isRefused())
                 #expect(chmod(folder, 0o700) == 0)
             }
-            try FileManager.default.removeItem(at: folder)
         }
     #endif
 

@@ -12,12 +12,10 @@ struct RenamingTests {
             try backend.withSuite { suite throws in
                 try suite.update { ($0["q"], $0["other"]) = (value, 1) }
                 let failures = Failures(of: suite)
-                let commits = Guarded<[[String]]>([])
-                let token = suite.observeAll { change in commits.withLock { $0.append(change.keys) } }
-                defer { token.cancel() }
+                let commits = Heard { note in suite.observeAll { note($0.keys) } }
                 for _ in 0..<2 { try suite.update { $0.rename("q", to: "quality") } }
                 #expect(try suite.contents() == ["quality": value, "other": 1])
-                #expect(commits.withLock { $0 } == [["q", "quality"]])
+                #expect(commits.all == [["q", "quality"]])
                 #expect(failures.all == [])
             }
         }
@@ -133,12 +131,10 @@ struct RenamingTests {
         let suite = DefaultsSuite.inMemory(["q": 0.5])
         let (setting, readBefore) = (UserDefault(quality, in: suite), UserDefault(quality, in: suite))
         #expect(readBefore.value == 0.8)
-        let heard = Guarded<[Double?]>([])
-        let token = readBefore.observe { change in heard.withLock { $0.append(change.newValue) } }
-        defer { token.cancel() }
+        let heard = Heard { note in readBefore.observe { note($0.newValue) } }
         try suite.update { $0.rename("q", to: "quality") }
         #expect(setting.value == 0.5 && readBefore.value == 0.5)
-        #expect(heard.withLock { $0 } == [0.5])
+        #expect(heard.all == [0.5])
     }
 
     @Test func aValueThatTheBackendCannotReadIsNotRenamed() throws {

@@ -16,9 +16,7 @@ struct SuiteContentsTests {
     @Test(arguments: Backend.allCases) func anUpdateStoresAllItsEditsAsOneChange(backend: Backend) throws {
         try backend.withSuite { suite in
             suite[number] = 1
-            let changes = Guarded<[SuiteChange]>([])
-            let token = suite.observeAll(prefix: "") { change in changes.withLock { $0.append(change) } }
-            defer { token.cancel() }
+            let changes = Heard { note in suite.observeAll(prefix: "") { note($0) } }
             let result = try suite.update { contents in
                 contents[number] += 1
                 contents[text] = "new"
@@ -28,7 +26,7 @@ struct SuiteContentsTests {
             #expect(result == 2)
             #expect(suite[number] == 2)
             #expect(suite[text] == "new")
-            #expect(changes.withLock { $0 }.map(\.keys) == [["number", "raw", "text"]])
+            #expect(changes.all.map(\.keys) == [["number", "raw", "text"]])
         }
     }
 

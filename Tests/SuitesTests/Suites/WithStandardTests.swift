@@ -30,14 +30,12 @@
             "aSettingMadeAfterAStandInUsesTheNextOne": aSettingMadeAfterAStandInUsesTheNextOne,
         ]
 
-        @Test(arguments: checks.keys.sorted()) func anotherSuiteStandsIn(check: String) async throws {
-            try await withFolder { folder in
-                await #expect(processExitsWith: .success) { [folder = folder as String, check = check as String] in
-                    unsetenv("TYPED_DEFAULTS_STANDARD")
-                    setenv("XDG_CONFIG_HOME", folder, 1)
-                    let run = try #require(WithStandardTests.checks[check])
-                    try await run()
-                }
+        @Test(.ownFile, arguments: checks.keys.sorted()) func anotherSuiteStandsIn(check: String) async {
+            await #expect(processExitsWith: .success) { [folder = ownFolder as String, check = check as String] in
+                unsetenv("TYPED_DEFAULTS_STANDARD")
+                setenv("XDG_CONFIG_HOME", folder, 1)
+                let run = try #require(WithStandardTests.checks[check])
+                try await run()
             }
         }
 
@@ -137,14 +135,10 @@
             let outer = observe("outer")
             DefaultsSuite.withStandard(.inMemory()) {
                 let inner = observe("inner")
-                let tracked = Guarded(false)
-                withObservationTracking {
-                    _ = Settings.quality.value
-                } onChange: {
-                    tracked.withLock { $0 = true }
-                }
+                let fired = Guarded(0)
+                fired.track { _ = Settings.quality.value }
                 Settings.quality.value = 0.2
-                #expect(tracked.withLock { $0 })
+                #expect(fired.withLock { $0 } == 1)
                 inner.cancel()
             }
             Settings.quality.value = 0.3
