@@ -4,7 +4,7 @@ import SettingsFile
 package final class FileBackend: DefaultsBackend {
     let file: SettingsFile
     package let traits: BackendTraits
-    private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
+    private let handler = AttachedHandler()
 
     /// - Parameters:
     ///   - path: An absolute path. Missing folders are created, accessible to the user only.
@@ -107,19 +107,16 @@ package final class FileBackend: DefaultsBackend {
     }
 
     package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        // Release the old closure after unlocking, because it may hold objects of the program.
-        let old = self.handler.withLock { exchange(&$0, with: handler) }
-        withExtendedLifetime(old) {}
+        self.handler.attach(handler)
         file.attach { handler(.failed(DefaultsError($0))) }
     }
 
     package func follow(_ key: String?, isOn: Bool) {
         guard key == nil else { return }
         guard isOn else { return file.watch(nil) }
-        let handler = handler.withLock { $0 }
         // The generation shows which keys changed. If all of them counted as changed, each change
         // of another process would make the suite read everything that is observed.
-        file.watch { _ in handler(.changed(keys: [])) }
+        file.watch { [handler] _ in handler(.changed(keys: [])) }
     }
 
     private func translating<Result>(

@@ -15,7 +15,7 @@ public final class SharedBackend: BackendDecorator {
     public var base: any DefaultsBackend { memory }
     private let memory: MemoryBackend
     private let outside: DefaultsSuite
-    private let handler = Locked<(@Sendable (BackendEvent) -> Void)?>(nil)
+    private let handler = AttachedHandler()
     /// Stands for the lock that two processes would share.
     private let writerLock = DispatchSemaphore(value: 1)
 
@@ -35,20 +35,17 @@ public final class SharedBackend: BackendDecorator {
     /// - Throws: What `body` throws, or a `DefaultsError` if a value cannot be stored, or if the
     ///   suite is being written for more than two seconds.
     public func updateFromOutside(_ body: (inout SuiteContents) throws -> Void) throws {
-        let (keys, handler) = try changes(by: body)
-        if !keys.isEmpty { handler?(.changed(keys: keys)) }
+        let keys = try changedKeys(body)
+        if !keys.isEmpty { handler(.changed(keys: keys)) }
     }
 
-    private func changes(
-        by body: (inout SuiteContents) throws -> Void
-    ) throws -> (keys: [String], handler: (@Sendable (BackendEvent) -> Void)?) {
+    private func changedKeys(_ body: (inout SuiteContents) throws -> Void) throws -> [String] {
         try beginWrite()
         defer { endWrite() }
         let before = try outside.contents()
         try outside.update(body)
         let after = try outside.contents()
-        let keys = Set(before.keys + after.keys).filter { before[$0] != after[$0] }
-        return (Array(keys), handler.withLock { $0 })
+        return Set(before.keys + after.keys).filter { before[$0] != after[$0] }
     }
 
     /// Waits until the other process is not writing.
@@ -62,8 +59,5 @@ public final class SharedBackend: BackendDecorator {
     public func endWrite() { writerLock.signal() }
 
     /// Takes the closure that receives changes from outside.
-    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-        let old = self.handler.withLock { exchange(&$0, with: handler) }
-        withExtendedLifetime(old) {}
-    }
+    public func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) { self.handler.attach(handler) }
 }

@@ -70,7 +70,7 @@ import SettingsFile
         let access: UserDefaultsAccess
         /// A failure to report on first use.
         private let notice: Locked<DefaultsError?>
-        private let handler = Locked<@Sendable (BackendEvent) -> Void>({ _ in })
+        private let handler = AttachedHandler()
         private let returns = Locked<[NotificationObservation]>([])
         /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
         /// programs to save before they exit.
@@ -244,11 +244,10 @@ import SettingsFile
         }
 
         package func attach(_ handler: @escaping @Sendable (BackendEvent) -> Void) {
-            // Release the old closure after unlocking, because it may hold objects of the program.
-            withExtendedLifetime(self.handler.withLock { exchange(&$0, with: handler) }) {}
+            self.handler.attach(handler)
         }
 
-        func report(_ event: BackendEvent) { handler.withLock { $0 }(event) }
+        func report(_ event: BackendEvent) { handler(event) }
     }
 
     extension UserDefaultsBackend: CustomReflectable {
