@@ -77,7 +77,7 @@ extension BackendLaw {
         }
     }
 
-    /// Law 4: observers of a suite on the backend hear each change once, in order.
+    /// Law 4: observers of a suite on the backend get each change once, in order.
     public static let observersHearEachChangeOnce = BackendLaw(
         4, "observersHearEachChangeOnce", "observers of a suite receive each change once, in order"
     ) { trial in

@@ -3,7 +3,7 @@ import SettingsFile
 import TypedDefaults
 
 extension StoreLaw {
-    /// Law 4: observers hear each change once, with the value before and after; storing an equal
+    /// Law 4: observers get each change once, with the value before and after; storing an equal
     /// value is not a change.
     public static let observersHearEachChangeOnce = StoreLaw(
         4, "observersHearEachChangeOnce", "observers receive each change once, with the old and the new value"
@@ -29,7 +29,7 @@ extension StoreLaw {
         try expect("the observer, after cancel(), had received", heard.value, is: changes)
     }
 
-    /// Law 4: observers hear nothing of an update that throws.
+    /// Law 4: observers receive nothing if an update throws.
     public static let observersHearNoFailedChange = StoreLaw(
         4, "observersHearNoFailedChange", "observers receive nothing if an update throws"
     ) { trial in
@@ -47,7 +47,7 @@ extension StoreLaw {
         try expect("the observer received", heard.value, is: [trial.second])
     }
 
-    /// Law 4: observers hear the changes of all threads in the order in which they were made, and
+    /// Law 4: observers get the changes of all threads in the order in which they were made, and
     /// finally the stored value.
     public static let observersHearChangesInOrder = StoreLaw(
         4, "observersHearChangesInOrder", "observers receive the changes of all threads in the order of the writes"

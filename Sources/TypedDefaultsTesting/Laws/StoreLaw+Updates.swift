@@ -3,7 +3,7 @@ import SettingsFile
 import TypedDefaults
 
 extension StoreLaw {
-    /// Law 6: an update gets the stored value and stores what it leaves.
+    /// Law 6: an update receives the stored value, and stores the changed one.
     public static let updatesReadAndWrite = StoreLaw(
         6, "updatesReadAndWrite", "an update receives the stored value, stores the changed one, and returns its result"
     ) { trial in
