@@ -22,18 +22,7 @@ extension DefaultsSuite {
     public func observe<First, Second, each Other>(
         _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>,
         initial: Bool = false, _ handler: @escaping @Sendable ((First, Second, repeat each Other)) -> Void
-    ) -> ObservationToken {
-        let suite = current
-        var slots = [Setting(suite, first).slot, Setting(suite, second).slot]
-        repeat slots.append(Setting(suite, each others).slot)
-        let observed = ObservedSlots(slots, suite)
-        let observer = Observer<SlotChange> { _ in
-            guard var contents = observed.newContents() else { return }
-            handler(
-                (contents.next(first), contents.next(second), repeat contents.next(each others)))
-        }
-        return suite.core.observe(slots, observer, initial: initial)
-    }
+    ) -> ObservationToken { observing(first, second, repeat each others, initial: initial, handler) }
 
     /// The current values of several keys, followed by the new values after each commit that
     /// changes one of them.
@@ -43,10 +32,25 @@ extension DefaultsSuite {
     /// ```
     ///
     /// The values are read in one step. A slow consumer misses some, but never the last ones.
-    public func values<First, Second, each Other>(
-        _ first: DefaultKey<First>, _ second: DefaultKey<Second>, _ others: repeat DefaultKey<each Other>
-    ) -> DefaultUpdates<(First, Second, repeat each Other)> {
-        DefaultUpdates { element in observe(first, second, repeat each others, initial: true, element) }
+    // Not `First, Second, each Other`: Swift 6.3 miscompiles a closure over a tuple of single parts
+    // and a pack that is passed as a closure over a generic element.
+    public func values<each Value>(_ keys: repeat DefaultKey<each Value>) -> DefaultUpdates<(repeat each Value)> {
+        DefaultUpdates { element in observing(repeat each keys, initial: true, element) }
+    }
+
+    private func observing<each Value>(
+        _ keys: repeat DefaultKey<each Value>, initial: Bool,
+        _ handler: @escaping @Sendable ((repeat each Value)) -> Void
+    ) -> ObservationToken {
+        let suite = current
+        var slots: [Slot] = []
+        repeat slots.append(Setting(suite, each keys).slot)
+        let observed = ObservedSlots(slots, suite)
+        let observer = Observer<SlotChange> { _ in
+            guard var contents = observed.newContents() else { return }
+            handler((repeat contents.next(each keys)))
+        }
+        return suite.core.observe(slots, observer, initial: initial)
     }
 }
 

@@ -307,6 +307,11 @@ struct DeliveryTests {
         token.cancel()
     }
 
+    // The torture program runs this in release.
+    @Test func listsOfKeysHaveTheValuesOfEachKey() async throws {
+        #expect(try await wrongCallsWithSeveralKeys() == [])
+    }
+
     /// Both keys are always written together.
     @Test func valuesOfSeveralKeysAreFromOneMoment() async {
         let suite = DefaultsSuite.inMemory()

@@ -23,6 +23,7 @@ guard arguments.count >= 3 else {
                torture migrate-begin|migrate|migrate-apart|migrate-unchecked|check-migration FILE
                torture move-begin|move|move-apart|check-move FILE 0|1
                torture session FILE
+               torture keys MEMORY
                torture forks|fork-once FILE TIMES
                torture abandon|abandon-open|save FILE
                torture fairness FILE SECONDS
@@ -36,6 +37,11 @@ let path = arguments[2]
 let durability: DefaultsSuite.Durability = ["sync", "flushers"].contains(arguments[1]) ? .immediate : .process
 let number = arguments.count > 3 ? Int(arguments[3]) ?? .max / 2 : .max / 2
 do {
+    if arguments[1] == "keys" {
+        let wrong = try await wrongCallsWithSeveralKeys()
+        guard wrong.isEmpty else { fail("wrong: \(wrong.joined(separator: ", "))") }
+        exit(0)
+    }
     if arguments[1] == "session" {
         try runSession(URL(filePath: path))
         exit(0)
