@@ -86,6 +86,7 @@ extension StorableConfigBase {
         ) -> Value {
             get { config[keyPath: storage].projectedValue.value }
             set { config[keyPath: storage].projectedValue.value = newValue }
+            _modify { yield &config[keyPath: storage].projectedValue.value }
         }
     }
 }

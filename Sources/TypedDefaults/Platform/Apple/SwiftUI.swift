@@ -69,6 +69,7 @@
         public var wrappedValue: Value {
             get { suite[key] }
             nonmutating set { suite[key] = newValue }
+            nonmutating _modify { yield &suite[key] }
         }
 
         /// The value for a control.

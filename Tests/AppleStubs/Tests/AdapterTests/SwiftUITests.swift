@@ -29,6 +29,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
     private struct Config: DefaultConfig, Equatable {
         static let key = "Config"
         var savesToCameraRoll = true
+        var zoom = 1
     }
 
     /// Takes its settings from the environment, too.
@@ -41,9 +42,13 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
             Text("Grid \(showsGrid), camera roll \(config.savesToCameraRoll)")
         }
 
-        func invert() {
+        func invert(whileAnotherThread writes: () -> Void) {
+            func invert(_ value: inout Bool) {
+                value.toggle()
+                writes()
+            }
             showsGrid.toggle()
-            config.savesToCameraRoll.toggle()
+            invert(&config.savesToCameraRoll)
         }
     }
 
@@ -123,9 +128,11 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
                 "Grid: off", "Camera roll: off", "Grid false, camera roll false",
             ])
         // Without an environment, the standard suite is used.
-        DefaultsSuite.withStandard(suite) { Wrapped().invert() }
+        DefaultsSuite.withStandard(suite) {
+            Wrapped().invert { suite[DefaultKey(Config.self)].zoom = 2 }
+        }
         #expect(suite[.showsGrid])
-        #expect(suite[DefaultKey(Config.self)].savesToCameraRoll)
+        #expect(suite[DefaultKey(Config.self)] == Config(savesToCameraRoll: true, zoom: 2))
     }
 
     @Test func aViewShowsWhereAValueComesFrom() {
