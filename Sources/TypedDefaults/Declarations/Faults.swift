@@ -11,7 +11,7 @@ extension DefaultKey {
     /// Reading a setting is tolerant: a part at fault takes its value from the default. This lists
     /// all of these parts. The kind of an error tells what is wrong:
     ///
-    /// - *unreadable*: the type cannot read the part;
+    /// - *unreadable*: the type cannot read the part, or has none of the stored entries;
     /// - *invalid*: the part breaks a ``DefaultRule``, which may correct it;
     /// - *refused*: it cannot be stored;
     /// - *unknown entry*: the type does not have it: it is misspelled, or of another version.
@@ -58,7 +58,8 @@ extension DefaultsSuite {
     ///
     /// A server that must not run on defaults calls this first: a value that cannot be read, or a
     /// part of it, is the default. An entry that the type does not have is no failure, so that a
-    /// release can be rolled back; ``faults(_:)`` lists it.
+    /// release can be rolled back; ``faults(_:)`` lists it. A value of which the type has no entry
+    /// at all is a failure.
     ///
     /// - Throws: The error of ``checkReadability()``, or of the first value at fault.
     public func checkReadability<First, each Other>(

@@ -18,8 +18,7 @@ struct DecodingRecovery: Sendable {
         let error = DefaultsError(
             .unreadable, type: "\(unwrapped(type))",
             reason: "the type knows none of the stored entries; its defaults are used, and the entries are kept")
-        // A list has each of the entries instead.
-        return DecodingRecovery(errors: [error])
+        return DecodingRecovery(errors: [error], all: [error])
     }
 
     mutating func add(_ error: DefaultsError) {
