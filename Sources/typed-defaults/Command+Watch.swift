@@ -32,12 +32,11 @@ extension Command {
 
     /// Returns a line with a JSON object for each key whose value differs.
     private static func objects(from old: SuiteContents, to new: SuiteContents) -> [String] {
-        let difference = new.difference(from: old)
-        return (difference.added + difference.changed + difference.removed).map { key in
+        (new.keys.filter { old[$0] != new[$0] } + old.keys.filter { new[$0] == nil }).map { key in
             var object: [String: PropertyList] = ["key": .string(key)]
             object["old"] = old[key]
             object["new"] = new[key]
-            return PropertyList.dictionary(object).json() + "\n"
+            return PropertyList.dictionary(object).jsonText() + "\n"
         }
     }
 }

@@ -76,7 +76,7 @@ public struct DefaultsMigrator: Sendable {
     /// ``SuiteContents/history``. Contents without one have all of them before them.
     ///
     /// Call this in a test of a migration, or on a copy of ``DefaultsSuite/contents()`` for a dry
-    /// run. ``SuiteContents/difference(from:)`` then says what would change.
+    /// run. See <doc:ChangingYourSettings>.
     ///
     /// - Returns: The names of the steps that were applied.
     /// - Throws: A ``Failure`` that names the step, or a ``DefaultsError`` if the record cannot be

@@ -17,8 +17,8 @@ final class UndoableChanges {
         let step = try suite.update { contents in
             let before = contents
             try body(&contents)
-            let difference = contents.difference(from: before)
-            return (difference.added + difference.removed + difference.changed).map { ($0, before[$0], contents[$0]) }
+            return Set(before.keys).union(contents.keys).filter { before[$0] != contents[$0] }
+                .map { ($0, before[$0], contents[$0]) }
         }
         if !step.isEmpty { (done, undone) = (done + [step], []) }
     }

@@ -47,7 +47,6 @@ import SettingsFile
 /// - ``rename(prefix:to:)``
 /// - ``migrate(_:_:)``
 /// - ``history``
-/// - ``difference(from:)``
 public struct SuiteContents: Sendable {
     var base: Base
     var edits: [ByteString: PropertyList?] = [:]
