@@ -127,7 +127,9 @@ extension UserDefaultable {
     /// Removes the value.
     public func removeObject(forKey defaultName: String) { suite.remove([defaultName]) }
     /// Removes all values.
-    public func reset() { suite.removeAll() }
+    public func reset() {
+        do { try suite.removeAll() } catch { if let error = error as? DefaultsError { suite.report(error) } }
+    }
 
     /// Calls the handler after each change of a value until the result is invalidated or
     /// deallocated.

@@ -57,7 +57,7 @@ extension PropertyList {
         guard PropertyList(argument: xml) != self else { return xml }
         // Escape “>”, which can only occur in a string, so that nothing in the JSON ends the
         // comment.
-        let json = self.json().unicodeScalars.map { $0 == ">" ? "\\u003e" : String($0) }
+        let json = self.jsonText.unicodeScalars.map { $0 == ">" ? "\\u003e" : String($0) }
         return "<!--\(json.joined())-->\(xml)"
     }
 

@@ -36,7 +36,7 @@ extension Command {
             var object: [String: PropertyList] = ["key": .string(key)]
             object["old"] = old[key]
             object["new"] = new[key]
-            return PropertyList.dictionary(object).jsonText() + "\n"
+            return PropertyList.dictionary(object).jsonText + "\n"
         }
     }
 }

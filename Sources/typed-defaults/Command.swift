@@ -88,7 +88,7 @@ extension Command {
         if isRaw, case .string(let text) = value {
             try Output.print(text)
         } else {
-            try Output.print(value.json(isPretty: true))
+            try Output.write(value.json(isPretty: true) + Data("\n".utf8))
         }
         if let failure { throw failure }
     }
@@ -166,8 +166,8 @@ extension Command {
         let isPlain = key.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || "0123456789._-$".unicodeScalars.contains($0)
         }
-        let name = isPlain && !key.isEmpty ? key : PropertyList.string(key).json()
-        let text = value.map { $0.json() } ?? "(removed)"
+        let name = isPlain && !key.isEmpty ? key : PropertyList.string(key).jsonText
+        let text = value.map { $0.jsonText } ?? "(removed)"
         guard let limit, text.count > limit else { return "\(name) = \(text)\n" }
         return "\(name) = \(text.prefix(limit))… (\(text.utf8.count) bytes)\n"
     }

@@ -218,7 +218,7 @@
                 if read != value { others.append("\(key): \(read.map { "\($0)" } ?? "nothing")") }
             }
             let keys = try suite.keys()
-            suite.removeAll()
+            try suite.removeAll()
             answer("\(Self.samples.count) values in another process", others.isEmpty ? "all equal" : "\(others)")
             #expect(others.isEmpty)
             #expect(Set(keys) == Set(Self.samples.map(\.key)))
@@ -328,7 +328,7 @@
                 }
             }
             answer("2,000 updates by two processes", "counted \(suite[count])")
-            suite.removeAll()
+            try suite.removeAll()
         }
 
         @Test func theDomainOfAGroup() throws {

@@ -75,8 +75,8 @@ package enum Backend: String, CaseIterable, Sendable {
 extension DefaultsSuite {
     fileprivate func clear() {
         onFailure = { _ in }
-        removeAll(includingHistory: true)
         // If a test made the storage unavailable, there is nothing to clear.
+        try? removeAll(includingHistory: true)
         try? synchronize()
     }
 }

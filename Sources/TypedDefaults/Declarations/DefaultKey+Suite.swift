@@ -15,6 +15,14 @@ extension DefaultsSuite {
         }
     }
 
+    /// The value of a config type, read and written as under its key. See
+    /// ``DefaultStoreType/value``.
+    public subscript<Config: DefaultConfig>(type: Config.Type) -> Config {
+        get { self[DefaultKey(type)] }
+        nonmutating set { self[DefaultKey(type)] = newValue }
+        nonmutating _modify { yield &self[DefaultKey(type)] }
+    }
+
     /// Reads, changes and writes the value of a key in one step, while other writers wait.
     ///
     /// ```swift
@@ -82,6 +90,17 @@ extension DefaultsSuite {
         var names = [key.name]
         repeat names.append((each others).name)
         remove(names)
+    }
+
+    /// Removes the values of one or more keys in one commit, even if they cannot be read.
+    ///
+    /// - Throws: A ``DefaultsError``. Then nothing is removed.
+    public func removeStored<First, each Other>(
+        _ key: DefaultKey<First>, _ others: repeat DefaultKey<each Other>
+    ) throws {
+        var names = [key.name]
+        repeat names.append((each others).name)
+        try removeStored(named: names)
     }
 
     @inline(__always)

@@ -30,7 +30,7 @@
 /// - ``value``
 /// - ``update(_:)``
 /// - ``reset()``
-/// - ``remove()``
+/// - ``removeStored()``
 /// - ``isSet``
 /// - ``isManaged``
 ///
@@ -118,10 +118,10 @@ extension UserDefault {
     /// If that fails, the failure handler of the suite receives the error.
     public func reset() { setting.remove() }
 
-    /// Removes the stored value, so that ``value`` is the default again, or throws.
+    /// Removes the stored value, even if it cannot be read, so that ``value`` is the default again.
     ///
     /// - Throws: A ``DefaultsError``. Then the old value stays.
-    public func remove() throws { try setting.removeOrThrow() }
+    public func removeStored() throws { try setting.removeStored() }
 
     /// Reads, changes and writes the value in one step, while other writers wait.
     ///

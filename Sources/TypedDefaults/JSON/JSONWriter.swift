@@ -1,18 +1,20 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    public import FoundationEssentials
 #else
-    import Foundation
+    public import Foundation
 #endif
 
 extension PropertyList {
     /// Returns the value as JSON text that reads back the same, bit for bit.
     ///
     /// - Parameter isPretty: Whether each entry has a line of its own.
-    public func json(isPretty: Bool = false) -> String {
+    public func json(isPretty: Bool = false) -> Data {
         var writer = JSONWriter(isPretty: isPretty)
         writer.append(self)
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return Data(writer.bytes)
     }
+
+    package var jsonText: String { String(decoding: json(), as: UTF8.self) }
 }
 
 /// Writes property lists as JSON. The keys of dictionaries are sorted by their UTF-8 bytes.

@@ -34,6 +34,7 @@
 /// - ``get()``
 /// - ``set(_:)``
 /// - ``remove()``
+/// - ``removeStored()``
 /// - ``load()``
 /// - ``save(_:)``
 /// - ``updateStored(_:)``
@@ -64,6 +65,8 @@ public struct AnyStore<Default: Sendable>: DefaultStoreType, FailureReporting {
     public func set(_ value: Default) { base.set(value) }
     /// Removes the stored value.
     public func remove() { base.remove() }
+    /// Removes the stored value, even if it cannot be read, or throws.
+    public func removeStored() throws { try base.removeStored() }
     /// Returns the stored value; `nil` if it is missing.
     public func load() throws -> Default? { try base.load() }
     /// Stores a value, or throws and leaves the old one.

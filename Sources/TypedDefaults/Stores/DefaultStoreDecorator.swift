@@ -70,6 +70,9 @@ extension DefaultStoreDecorator {
     /// Removes the value from the base.
     public func remove() { base.remove() }
 
+    /// Removes the value from the base, or throws.
+    public func removeStored() throws { try base.removeStored() }
+
     /// Loads from the base.
     public func load() throws -> Default? { try base.load().map(readable) }
 

@@ -37,6 +37,7 @@
 /// - ``get()``
 /// - ``set(_:)``
 /// - ``remove()``
+/// - ``removeStored()``
 /// - ``load()``
 /// - ``save(_:)``
 /// - ``updateStored(_:)``
@@ -70,6 +71,7 @@ public protocol DefaultStoreType<Default>: Sendable {
     func set(_ value: Default)
 
     /// Removes the stored value, even if it cannot be read. Does nothing if no value is stored.
+    /// ``removeStored()`` throws if that fails.
     func remove()
 
     /// Returns the stored value; `nil` if it is missing.
@@ -89,6 +91,15 @@ public protocol DefaultStoreType<Default>: Sendable {
     ///
     /// - Throws: A ``DefaultsError``.
     func save(_ value: Default) throws
+
+    /// Removes the stored value, even if it cannot be read, or throws. Does nothing if no value is
+    /// stored.
+    ///
+    /// The default implementation calls ``remove()``, and throws if ``load()`` then throws or
+    /// returns a value.
+    ///
+    /// - Throws: A ``DefaultsError``. Then the value stays.
+    func removeStored() throws
 
     /// Reads, changes and writes the stored value in one step, while other writers wait.
     ///
@@ -166,13 +177,19 @@ extension DefaultStoreType {
     /// Calls `set(_:)`.
     public func save(_ value: Default) throws { set(value) }
 
+    /// Calls `remove()`, and throws if a value is still there.
+    public func removeStored() throws {
+        remove()
+        if try load() != nil { throw DefaultsError(.refused, type: "\(Default.self)", reason: "remove() left a value") }
+    }
+
     /// Reads, edits and writes in three separate steps. Other writers can write in between.
     @discardableResult
     public func updateStored<Result>(_ body: (inout Default?) throws -> Result) throws -> Result {
         var edit = StoreEdit(try load())
         let result = try body(&edit.value)
         guard edit.isChange else { return result }
-        if let value = edit.value { try save(value) } else { remove() }
+        if let value = edit.value { try save(value) } else { try removeStored() }
         return result
     }
 

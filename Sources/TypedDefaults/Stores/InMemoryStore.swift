@@ -25,6 +25,7 @@
 /// - ``DefaultStoreType/get()``
 /// - ``DefaultStoreType/set(_:)``
 /// - ``DefaultStoreType/remove()``
+/// - ``DefaultStoreType/removeStored()``
 /// - ``DefaultStoreType/load()``
 /// - ``DefaultStoreType/save(_:)``
 /// - ``update(default:_:)``

@@ -13,7 +13,8 @@ struct MappedStore<Whole: Sendable, Part: Equatable & Sendable>: DefaultStoreTyp
     func save(_ value: Part) throws {
         try WriteIntent.assigning.with(Whole.self) { try updateWhole { whole, _ in whole[keyPath: part] = value } }
     }
-    func remove() { reportingFailure { try WriteIntent.forgetting.with(Whole.self) { try updateStored { $0 = nil } } } }
+    func remove() { reportingFailure { try removeStored() } }
+    func removeStored() throws { try WriteIntent.forgetting.with(Whole.self) { try updateStored { $0 = nil } } }
 
     func updateStored<Result>(_ body: (inout Part?) throws -> Result) throws -> Result {
         try passingOnIntent {

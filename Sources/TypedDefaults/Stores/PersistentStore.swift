@@ -25,6 +25,7 @@
 /// - ``get()``
 /// - ``set(_:)``
 /// - ``DefaultStoreType/remove()``
+/// - ``DefaultStoreType/removeStored()``
 /// - ``DefaultStoreType/load()``
 /// - ``DefaultStoreType/save(_:)``
 /// - ``DefaultStoreType/updateStored(_:)``

@@ -7,6 +7,7 @@ extension SettingStore {
     public func get() -> Default? { setting.get() }
     public func set(_ value: Default) { setting.set(value) }
     public func remove() { setting.remove() }
+    public func removeStored() throws { try setting.removeStored() }
     public func load() throws -> Default? { try setting.load() }
     public func save(_ value: Default) throws { try setting.save(value) }
 

@@ -28,11 +28,13 @@ import SettingsFile
 ///
 /// ### Reading and writing a setting
 ///
-/// - ``subscript(_:)``
+/// - ``subscript(_:)-(DefaultKey<Value>)``
+/// - ``subscript(_:)-(Config.Type)``
 /// - ``update(_:_:)``
 /// - ``read(_:)``
 /// - ``contains(_:)``
 /// - ``remove(_:_:)``
+/// - ``removeStored(_:_:)``
 ///
 /// ### Several settings
 ///
@@ -170,9 +172,13 @@ extension DefaultsSuite {
     ///
     /// If removing fails, nothing is removed, and ``onFailure`` receives the error.
     public func remove(_ keys: some Sequence<String>) {
+        do throws(DefaultsError) { try removeStored(named: keys) } catch { report(error) }
+    }
+
+    func removeStored(named keys: some Sequence<String>) throws(DefaultsError) {
         let suite = current
         let names = Set(keys.map { ByteString(suite.withPrefix($0)) }).filter { !Histories.isRecord($0.string) }
-        suite.core.removing { core throws(DefaultsError) in
+        try suite.core.removing { core throws(DefaultsError) in
             var stored: [String] = []
             for name in names.map(\.string) where try core.isStored(name) { stored.append(name) }
             return stored
@@ -187,13 +193,14 @@ extension DefaultsSuite {
     /// through stay recorded, so they do not run on values that are stored later.
     ///
     /// In `UserDefaults`, this removes only values in the suite's own domain, and no managed
-    /// values. If removing fails, nothing is removed, and ``onFailure`` receives the error.
+    /// values.
     ///
     /// - Parameter includingHistory: Whether to forget these steps as well, and the names of all
     ///   scopes, such as those of users.
-    public func removeAll(includingHistory: Bool = false) {
+    /// - Throws: A ``DefaultsError``. Then nothing is removed.
+    public func removeAll(includingHistory: Bool = false) throws {
         let suite = current
-        suite.core.removing { core throws(DefaultsError) in
+        try suite.core.removing { core throws(DefaultsError) in
             // Records come last, for backends that store key by key and may be interrupted.
             let records = includingHistory ? try suite.keysInScope().filter(Histories.isRecord) : []
             return try (suite.settingsInScope() + records).filter { !core.backend.isManaged($0) }
@@ -207,14 +214,10 @@ extension SuiteCore {
     /// - Parameter reads: Returns the keys that the choice depends on; `nil` for all keys.
     fileprivate func removing(
         _ keys: (SuiteCore) throws(DefaultsError) -> [String], reading reads: () -> [String]?
-    ) {
-        do throws(DefaultsError) {
-            try write { () throws(DefaultsError) in
-                let edits = try keys(self).map { Edit($0, .remove) }
-                if edits.isEmpty { try commitNothing(reading: reads()) } else { try commit(edits, reading: reads()) }
-            }
-        } catch {
-            report(error)
+    ) throws(DefaultsError) {
+        try write { () throws(DefaultsError) in
+            let edits = try keys(self).map { Edit($0, .remove) }
+            if edits.isEmpty { try commitNothing(reading: reads()) } else { try commit(edits, reading: reads()) }
         }
     }
 }

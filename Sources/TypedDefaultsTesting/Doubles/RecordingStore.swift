@@ -9,6 +9,8 @@ public enum StoreCall<Value: Sendable>: Sendable {
     case set(Value)
     /// `remove()`.
     case remove
+    /// `removeStored()`.
+    case removeStored
     /// `load()`.
     case load
     /// `save(_:)` with the value.
@@ -62,6 +64,12 @@ public struct RecordingStore<Base: DefaultStoreType>: DefaultStoreType {
     public func remove() {
         record(.remove)
         base.remove()
+    }
+
+    /// Records the call and removes the value from the base, or throws.
+    public func removeStored() throws {
+        record(.removeStored)
+        try base.removeStored()
     }
 
     /// Records the call and loads from the base.

@@ -33,6 +33,9 @@ public struct UnimplementedStore<Default: Sendable>: DefaultStoreType {
     /// Records a failure.
     public func remove() { record("remove()") }
 
+    /// Records a failure.
+    public func removeStored() throws { record("removeStored()") }
+
     /// Records a failure and returns `nil`.
     public func load() throws -> Default? {
         record("load()")

@@ -32,6 +32,11 @@ extension StoreLaw {
             trial.store.remove()
             try trial.expectStored(nil, "after remove()")
         }
+        try trial.store.save(trial.first)
+        for _ in 0..<2 {
+            try trial.store.removeStored()
+            try trial.expectStored(nil, "after removeStored()")
+        }
         try trial.store.save(trial.second)
         try trial.expectStored(trial.second, "after remove() and save(_:)")
     }

@@ -57,7 +57,7 @@ struct ReleaseComparison {
         lines.insert((["\(kind) \(program.shortName(path))"] + text).joined(separator: ": "))
     }
 
-    private func text(_ value: PropertyList?) -> String { value?.json() ?? "nil" }
+    private func text(_ value: PropertyList?) -> String { value?.jsonText ?? "nil" }
 
     /// Returns whether both are equal, or the same number in two types.
     private func isSame(_ one: PropertyList?, _ other: PropertyList?) -> Bool {

@@ -41,7 +41,7 @@ struct ReleaseRecord: Codable, Equatable {
                 for value in values {
                     var contents = start.contents
                     setting.choose((part ?? [:]).replacing(path[...], by: value), in: &contents)
-                    users.append(("\(program.shortName(name)) = \(value.json())", program.shortName(unit), contents))
+                    users.append(("\(program.shortName(name)) = \(value.jsonText)", program.shortName(unit), contents))
                 }
                 let more = (try setting.read(everything) ?? [:]).replacing(path[...], by: values.first ?? [:])
                 if !values.isEmpty, setting.accepts(more) { setting.choose(more, in: &everything) }

@@ -59,7 +59,7 @@ struct ReleasedProgram {
         let idle = new.samples.filter { customSamples[$0.name] != nil && $0.reads.isEmpty }
         texts += idle.map { "The sample “\($0.name)” changes nothing that these settings read." }
         let file = Fixture(path: "\(folder)/\(version).json")
-        if isRecording { try file.write(PropertyList(encoding: new).json(isPretty: true) + "\n") }
+        if isRecording { try file.write(PropertyList(encoding: new).json(isPretty: true) + "\n".utf8) }
         let next = isRecording ? "Review and commit" : "To approve, run it once with `record: true`, and commit"
         return (texts + ["\(next) \(file.path)"]).joined(separator: "\n")
     }

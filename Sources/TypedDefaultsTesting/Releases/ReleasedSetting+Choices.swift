@@ -77,7 +77,7 @@ extension ReleasedSetting {
             let scalars = [newForm(type)].compactMap { $0 } + others + texts
             let cases = caseForms(type)
             // A set is stored in the order of its elements.
-            return [.array(cases), .array(cases.sorted { $0.json() < $1.json() })] + scalars + scalars.map { [$0] }
+            return [.array(cases), .array(cases.sorted { $0.jsonText < $1.jsonText })] + scalars + scalars.map { [$0] }
                 + scalars.map { ["key": $0] } + [[], [:]]
         }
     }

@@ -73,7 +73,7 @@ private final class ChangeLog: Sendable {
 
     private static func text(_ change: [String: PropertyList?]) -> String {
         change.sorted { $0.key < $1.key }
-            .map { "\($0.key) = \($0.value.map { $0.json() } ?? "nil")" }
+            .map { "\($0.key) = \($0.value.map { $0.jsonText } ?? "nil")" }
             .joined(separator: ", ")
     }
 }

@@ -57,7 +57,7 @@ struct AdminRecipeTests {
         try change(#"{"Limits": {"isStrict": true}, "other": 1}"#)
         let before = try suite.contents()
         let error = #expect(throws: AdminAPI.Refused.self) { try change(String(json.dropLast()) + #", "other": 2}"#) }
-        #expect(error?.faults.count == 1)
+        #expect(error?.faults.isEmpty == false)
         #expect(try suite.contents() == before)
     }
 

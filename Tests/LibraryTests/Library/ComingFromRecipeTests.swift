@@ -18,7 +18,7 @@ struct ComingFromDefaultsTests {
             }
         }
         func member(_ name: String, _ value: PropertyList) -> String {
-            "\(PropertyList.string(name).json()):\(json(value))"
+            "\(String(decoding: PropertyList.string(name).json(), as: UTF8.self)):\(json(value))"
         }
         for key in keys {
             guard let data = contents[key].map({ Data(json($0).utf8) }),

@@ -69,7 +69,7 @@ struct FieldBehaviorsTests {
             suite.remove(.count, .name)
             #expect((suite[.count], suite[.volume], suite[.name]) == (0, 2, "guest"))
             change()
-            suite.removeAll()
+            try suite.removeAll()
             #expect((suite[.count], suite[.volume], suite[.name]) == (0, 3, "guest"))
         }
     }
@@ -82,7 +82,7 @@ struct FieldBehaviorsTests {
                 one[.volume] = 7
                 #expect(other[.volume] == 3)
                 other[.volume] = 8
-                one.removeAll()
+                try one.removeAll()
                 #expect((one[.volume], other[.volume]) == (3, 8))
                 heard.wait { $0 == 1 }
                 #expect(heard.withLock { $0 } == 1)

@@ -50,7 +50,7 @@ struct GridTests {
                     let suite = DefaultsSuite(userDefaultsNamed: name)
                     for cell in Grid.cells { #expect(cell.reads(suite), "\(cell)") }
                 }
-                suite.removeAll()
+                try suite.removeAll()
                 try suite.synchronize()
             }
         #endif

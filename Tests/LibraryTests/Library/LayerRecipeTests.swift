@@ -101,7 +101,7 @@ struct LayerRecipeTests {
     }
 
     @Test func aPropertyListOfTheBundleIsReadOrAnError() throws {
-        suite.removeAll()
+        try suite.removeAll()
         #expect(throws: (any Error).self) { try bundledDefaults(file) }
         for object in [[9], "9"] as [Any] {
             try PropertyListSerialization.data(fromPropertyList: object, format: .xml, options: 0).write(to: file)

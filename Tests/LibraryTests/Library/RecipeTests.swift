@@ -84,14 +84,14 @@ struct RecipeTests {
         hoge.count += 1
         #expect(hoge.count == 1)
         #expect(other.count == 5)
-        other.defaults.removeAll()
+        try other.defaults.removeAll()
         #expect(other.count == 0)
         #expect(try hoge.defaults.keys() == ["count"])
     }
 
     /// Its suite in tests is created from a literal, observed like any other, and reset in one
     /// call.
-    @Test func anInMemoryStoreIsObservedLikeAPersistentStore() {
+    @Test func anInMemoryStoreIsObservedLikeAPersistentStore() throws {
         let suite = DefaultsSuite.inMemory(["CameraConfig": ["savesToCameraRoll": false, "size": "large"]])
         let (store, other) = (AnyStore<CameraConfig>.persistent(in: suite), AnyStore.inMemory(CameraConfig()))
         let sizes = Guarded<[CameraConfig.Size?]>([])
@@ -101,7 +101,7 @@ struct RecipeTests {
         #expect(store.get() == CameraConfig(savesToCameraRoll: false, size: .large))
         store.set(CameraConfig(size: .small))
         #expect(other.get() == CameraConfig())
-        suite.removeAll()
+        try suite.removeAll()
         other.remove()
         #expect(sizes.withLock { $0 } == [.small, nil, nil])
         for token in tokens { token.cancel() }

@@ -49,7 +49,7 @@
                 await #expect(processExitsWith: .success) { [name = name as String] in
                     let suite = DefaultsSuite(userDefaultsNamed: name)
                     #expect(suite[DefaultKey("number", default: 0)] == 5)
-                    suite.removeAll()
+                    try suite.removeAll()
                     try suite.synchronize()
                 }
             }

@@ -101,7 +101,7 @@ final class WrongStore: DefaultStoreType {
         let (wasSet, isAfterRemovals) = state.withLock { state in
             state.hasWritten = true
             defer { state.wasSet = false }
-            return (state.wasSet, state.missingRemovals == 2)
+            return (state.wasSet, state.missingRemovals >= 2)
         }
         var value = value
         switch law {

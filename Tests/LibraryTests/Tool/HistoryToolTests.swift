@@ -26,7 +26,7 @@
                         try VolumeRelease.one.choose(["left": 3], in: source)
                         try source.migrate(export.migrator)
                         text = try tool("export", "source").output
-                        source.removeAll(includingHistory: true)
+                        try source.removeAll(includingHistory: true)
                     }
                     let option = isReplacing ? ["--replace"] : []
                     let outcome = try tool(["import", name, "-"] + option, input: text)
@@ -64,7 +64,7 @@
                     let copy = try DefaultsSuite(file: tool.file("copy"))
                     #expect(try copy.migrate(VolumeRelease.two.migrator) == [])
                     #expect(try copy.scoped("user/").migrate(VolumeRelease.two.migrator) == [])
-                    copy.removeAll(includingHistory: true)
+                    try copy.removeAll(includingHistory: true)
                 }
             }
         }

@@ -19,7 +19,7 @@ struct FileBackendTests: SettingsFileTests {
                 second[number] = -value
                 #expect(first[number] == -value)
             }
-            first.removeAll()
+            try first.removeAll()
             #expect(second[number] == 0)
         }
     }

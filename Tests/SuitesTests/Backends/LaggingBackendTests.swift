@@ -103,7 +103,7 @@ struct LaggingBackendTests {
         here.remove(["other"])
         #expect(try stored.keys == ["number"])
         there[DefaultKey("other", default: 0)] = 6
-        here.removeAll()
+        try here.removeAll()
         #expect(try stored.isEmpty)
     }
 

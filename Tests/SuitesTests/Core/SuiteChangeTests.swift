@@ -48,8 +48,8 @@ struct SuiteChangeTests {
             suite[name] = "kai"
             suite[count] = 1
             let (received, token) = record(suite)
-            suite.removeAll()
-            suite.removeAll()
+            try suite.removeAll()
+            try suite.removeAll()
             suite[count] = 0
             suite[count] = 0
             received.wait { $0.count >= 2 }
@@ -111,7 +111,7 @@ struct SuiteChangeTests {
             received.withLock { $0.append(change) }
             didChange.signal()
         }
-        other.removeAll()
+        try other.removeAll()
         #expect(didChange.wait(timeout: .now() + 10) == .success)
         let backend = FileBackend(path: file.path)
         for round in 2...50 {

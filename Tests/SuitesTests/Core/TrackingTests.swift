@@ -88,14 +88,14 @@ struct TrackingTests {
         #expect(fired.withLock { $0 } == 3)
     }
 
-    @Test func removingAMissingValueIsNotAChange() {
+    @Test func removingAMissingValueIsNotAChange() throws {
         let backend = SpyBackend()
         let suite = DefaultsSuite(backend: backend)
         let store = UserDefault(Self.number, in: suite).store
         let fired = Guarded(0)
         fired.track { _ = store.get() }
         suite.remove(["number", "other"])
-        suite.removeAll()
+        try suite.removeAll()
         store.remove()
         #expect(fired.withLock { $0 } == 0)
         #expect(backend.commits.isEmpty)

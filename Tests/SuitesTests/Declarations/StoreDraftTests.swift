@@ -79,16 +79,4 @@ struct StoreDraftTests {
         #expect(store.value == Lens(zoom: 10))
     }
 
-    @Test func removingASettingThrows() throws {
-        let suite = DefaultsSuite.inMemory()
-        let setting = UserDefault("a", default: 1, in: suite)
-        setting.value = 2
-        try setting.remove()
-        #expect(!setting.isSet)
-        try suite.update { contents in
-            contents["a"] = 3
-            #expect(fails(with: .nestedWrite) { try setting.remove() })
-        }
-        #expect(setting.value == 3)
-    }
 }

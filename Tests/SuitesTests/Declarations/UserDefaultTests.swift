@@ -40,7 +40,7 @@ struct UserDefaultTests {
     }
 
     @Test @MainActor func oneKeyHasOneValueEverywhere() async throws {
-        Self.shared.removeAll()
+        try Self.shared.removeAll()
         @UserDefault("number", in: Self.shared) var local = 10
         let (first, second, third) = (First(), Second(), Third())
         first.number = 20

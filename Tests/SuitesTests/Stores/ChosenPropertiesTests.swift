@@ -113,6 +113,7 @@ struct ChosenPropertiesTests {
         },
         "wrapper in place": { suite, size in Wrapped(in: suite).camera.size = size },
         "setting in place": { suite, size in UserDefault<First>(in: suite).value.size = size },
+        "type in place": { suite, size in suite[First.self].size = size },
         "key in place": { suite, size in suite[DefaultKey(First.self)].size = size },
         "value": { suite, size in PersistentStore<First>(in: suite).value = First(size: size) },
         "value of a decorator": { suite, size in
@@ -122,6 +123,7 @@ struct ChosenPropertiesTests {
             Forwarding(base: AnyStore<First>.persistent(in: suite)).value = First(size: size)
         },
         "wrapper, assigned": { suite, size in Wrapped(in: suite).camera = First(size: size) },
+        "type, assigned": { suite, size in suite[First.self] = First(size: size) },
         "key, assigned": { suite, size in suite[DefaultKey(First.self)] = First(size: size) },
         "contents, assigned": { suite, size in try suite.update { $0[First.self] = First(size: size) } },
         "contents by key, assigned": { suite, size in
@@ -266,10 +268,10 @@ struct ChosenPropertiesTests {
             }
             try suite.update(key) { $0.size = "medium" }
             #expect(suite[key] == First())
-            suite.removeAll()
+            try suite.removeAll()
             try suite.update { $0[key].size = "medium" }
             #expect(suite[key] == First())
-            suite.removeAll()
+            try suite.removeAll()
             try suite.update(key) { $0.beeps = false }
             #expect(suite[key] == First(size: "large", beeps: false))
         }

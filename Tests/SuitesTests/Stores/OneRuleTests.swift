@@ -233,6 +233,9 @@ private struct Wrapped {
             if isFirst { counts.value?.inner.a += 1 } else { counts.value?.inner.b += 1 }
         },
         "nested": { suite, isFirst in if isFirst { suite[counts].inner.a += 1 } else { suite[counts].inner.b += 1 } },
+        "type": { suite, isFirst in
+            if isFirst { suite[Pair.self].counts.inner.a += 1 } else { suite[Pair.self].counts.inner.b += 1 }
+        },
         "wrapper": { suite, isFirst in
             let wrapped = Wrapped(in: suite)
             if isFirst { wrapped.numbers.inner.a += 1 } else { wrapped.numbers.inner.b += 1 }

@@ -144,7 +144,7 @@ private final class User {
         self.suite = suite
         suite.onFailure = { _ in }
         setLayers(nil, nil)
-        suite.removeAll()
+        try suite.removeAll()
         token = suite.observeAll { [heard] _ in heard.withLock { $0 += 1 } }
     }
 
@@ -310,7 +310,7 @@ private final class User {
     }
 }
 
-private func text(_ tree: PropertyList?) -> String { tree?.json() ?? "nothing" }
+private func text(_ tree: PropertyList?) -> String { tree?.jsonText ?? "nothing" }
 
 /// The life of a user, and a second user who makes the same choices at its end.
 private struct Game {

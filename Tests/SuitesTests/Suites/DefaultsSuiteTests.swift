@@ -35,12 +35,12 @@ struct DefaultsSuiteTests {
         #expect(DefaultsSuite(backend: backend).core === DefaultsSuite(backend: backend).core)
     }
 
-    @Test func removingIsOneCommit() {
+    @Test func removingIsOneCommit() throws {
         let backend = SpyBackend(["a": 1, "b": 2, "c": 3])
         let suite = DefaultsSuite(backend: backend)
         suite.remove(["a", "b", "a"])
-        suite.removeAll()
-        suite.removeAll()
+        try suite.removeAll()
+        try suite.removeAll()
         #expect(backend.commits == [["a": nil, "b": nil], ["c": nil]])
     }
 

@@ -92,7 +92,7 @@ struct OpenLayersTests {
             }
             #expect(PersistentStore<Lens>(in: suite).value == Lens())
             // A step of a migration edits what is stored.
-            suite.removeAll()
+            try suite.removeAll()
             try suite.update { contents in
                 try contents.migrate("step") { contents in
                     #expect(contents[a] == 0)

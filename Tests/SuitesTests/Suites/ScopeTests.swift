@@ -35,7 +35,7 @@ struct ScopeTests {
             first.scoped("window/")[.quality] = 0.3
             #expect(try first.keys() == ["quality", "window/quality"])
             #expect(suite.scoped("user-1/window/")[.quality] == 0.3)
-            first.removeAll()
+            try first.removeAll()
             #expect(try suite.keys() == ["quality"])
         }
     }
@@ -137,7 +137,7 @@ struct ScopeTests {
         var migrator = DefaultsMigrator()
         migrator.register("infinite") { $0[DefaultKey("a", default: 1.0, form: .jsonData)] = .infinity }
         #expect(keyOfError { try scope.migrate(migrator) } == "user/TypedDefaults-migrations")
-        scope.removeAll(includingHistory: true)
+        try scope.removeAll(includingHistory: true)
         #expect(keyOfError { try scope.migrate(migrator) } == "user/a")
         #expect(
             keyOfError {

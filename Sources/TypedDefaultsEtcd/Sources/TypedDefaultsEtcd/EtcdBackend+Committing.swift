@@ -45,7 +45,7 @@ extension EtcdBackend {
     /// Stores the edits unless what the commit depends on has changed since the write began.
     public func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
         try checkProcess()
-        let edits = commit.edits.map { (key: Array($0.key.utf8), json: $0.value.map { Array($0.json().utf8) }) }
+        let edits = commit.edits.map { (key: Array($0.key.utf8), json: $0.value.map { Array($0.json()) }) }
         let (edited, reads) = (edits.map(\.key), commit.reads?.map { Array($0.utf8) })
         let id = Array(String(UInt64.random(in: .min ... .max), radix: 36).utf8)
         let (comparisons, writerRevision) = change { state in

@@ -104,7 +104,7 @@ extension DefaultKey<Int> { fileprivate static let quality = DefaultKey("quality
         suite[DefaultKey(Camera.self)].zoom = 2
         binding.wrappedValue = camera
         #expect(try suite.contents() == ["Camera": ["size": "large", "savesToCameraRoll": false, "zoom": 2]])
-        suite.removeAll()
+        try suite.removeAll()
         suite.binding(DefaultKey(Camera.self)).wrappedValue = Camera()
         #expect(try suite.contents() == ["Camera": [:]])
     }

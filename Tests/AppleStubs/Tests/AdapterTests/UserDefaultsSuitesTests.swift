@@ -25,7 +25,7 @@ struct UserDefaultsSuitesTests {
         suite.waitForHandlers()
         #expect(received.now == [5])
         token.cancel()
-        suite.removeAll()
+        try suite.removeAll()
         #expect(group.persistentDomain(forName: name) == nil)
     }
 

@@ -43,7 +43,7 @@ struct UserDefaultsValuesTests {
 
             // The program's own values are removed; managed values stay.
             suite[DefaultKey("other", default: 0)] = 1
-            suite.removeAll()
+            try suite.removeAll()
             #expect(failures.kinds.count == 2)
             let kept = try suite.keys()
             #expect(kept == ["number"])
@@ -128,7 +128,7 @@ struct UserDefaultsValuesTests {
                 suite[number] = 6
                 let changes = Guarded<[SuiteChange]>([])
                 let token = suite.observeAll { change in changes.withLock { $0.append(change) } }
-                suite.removeAll()
+                try suite.removeAll()
                 #expect(changes.now.count == 1)
                 let keys = try suite.keys()
                 #expect(keys == [])
@@ -309,7 +309,7 @@ struct UserDefaultsValuesTests {
             suite[DefaultKey("number", default: 0)] = 5
             let both = try suite.keys()
             #expect(both == ["number", "other"])
-            suite.removeAll()
+            try suite.removeAll()
             let none = try suite.keys()
             #expect(none == [])
             exit(7)

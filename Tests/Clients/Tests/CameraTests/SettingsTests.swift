@@ -9,7 +9,7 @@ import TypedDefaults
 #endif
 
 @MainActor @Suite(.serialized) struct SettingsTests {
-    init() { Settings.shared.removeAll() }
+    init() throws { try Settings.shared.removeAll() }
 
     @Test func aWrapperStandsAnywhere() async throws {
         let (settings, holder, worker, model) = (Settings(), Holder(), Worker(), SettingsModel())

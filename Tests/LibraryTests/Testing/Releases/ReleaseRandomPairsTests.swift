@@ -19,7 +19,7 @@ struct ReleaseRandomPairsTests {
             let new = RandomRelease.random(migrates: true, &generator)
             let (oldRecord, newRecord) = (try ReleaseRecord(of: old.program), try ReleaseRecord(of: new.program))
             let json = try PropertyList(encoding: oldRecord).json(isPretty: true)
-            let read = try PropertyList(json: Data(json.utf8)).decode(ReleaseRecord.self)
+            let read = try PropertyList(json: json).decode(ReleaseRecord.self)
             #expect(read == oldRecord, "pair \(pair)")
             let found = ReleaseComparison(new.program, from: read, to: newRecord).lines
             let expected = Self.expected(from: old, to: new, oldRecord, newRecord)
@@ -47,7 +47,7 @@ struct ReleaseRandomPairsTests {
         }
     }
 
-    private static func text(_ value: PropertyList?) -> String { value.map { $0.json() } ?? "nil" }
+    private static func text(_ value: PropertyList?) -> String { value.map { $0.jsonText } ?? "nil" }
 
     /// The lines, from what the model says that the samples store and read.
     private static func expected(
