@@ -75,7 +75,7 @@ let package = Package(
             swiftSettings: settings),
         tests("SettingsFileTests", exclude: ["Fixtures"]),
         tests("ValuesTests"),
-        tests("SuitesTests"),
+        tests("SuitesTests", exclude: ["Fixtures"]),
         // These run the tool as a program, which only macOS and Linux allow.
         tests(
             "LibraryTests", [.target(name: "typed-defaults", condition: .when(platforms: [.macOS, .linux]))],

@@ -60,7 +60,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["SettingsFile", "TypedDefaults"] + apple, swiftSettings: settings),
         tests("SettingsFileTests", exclude: ["Fixtures"]),
         tests("ValuesTests"),
-        tests("SuitesTests"),
+        tests("SuitesTests", exclude: ["Fixtures"]),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
         tests("RecipesTests", ["TypedDefaultsRecipes"]),
         tests("AdapterTests", ["TypedDefaultsCloud"]),
