@@ -20,8 +20,8 @@ let privacyManifest = "Platform/Apple/PrivacyInfo.xcprivacy"
     let (resources, excluded): ([Resource], [String]) = ([], [privacyManifest])
 #endif
 
-// A module without access to `package` symbols: it shows that the public API is enough for a
-// backend, or for another way to declare settings.
+// A module without access to `package` symbols: it shows that the public API is enough for another
+// way to declare settings.
 func outside(_ name: String) -> Target {
     .target(name: name, dependencies: ["TypedDefaults"], packageAccess: false, swiftSettings: settings)
 }
@@ -40,7 +40,6 @@ let package = Package(
     products: [
         .library(name: "TypedDefaults", targets: ["TypedDefaults"]),
         .library(name: "TypedDefaultsRecipes", targets: ["TypedDefaultsRecipes"]),
-        .library(name: "TypedDefaultsCloud", targets: ["TypedDefaultsCloud"]),
         .library(name: "TypedDefaultsTesting", targets: ["TypedDefaultsTesting"]),
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
     ],
@@ -60,8 +59,6 @@ let package = Package(
         .target(
             name: "TypedDefaults", dependencies: ["SettingsFile"], exclude: excluded, resources: resources,
             swiftSettings: settings),
-        // iCloud, on Apple platforms only.
-        outside("TypedDefaultsCloud"),
         // The forms of published articles. `.ci/run recipes-apart` removes each line with the name.
         outside("TypedDefaultsRecipes"),
         // For the tests of programs that use the library, and of their own stores and backends.

@@ -3,7 +3,7 @@ import pathlib, re, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # In the order in which they are compiled, so that none knows a later one.
-MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsCloud", "TypedDefaultsTesting", "TypedDefaultsRecipes"]
+MODULES = ["SettingsFile", "TypedDefaults", "TypedDefaultsTesting", "TypedDefaultsRecipes"]
 TOOLCHAIN = pathlib.Path(
     subprocess.run(
         ["xcrun", "--find", "swiftc"] if sys.platform == "darwin" else ["which", "swiftc"],

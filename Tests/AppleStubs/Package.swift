@@ -42,9 +42,6 @@ let package = Package(
             name: "TypedDefaultsRecipes", dependencies: ["TypedDefaults"] + apple, packageAccess: false,
             swiftSettings: settings),
         .target(
-            name: "TypedDefaultsCloud", dependencies: ["AppleFoundation", "TypedDefaults"], packageAccess: false,
-            swiftSettings: settings),
-        .target(
             name: "TypedDefaultsTesting", dependencies: ["SettingsFile", "TypedDefaults"] + apple,
             swiftSettings: settings),
         .executableTarget(
@@ -63,7 +60,7 @@ let package = Package(
         tests("SuitesTests", exclude: ["Fixtures"]),
         tests("LibraryTests", ["typed-defaults"], exclude: ["TimeMachine/Fixtures", "Testing/Fixtures"]),
         tests("RecipesTests", ["TypedDefaultsRecipes"]),
-        tests("AdapterTests", ["TypedDefaultsCloud"]),
+        tests("AdapterTests"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -20,8 +20,8 @@ private struct Timer: DefaultConfig, Equatable {
     var delay: Double? = 2
 }
 
-/// Calls every function that takes a list of keys, with one to six keys whose values differ in size.
-/// Returns the calls that gave wrong values.
+/// Calls every function that takes a list of keys, with one to six keys whose values differ in
+/// size. Returns the calls that gave wrong values.
 package func wrongCallsWithSeveralKeys() async throws -> [String] {
     let (flag, name) = (DefaultKey("flag", default: false), DefaultKey("name", default: ""))
     let (frame, count) = (DefaultKey("frame", default: Frame()), DefaultKey<Int?>("count"))

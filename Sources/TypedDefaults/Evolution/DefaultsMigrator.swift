@@ -60,8 +60,8 @@ public struct DefaultsMigrator: Sendable {
     /// - Parameters:
     ///   - name: The name, which must be unique and must never change.
     ///   - body: Edits the settings. If it throws, none of the due steps is stored. It may run
-    ///     again on a backend whose reads may lag. On `UserDefaults` and iCloud, a step can run
-    ///     again after a crash, so write it so that a second run changes nothing more.
+    ///     again on a backend whose reads may lag. On `UserDefaults`, a step can run again after a
+    ///     crash, so write it so that a second run changes nothing more.
     public mutating func register(
         _ name: String, _ body: @escaping @Sendable (inout SuiteContents) throws -> Void
     ) {
@@ -138,7 +138,7 @@ extension DefaultsSuite {
     /// settings from before or from after all due steps. Meanwhile, other writers wait for at most
     /// two seconds, so a step must not wait for anything. If no step is due, this is one read.
     ///
-    /// `UserDefaults` and iCloud store key by key, and other processes do not wait. There the
+    /// `UserDefaults` stores key by key, and other processes do not wait. There the
     /// record is written last, so an interrupted step runs again, and two processes can apply one
     /// step at the same time; see ``DefaultsMigrator/register(_:_:)``.
     ///

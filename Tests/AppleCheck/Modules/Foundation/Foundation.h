@@ -167,7 +167,6 @@ extern NSString *const NSGlobalDomain SWIFT("UserDefaults.globalDomain");
 extern NSString *const NSRegistrationDomain SWIFT("UserDefaults.registrationDomain");
 extern NSNotificationName const NSUserDefaultsDidChangeNotification SWIFT("UserDefaults.didChangeNotification");
 
-// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
 // https://developer.apple.com/documentation/corefoundation/cfpreferencesappsynchronize(_:)
 typedef const struct __attribute__((objc_bridge(NSString))) __CFString *CFStringRef;
 extern const CFStringRef kCFPreferencesCurrentApplication;
@@ -180,25 +179,6 @@ extern const CFStringRef kCFPreferencesAnyHost;
 #pragma clang arc_cf_code_audited begin
 extern _Nullable CFPropertyListRef CFPreferencesCopyValue(CFStringRef key, CFStringRef application, CFStringRef user, CFStringRef host);
 #pragma clang arc_cf_code_audited end
-
-API(10.7, 5.0, 9.0, 9.0) @interface NSUbiquitousKeyValueStore : NSObject
-@property(class, readonly, strong) NSUbiquitousKeyValueStore *defaultStore SWIFT("default");
-- (nullable id)objectForKey:(NSString *)key SWIFT("object(forKey:)");
-- (void)setObject:(nullable id)object forKey:(NSString *)key SWIFT("set(_:forKey:)");
-- (void)removeObjectForKey:(NSString *)key;
-@property(readonly, copy) NSDictionary<NSString *, id> *dictionaryRepresentation;
-- (BOOL)synchronize __attribute__((swift_attr("@discardableResult")));
-@end
-extern NSNotificationName const NSUbiquitousKeyValueStoreDidChangeExternallyNotification
-    SWIFT("NSUbiquitousKeyValueStore.didChangeExternallyNotification") API(10.7, 5.0, 2.0, 9.0);
-extern NSString *const NSUbiquitousKeyValueStoreChangeReasonKey API(10.7, 5.0, 2.0, 9.0);
-extern NSString *const NSUbiquitousKeyValueStoreChangedKeysKey API(10.7, 5.0, 2.0, 9.0);
-enum : NSInteger {
-    NSUbiquitousKeyValueStoreServerChange API(10.7, 5.0, 2.0, 9.0),
-    NSUbiquitousKeyValueStoreInitialSyncChange API(10.7, 5.0, 2.0, 9.0),
-    NSUbiquitousKeyValueStoreQuotaViolationChange API(10.7, 5.0, 2.0, 9.0),
-    NSUbiquitousKeyValueStoreAccountChange API(10.8, 6.0, 2.0, 9.0),
-};
 
 // https://developer.apple.com/documentation/foundation/bundle and …/processinfo
 SWIFT("Bundle") SENDABLE @interface NSBundle : NSObject
