@@ -22,8 +22,8 @@
 ///    and in their order, never go back, and end with the newest values. They show a commit of its
 ///    own when ``commit(_:)`` returns, and ``generation`` changes as soon as they do.
 ///
-/// The library's own backend for `UserDefaults` keeps rules 3 and 6 only within one process, because
-/// `UserDefaults` offers no more than that.
+/// The library's own backend for `UserDefaults` keeps rules 3 and 6 only within one process:
+/// `UserDefaults` offers no more.
 ///
 /// Any thread may call a backend at any time. ``commit(_:)`` is called only between
 /// ``beginWrite()`` and ``endWrite()``, and after a commit that has stored edits not again.

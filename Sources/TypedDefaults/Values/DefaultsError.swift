@@ -59,9 +59,6 @@ public struct DefaultsError: Error, Hashable, Sendable {
         /// declared. Or a value was copied instead of renamed, because its new key has another
         /// value. Or values were imported that another or a newer program has migrated.
         public static let conflict = Kind("conflict")
-        /// The value was written, but the system will soon accept no more values. Only failure
-        /// handlers receive this error.
-        public static let nearlyFull = Kind("nearly full")
         /// The value may be stored or not, such as when a connection was lost during a write. Read
         /// it again.
         public static let unknownOutcome = Kind("unknown outcome")

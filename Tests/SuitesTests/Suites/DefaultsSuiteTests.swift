@@ -25,9 +25,9 @@ struct DefaultsSuiteTests {
     }
 
     @Test func kindsOfErrorsAreDescribedInWords() {
-        let kinds: [DefaultsError.Kind] = [.unreadable, .timedOut, .nestedWrite, .nearlyFull, .invalidName]
+        let kinds: [DefaultsError.Kind] = [.unreadable, .timedOut, .nestedWrite, .invalidName]
         #expect(
-            kinds.map(\.description) == ["unreadable", "timed out", "nested write", "nearly full", "invalid name"])
+            kinds.map(\.description) == ["unreadable", "timed out", "nested write", "invalid name"])
     }
 
     @Test func suitesOnOneBackendShareOneCore() {

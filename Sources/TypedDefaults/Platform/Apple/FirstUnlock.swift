@@ -39,6 +39,36 @@ import SettingsFile
             self.domain = domain
         }
 
+        /// Returns the check of a domain on a device that hides settings. *Not tested on Apple
+        /// platforms.*
+        ///
+        /// - Parameters:
+        ///   - library: The folder `Library` of the program.
+        ///   - isOnMac: Whether this is an iOS app on a Mac, which hides no settings.
+        static func onIOS(
+            domain: String?, library: URL, isOnMac: Bool = ProcessInfo.processInfo.isiOSAppOnMac
+        ) -> FirstUnlock? {
+            guard let domain, !isOnMac else { return nil }
+            var library = library
+            // The programs of a group share its files, so that a widget that has never written
+            // finds those of the app. The system logs a fault if it is asked about another name.
+            if domain.hasPrefix("group."),
+                let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: domain)
+            {
+                library = container.appending(path: "Library")
+            }
+            return FirstUnlock(Probe(library: library, domain: domain), domain: domain)
+        }
+
+        /// Returns the check of a domain on this system, or `nil` if the system hides no settings.
+        static func ofThisSystem(domain: String?) -> FirstUnlock? {
+            #if (os(iOS) && !targetEnvironment(macCatalyst)) || os(watchOS) || os(visionOS)
+                onIOS(domain: domain, library: .libraryDirectory)
+            #else
+                nil
+            #endif
+        }
+
         /// Throws if the stored values may be hidden.
         func check(_ defaults: UserDefaults) throws(DefaultsError) {
             let last = answer.withLock { $0 }

@@ -68,7 +68,7 @@ import SettingsFile
                     }
                 }
             }
-            access.firstUnlock?.createMarkers(in: defaults)
+            firstUnlock?.createMarkers(in: defaults)
         }
 
         private func set(_ edit: PendingEdits.Edit, _ key: ByteString) {

@@ -31,8 +31,7 @@ import SettingsFile
     /// - **Managed values.** An administrator can manage a value. Saving it throws
     ///   ``DefaultsError/Kind/managed``. Use ``UserDefault/isManaged`` to disable a control.
     /// - **App groups.** Without the entitlement, the system stores a group's settings as the
-    ///   program's own. On iOS, tvOS, watchOS and visionOS, the failure handler receives
-    ///   ``DefaultsError/Kind/unavailable`` once.
+    ///   program's own, without an error.
     /// - **Saving.** The system saves the settings of an app in the background. For a program
     ///   without a bundle, such as a command-line tool, the library saves them within a second and
     ///   at a normal exit.
@@ -67,9 +66,7 @@ import SettingsFile
         private let domain: String?
         /// The identity under which the suite is found; `nil` if only its creator has it.
         let id: CoreID?
-        let access: UserDefaultsAccess
-        /// A failure to report on first use.
-        private let notice: Locked<DefaultsError?>
+        let firstUnlock: FirstUnlock?
         private let handler = AttachedHandler()
         private let returns = Locked<[NotificationObservation]>([])
         /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
@@ -87,13 +84,12 @@ import SettingsFile
         ///     all at once.
         package convenience init(_ userDefaults: UserDefaults, suiteName: String? = nil) {
             let domain = Self.domain(of: userDefaults, named: suiteName)
-            self.init(userDefaults, domain: domain, access: UserDefaultsAccess(domain: domain))
+            self.init(userDefaults, domain: domain, firstUnlock: .ofThisSystem(domain: domain))
         }
 
-        init(_ userDefaults: UserDefaults, domain: String?, access: UserDefaultsAccess, id: CoreID? = nil) {
+        init(_ userDefaults: UserDefaults, domain: String?, firstUnlock: FirstUnlock?, id: CoreID? = nil) {
             shared = Unchecked(userDefaults)
-            (self.domain, self.access, self.id) = (domain, access, id)
-            notice = Locked(access.notice)
+            (self.domain, self.firstUnlock, self.id) = (domain, firstUnlock, id)
             arguments = Self.arguments(of: userDefaults)
             let observations = observeReturns()
             returns.withLock { $0 = observations }
@@ -119,7 +115,7 @@ import SettingsFile
         }
 
         package func value(forKey key: String) throws(DefaultsError) -> PropertyList? {
-            try checkAccess()
+            try firstUnlock?.check(defaults)
             let object: Any?
             if let edit = pendingEdit(key) {
                 if let value = edit.value { return value }
@@ -146,11 +142,6 @@ import SettingsFile
             return defaults.persistentDomain(forName: domain)?[key]
         }
 
-        private func checkAccess() throws(DefaultsError) {
-            try access.firstUnlock?.check(defaults)
-            if let notice = notice.withLock({ $0.take() }) { report(.failed(notice)) }
-        }
-
         /// Returns the value that a launch argument hides. Only the domain itself shows it, because
         /// the arguments belong to the whole process and stay in effect.
         private func storedObject(hiddenByArgument key: String) throws(DefaultsError) -> Any? {
@@ -173,7 +164,7 @@ import SettingsFile
         /// Returns whether the domain itself has a value. If the name of the suite is unknown,
         /// returns whether the value differs from the fallback value.
         package func isStored(_ key: String) throws(DefaultsError) -> Bool {
-            try checkAccess()
+            try firstUnlock?.check(defaults)
             if let edit = pendingEdit(key) { return edit.value != nil }
             if isManaged(key) { return true }
             if domain != nil { return object(forKey: key) != nil }
@@ -191,7 +182,7 @@ import SettingsFile
         }
 
         package func keys() throws(DefaultsError) -> [String] {
-            try checkAccess()
+            try firstUnlock?.check(defaults)
             guard let domain else {
                 throw DefaultsError(
                     .unavailable,
@@ -214,7 +205,7 @@ import SettingsFile
         /// Applies the edits. Nothing can prevent other processes from writing to `UserDefaults`.
         package func commit(_ commit: BackendCommit) throws(DefaultsError) -> BackendCommit.Outcome {
             let edits = commit.edits
-            try checkAccess()
+            try firstUnlock?.check(defaults)
             for edit in edits {
                 guard !isManaged(edit.key) else {
                     throw DefaultsError(
@@ -222,16 +213,14 @@ import SettingsFile
                 }
                 try PropertyList.check(edit)
             }
-            let warning = try access.sizeLimit?.check(edits) { domain.map(contents) ?? [:] }
             publish(edits)
-            if let warning { report(.failed(warning)) }
             return .committed()
         }
 
         /// `NSUserDefaults.h` names another function for the program's own domain, and announces
         /// that `UserDefaults.synchronize()` will be deprecated.
         package func synchronize() throws(DefaultsError) {
-            try access.firstUnlock?.check(defaults)
+            try firstUnlock?.check(defaults)
             // What is in `UserDefaults` is saved even if an observer holds up an edit.
             var failure: DefaultsError?
             do throws(DefaultsError) { try awaitEdits() } catch { failure = error }
@@ -281,7 +270,7 @@ import SettingsFile
                     id: id, isStandard: isStandard, layers: Layers(UserDefaultsBackend.layers(of: userDefaults))
                 ) {
                     UserDefaultsBackend(
-                        userDefaults, domain: domain, access: UserDefaultsAccess(domain: domain), id: id)
+                        userDefaults, domain: domain, firstUnlock: .ofThisSystem(domain: domain), id: id)
                 })
         }
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TypedDefaults
 
-/// Tests settings that are hidden before the first unlock, and settings that are too large.
-struct UserDefaultsAccessTests {
+/// Tests settings that are hidden before the first unlock.
+struct FirstUnlockTests {
     private let number = DefaultKey<Int?>("number")
 
     /// The folder `Library` of a program. A folder with the name of a file stands for one that
@@ -30,8 +30,8 @@ struct UserDefaultsAccessTests {
 
         /// Creates a suite as a starting process does.
         func launch(_ defaults: UserDefaults) -> DefaultsSuite {
-            let access = UserDefaultsAccess.onIOS(domain: name, library: url)
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            let firstUnlock = FirstUnlock.onIOS(domain: name, library: url)
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, firstUnlock: firstUnlock))
             suite.onFailure = { _ in }
             return suite
         }
@@ -94,33 +94,6 @@ struct UserDefaultsAccessTests {
             #expect(probe.isReadable() == true)
             try library.makeUnreadable(library.probe)
             #expect(probe.isReadable() == false)
-        }
-    }
-
-    @Test func aSizeNearTheLimitIsReportedOnceAndLargerOnesAreRefused() throws {
-        try withDomain { name, defaults in
-            let access = UserDefaultsAccess(sizeLimit: SizeLimit(warning: 5_000, limit: 10_000))
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-            let failures = Failures(of: suite)
-            func set(_ key: String, _ count: Int) {
-                suite[DefaultKey(key, default: "")] = String(repeating: "a", count: count)
-            }
-            // Repeated writes of the same key do not increase the size.
-            for count in 4_000..<4_010 { set("a", count) }
-            #expect(failures.kinds == [])
-            set("b", 3_000)
-            #expect(failures.kinds == [.nearlyFull])
-            set("c", 1_000)
-            #expect(failures.kinds == [.nearlyFull])
-            set("d", 3_000)
-            #expect(failures.kinds == [.nearlyFull, .refused])
-            let full = try suite.keys()
-            #expect(full == ["a", "b", "c"])
-            suite.remove(["a"])
-            set("d", 3_000)
-            #expect(failures.kinds == [.nearlyFull, .refused])
-            let freed = try suite.keys()
-            #expect(freed == ["b", "c", "d"])
         }
     }
 
@@ -256,29 +229,9 @@ struct UserDefaultsAccessTests {
         }
     }
 
-    @Test func aMissingGroupEntitlementIsReportedOnce() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        for isEntitled in [false, true] {
-            try withGroup(isEntitled: isEntitled) { name, defaults in
-                for access in [
-                    UserDefaultsAccess.onIOS(domain: name, library: folder), UserDefaultsAccess.onTVOS(domain: name),
-                ] {
-                    let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
-                    let failures = Failures(of: suite)
-                    for _ in 0..<3 { _ = suite[number] }
-                    suite[number] = 5
-                    // The suite works, for this program only.
-                    #expect(suite[number] == 5)
-                    #expect(failures.kinds == (isEntitled ? [] : [.unavailable]))
-                    #expect(failures.all.allSatisfy { $0.reason.contains(name) })
-                }
-            }
-        }
-    }
-
-    private func withGroup(isEntitled: Bool = true, _ body: (_ name: String, UserDefaults) throws -> Void) throws {
+    private func withGroup(_ body: (_ name: String, UserDefaults) throws -> Void) throws {
         let name = "group.AdapterTests-\(UUID().uuidString)"
-        FileManager.entitle(toGroup: name, isEntitled)
+        FileManager.entitle(toGroup: name)
         let defaults = try #require(UserDefaults(suiteName: name))
         defer {
             defaults.removePersistentDomain(forName: name)
@@ -288,39 +241,16 @@ struct UserDefaultsAccessTests {
         try body(name, defaults)
     }
 
-    @Test func anIOSAppOnAMacHasNeitherProbeNorLimit() throws {
+    @Test func anIOSAppOnAMacHasNoProbe() throws {
         try withDomain { name, defaults in
             let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-            let access = UserDefaultsAccess.onIOS(domain: name, library: folder, isOnMac: true)
-            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: access))
+            let firstUnlock = FirstUnlock.onIOS(domain: name, library: folder, isOnMac: true)
+            let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, firstUnlock: firstUnlock))
             let failures = Failures(of: suite)
             suite[DefaultKey("data", default: Data())] = Data(count: 5_000_000)
             #expect(failures.kinds == [])
             #expect(defaults.object(forKey: FirstUnlock.sentinel) == nil)
             #expect(!FileManager.default.fileExists(atPath: folder.path))
-        }
-    }
-
-    @Test func eachSystemHasItsOwnLimits() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "AdapterTests-\(UUID().uuidString)")
-        // A message in the log of iOS at 4 MiB is not an error.
-        let onTVOS = (access: UserDefaultsAccess.onTVOS(domain: nil), warning: 460_000, limit: 1_000_000 as Int?)
-        let onIOS = (
-            access: UserDefaultsAccess.onIOS(domain: nil, library: folder), warning: 4_194_304, limit: nil as Int?
-        )
-        for system in [onTVOS, onIOS] {
-            try withDomain { name, defaults in
-                let suite = DefaultsSuite(backend: UserDefaultsBackend(defaults, domain: name, access: system.access))
-                let failures = Failures(of: suite)
-                let data = DefaultKey("data", default: Data())
-                suite[data] = Data(count: system.warning - 1_000)
-                #expect(failures.kinds == [])
-                suite[data] = Data(count: system.warning + 1_000)
-                #expect(failures.kinds == [.nearlyFull])
-                suite[data] = Data(count: system.limit ?? 3 * system.warning)
-                #expect(failures.kinds == [.nearlyFull] + (system.limit == nil ? [] : [.refused]))
-                #expect(suite[data].count == (system.limit == nil ? 3 * system.warning : system.warning + 1_000))
-            }
         }
     }
 }
