@@ -33,8 +33,8 @@ struct EditsInPlaceTests {
         .appending(path: "Sources")
         var setters = 0
         for folder in ["TypedDefaults", "TypedDefaultsRecipes"] {
-            let files = try #require(FileManager.default.enumerator(atPath: sources.appending(path: folder).path))
-            for case let file as String in files where file.hasSuffix(".swift") {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: sources.appending(path: folder).path)
+            for file in files where file.hasSuffix(".swift") {
                 let text = try String(contentsOf: sources.appending(path: "\(folder)/\(file)"), encoding: .utf8)
                 // A setter that changes the handle itself, or a suite, changes no stored value.
                 let found = text.matches(of: /nonmutating set \{ (?!currentCore)|nonmutating set \{\n|set \{ config\[/)

@@ -284,6 +284,7 @@ SWIFT("FileManager") @interface NSFileManager : NSObject
     SWIFT("createDirectory(atPath:withIntermediateDirectories:attributes:)") API(10.5, 2.0, 2.0, 9.0);
 - (nullable NSData *)contentsAtPath:(NSString *)path SWIFT("contents(atPath:)");
 - (nullable NSArray<NSString *> *)contentsOfDirectoryAtPath:(NSString *)path error:(NSError **)error API(10.5, 2.0, 2.0, 9.0);
+- (nullable NSArray<NSString *> *)subpathsOfDirectoryAtPath:(NSString *)path error:(NSError **)error API(10.5, 2.0, 2.0, 9.0);
 - (nullable NSDictionary<NSFileAttributeKey, id> *)attributesOfItemAtPath:(NSString *)path error:(NSError **)error
     API(10.5, 2.0, 2.0, 9.0);
 - (BOOL)createDirectoryAtURL:(NSURL *)url withIntermediateDirectories:(BOOL)intermediate
