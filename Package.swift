@@ -43,12 +43,6 @@ let package = Package(
         .library(name: "TypedDefaultsTesting", targets: ["TypedDefaultsTesting"]),
         .executable(name: "typed-defaults", targets: ["typed-defaults"]),
     ],
-    traits: [
-        // Off by default: all of Foundation weighs 45 MB in a static Linux program, and without
-        // this only FoundationEssentials is linked. Apple platforms ignore it: Foundation is part
-        // of the system there.
-        .trait(name: "UserDefaults", description: "On Linux, the import of what Foundation's UserDefaults holds.")
-    ],
     dependencies: [],
     targets: [
         // The engine: bytes by key in files that any number of processes share. It knows nothing of

@@ -9,9 +9,9 @@ extension PropertyList {
     /// Any]`.
     ///
     /// Accepts `Bool`, all integers from `Int64.min` to `UInt64.max`, `Float`, `Double`, `String`,
-    /// `Data`, `Date`, arrays, and dictionaries with `String` keys, their bridged Foundation
-    /// classes (on Linux: with the `UserDefaults` trait), and `PropertyList` itself at any depth.
-    /// An optional is converted as its wrapped value.
+    /// `Data`, `Date`, arrays, and dictionaries with `String` keys, on Apple platforms their
+    /// bridged Foundation classes, and `PropertyList` itself at any depth. An optional is converted
+    /// as its wrapped value.
     ///
     /// - Throws: A ``DefaultsError`` of kind ``DefaultsError/Kind/refused`` that names the
     ///   offending type and the path to it, which includes the keys of dictionaries.

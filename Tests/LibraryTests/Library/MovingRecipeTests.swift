@@ -44,10 +44,41 @@ func takeOverQuality(in suite: DefaultsSuite) throws {
     }
 }
 
+func importUserDefaults(from file: URL, to suite: DefaultsSuite) throws {
+    let data = try Data(contentsOf: file)
+    let values = try PropertyListDecoder().decode([String: PropertyList].self, from: data)
+    try suite.update { contents in
+        // A setting that the suite has stays.
+        for (key, value) in values where contents[key] == nil { contents[key] = value }
+    }
+}
+
 struct MovingRecipeTests {
-    @Test(arguments: ["standard.move(.keys", "func mirror", "func takeOverQuality"])
+    @Test(arguments: ["standard.move(.keys", "func mirror", "func takeOverQuality", "func importUserDefaults"])
     func thePageShowsTheCodeOfThisFile(_ text: String) throws {
         #expect(try article("MovingSettings", shows: text))
+    }
+
+    /// Foundation itself writes the file, in both of its formats.
+    @Test(.ownFile, arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+    func whatFoundationStoredIsTakenOverOnce(format: PropertyListSerialization.PropertyListFormat) throws {
+        let values: [String: Any] = [
+            "bool": true, "integer": 2, "double": 2.5, "whole": 2.0, "string": "s", "data": Data([1]),
+            "date": Date(timeIntervalSinceReferenceDate: 5), "array": [1, "a"] as [Any],
+            "dictionary": ["a": [String: Any]()], "there": 1,
+        ]
+        let file = URL(filePath: ownFile)
+        try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0).write(to: file)
+        let suite = DefaultsSuite.inMemory(["there": 7])
+        for _ in 0..<2 { try importUserDefaults(from: file, to: suite) }
+        #expect(suite[DefaultKey<Double?>("whole")] == 2)
+        suite.remove(["whole"])
+        let expected: SuiteContents = [
+            "bool": true, "integer": 2, "double": 2.5, "string": "s", "data": .data(Data([1])),
+            "date": .date(Date(timeIntervalSinceReferenceDate: 5)), "array": [1, "a"], "dictionary": ["a": [:]],
+            "there": 7,
+        ]
+        #expect(try suite.contents() == expected)
     }
 
     #if !canImport(Darwin)

@@ -1,4 +1,4 @@
-#if canImport(Darwin) || canImport(AppleFoundation) || UserDefaults
+#if canImport(Darwin) || canImport(AppleFoundation)
     #if canImport(AppleFoundation)
         import AppleFoundation
     #else
