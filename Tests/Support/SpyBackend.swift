@@ -29,7 +29,8 @@ package final class SpyBackend: DefaultsBackend {
         _ contents: [String: PropertyList] = [:], hasGenerations: Bool = true, synchronizationDelay: Duration? = nil
     ) {
         state = Guarded(State(contents: contents))
-        traits = BackendTraits(synchronizationDelay: synchronizationDelay)
+        traits = BackendTraits(
+            location: "\(ObjectIdentifier(state))", synchronizationDelay: synchronizationDelay)
         self.hasGenerations = hasGenerations
     }
 

@@ -115,5 +115,5 @@ public final class LaggingBackend: DefaultsBackend {
     }
 
     /// Reads may lag.
-    public let traits = BackendTraits(readsMayLag: true)
+    public var traits: BackendTraits { BackendTraits(location: "\(ObjectIdentifier(place))", readsMayLag: true) }
 }

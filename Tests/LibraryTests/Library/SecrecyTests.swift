@@ -128,7 +128,7 @@ struct SecrecyTests {
             }
             let text = String(decoding: result.standardErrorContent, as: UTF8.self)
             #expect(!text.contains(Self.secret))
-            let lines = text.split(separator: "\n").filter { $0.hasPrefix("TypedDefaults: ") }
+            let lines = text.split(separator: "\n").filter { $0.hasPrefix("TypedDefaults") }
             // Six suites with one unreadable value, one with several failures of two kinds, and one
             // with two unreadable values.
             #expect(lines.filter { $0.contains("unreadable “") }.count == 8)

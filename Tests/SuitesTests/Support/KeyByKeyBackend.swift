@@ -5,6 +5,7 @@ import TypedDefaults
 final class KeyByKeyBackend: DefaultsBackend {
     private let state: Guarded<(contents: [String: PropertyList], remaining: Int?)>
     private let unreadableKeys: Set<String>
+    var traits: BackendTraits { BackendTraits(location: "\(ObjectIdentifier(state))") }
 
     /// - Parameter unreadableKeys: The keys under which unreadable values are stored.
     init(_ contents: [String: PropertyList], unreadableKeys: Set<String> = []) {

@@ -71,9 +71,11 @@ import SettingsFile
         private let returns = Locked<[NotificationObservation]>([])
         /// The system saves the settings of an app in the background. `NSUserDefaults.h` asks other
         /// programs to save before they exit.
-        package let traits = BackendTraits(
-            synchronizationDelay: Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil,
-            hasFallbackValues: true, reportsChanges: true)
+        package var traits: BackendTraits {
+            BackendTraits(
+                location: domain, synchronizationDelay: Bundle.main.bundleIdentifier == nil ? .milliseconds(300) : nil,
+                hasFallbackValues: true, reportsChanges: true)
+        }
 
         /// Creates a backend for a `UserDefaults` object.
         ///

@@ -160,6 +160,19 @@ extension DefaultsSuite {
         return all
     }
 
+    /// Returns the value stored under a key, or the error if it cannot be read; `nil` if no value
+    /// is stored.
+    func stored(_ name: String) throws(DefaultsError) -> Result<PropertyList, DefaultsError>? {
+        let key = withPrefix(name)
+        do throws(DefaultsError) {
+            if try core.isFallback(key) { return nil }
+            return try core.backend.value(forKey: key).map(Result.success)
+        } catch {
+            guard error.kind == .unreadable else { throw error }
+            return .failure(error.about(key: key))
+        }
+    }
+
     /// Returns a consistent snapshot of all stored values.
     fileprivate func snapshot() throws(DefaultsError) -> Values {
         core.noteRead(nil)
