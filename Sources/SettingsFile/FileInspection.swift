@@ -111,11 +111,12 @@ extension FileInspection {
             readRecords(bytes, after: fields.crc, upTo: committed)
         } catch {
             reject("cannot be read: \(error.reason)")
-            let crc = Salvage.word(in: bytes, at: RecordFormat.headerLength - 4)
+            // Either the checksum is damaged, or what it covers.
+            let crcs = [Salvage.word(in: bytes, at: 60), RecordFormat.checksum(ofHeader: bytes)]
             // A file of another version is not damaged.
-            guard RecordFormat.checksum(ofHeader: bytes) != crc else { return }
+            guard crcs[0] != crcs[1] else { return }
             isHeaderDamaged = true
-            salvage(bytes, from: nil, after: crc)
+            salvage(bytes, from: nil, after: crcs)
         }
     }
 
@@ -141,7 +142,7 @@ extension FileInspection {
             reject("ends at byte \(end), although records up to byte \(flushed) had been flushed")
         }
         guard end < committed, !RecordFormat.areZeros(UnsafeRawBufferPointer(rebasing: bytes[end...])) else { return }
-        salvage(bytes, from: end, after: crc)
+        salvage(bytes, from: end, after: [crc])
         problems.append(
             "has no valid record at byte \(end), although the file has \(bytes.count - end) more bytes"
                 + (salvageable.isEmpty ? "; perhaps it was copied during a write" : ""))
@@ -153,13 +154,13 @@ extension FileInspection {
             ? 0 : UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, from start: Int?, after crc: UInt32) {
+    private mutating func salvage(_ bytes: UnsafeRawBufferPointer, from start: Int?, after crcs: [UInt32]) {
         // A copy of damage lacks the zeros at the end of its last record.
         var padded = [UInt8](repeating: 0, count: bytes.count + RecordFormat.valueLimit + 64)
         padded.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
         padded.withUnsafeBytes { padded in
             var salvage = Salvage(bytes: padded, used: bytes.count, isValue: isValue)
-            salvage.run(from: start, after: crc)
+            salvage.run(from: start, after: crcs)
             salvageable = salvage.found.map { ($0.key.string, $0.value) }.sorted { $0.key < $1.key }
             if salvage.work <= 0 { problems.append("has too much damage to search completely") }
         }

@@ -21,10 +21,10 @@ struct Salvage {
     /// - Parameters:
     ///   - start: The offset of the first record; `nil` if the header is damaged and the offset is
     ///     unknown.
-    ///   - crc: The checksum that the first record continues from.
-    mutating func run(from start: Int?, after crc: UInt32) {
-        var crc = crc
-        var offset = start ?? (record(at: RecordFormat.headerLength, after: crc) == nil ? 0 : RecordFormat.headerLength)
+    ///   - crcs: The checksums from which the first record may continue.
+    mutating func run(from start: Int?, after crcs: [UInt32]) {
+        let proven = crcs.first { record(at: RecordFormat.headerLength, after: $0) != nil }
+        var (offset, crc) = (start ?? (proven == nil ? 0 : RecordFormat.headerLength), proven ?? crcs[0])
         while offset < used, let record = record(at: offset, after: crc) ?? nextRecord(from: offset, after: crc) {
             note(record.payload)
             (offset, crc) = (record.end, record.crc)

@@ -140,13 +140,15 @@ extension SettingsFile {
     /// Compacts a file that grew beyond the size it may keep.
     ///
     /// Does nothing while a thread writes, because that writer flushes too. A failed compaction is
-    /// not an error, because no record is lost.
+    /// reported, but the flush succeeds, because no record is lost.
     private func compactIfNeeded() throws(SettingsFileError) {
         try withLog { state throws(FileFailure) in
             guard let log = state.log, !state.isLocked, log.isWritable,
                 log.isDueForCompaction(keeping: RecordFormat.keptSize)
             else { return }
-            _ = try? compactAlone(log, &state)
+            do throws(FileFailure) { _ = try compactAlone(log, &state) } catch {
+                reportFailedCompaction(error, &state)
+            }
         }
     }
 

@@ -164,6 +164,7 @@ extension SettingsFile {
                 guard !error.isReplaced, hasRoom(in: log, record), try !fileLocation.nameHasMoved(from: log) else {
                     throw error
                 }
+                reportFailedCompaction(error, &state)
             }
         }
         guard let log = state.log, hasRoom(in: log, record) else {
@@ -174,10 +175,24 @@ extension SettingsFile {
     /// Replaces the file by one without superseded values. The caller holds the file lock.
     func compact(_ state: inout State) throws(FileFailure) {
         guard let log = state.log else { return }
-        do throws(FileFailure) { state.log = try fileLocation.replace(log) } catch {
+        do throws(FileFailure) {
+            state.log = try fileLocation.replace(log)
+            state.compactionFailure = nil
+        } catch {
             // Retry soon if the disk is full: space may become free at any moment.
             if !error.isDiskFull { log.noteFailedCompaction() }
             throw error
         }
+    }
+
+    /// Reports once why compaction fails, because the file may grow until writes fail. On a full
+    /// disk, writes fail at once.
+    func reportFailedCompaction(_ error: FileFailure, _ state: inout State) {
+        guard !error.isReplaced, !error.isDiskFull, state.compactionFailure != error.reason else { return }
+        state.compactionFailure = error.reason
+        let problem = "cannot be replaced by a compacted one in its folder, so it may grow until writes fail"
+        state.reports.append(
+            SettingsFileError(
+                .unavailable, reason: "the settings file \(fileLocation.path) \(problem): \(error.reason)"))
     }
 }

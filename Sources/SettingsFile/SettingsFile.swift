@@ -118,6 +118,8 @@ package final class SettingsFile: Sendable {
         /// The process that used this last, as counted by ``Forks/count``.
         private var process = Forks.count
         var hasReportedWatchFailure = false
+        /// Why the last compaction failed, which was reported; `nil` after a success.
+        var compactionFailure: String?
         /// Why the file of the path cannot be used, while the values of the open one stay in use.
         var outage: SettingsFileError?
         /// When the folder of the file, or a link to it, was first found missing.

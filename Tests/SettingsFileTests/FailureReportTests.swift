@@ -35,10 +35,14 @@ struct FailureReportTests: SettingsFileTests {
 
     #if os(Linux)
         /// Each attempt takes the time of the disk, so a file that cannot be replaced must not cost
-        /// it at each flush.
-        @Test func aFailedCompactionIsTriedAgainWhenTheFileHasGrown() throws {
+        /// it at each flush. One report says why the file grows.
+        @Test func aFailedCompactionIsReportedOnceAndTriedAgainWhenTheFileHasGrown() throws {
             try withFile { file in
                 let backend = FileBackend(path: file.path)
+                let reports = Guarded<[String]>([])
+                backend.attach { event in
+                    if case .failed(let error) = event { reports.withLock { $0.append(error.reason) } }
+                }
                 func grow(_ count: Int) throws {
                     for length in 12_000..<(12_000 + count) {
                         try backend.write([("filler", .string(String(repeating: "x", count: length)))])
@@ -62,6 +66,19 @@ struct FailureReportTests: SettingsFileTests {
                 #expect(attempts.count == 2)
                 try backend.synchronize()
                 #expect(attempts.count == 2)
+                #expect(reports.withLock { $0 }.count == 1)
+                #expect(reports.withLock { $0 }.first?.contains(".test.defaults.new is in the way") == true)
+                // A commit tries too. It reports another reason, and the same one after a success.
+                try FileManager.default.removeItem(at: temporary)
+                try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+                try grow(400)
+                #expect(reports.withLock { $0 }.count == 2)
+                try FileManager.default.removeItem(at: temporary)
+                try grow(200)
+                #expect(try size(of: file) < RecordFormat.busySize)
+                try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+                try grow(400)
+                #expect(reports.withLock { $0 }.count == 3)
             }
         }
     #endif

@@ -12,17 +12,20 @@ struct FileInspectionTests: SettingsFileTests {
     }
 
     /// Creates a file of four records, k1 to k4, and returns its bytes and the offsets of the
-    /// records.
-    private func makeRecords(_ file: URL) throws -> (bytes: Data, starts: [Int]) {
+    /// records. After a compaction, one record holds all four values.
+    private func makeRecords(_ file: URL, isCompacted: Bool = false) throws -> (bytes: Data, starts: [Int]) {
         // Not through a suite: its flush in the background may read the file that a test changes.
         let backend = FileBackend(path: file.path)
         for number in 1...4 {
             let value = PropertyList.string(String(repeating: "v", count: 20 + number))
             try backend.write([("k\(number)", value)])
         }
+        if isCompacted { try backend.file.withLog { state throws(FileFailure) in try backend.file.compact(&state) } }
         let bytes = try #require(FileManager.default.contents(atPath: file.path))
         var starts = [RecordFormat.headerLength]
-        for _ in 1...4 { starts.append(starts.last! + RecordFormat.length(ofPayload: Int(bytes[starts.last!]))) }
+        for _ in 1...(isCompacted ? 1 : 4) {
+            starts.append(starts.last! + RecordFormat.length(ofPayload: Int(bytes[starts.last!])))
+        }
         return (bytes, starts)
     }
 
@@ -54,46 +57,56 @@ struct FileInspectionTests: SettingsFileTests {
         }
     }
 
-    /// The value of a damaged record is rejected unless only its checksum is damaged. No record
-    /// after it is lost.
-    @Test func recordsAfterAFlippedBitAreFound() throws {
+    /// The value of a damaged record is rejected unless only its checksum is damaged, and the next
+    /// record proves that. No record after it is lost.
+    @Test(arguments: [false, true]) func recordsAfterAFlippedBitAreFound(isCompacted: Bool) throws {
         try withFile { file in
-            let (bytes, starts) = try makeRecords(file)
-            for record in 0..<3 {
+            let (bytes, starts) = try makeRecords(file, isCompacted: isCompacted)
+            let keys = isCompacted ? [["k1", "k2", "k3", "k4"]] : (1...4).map { ["k\($0)"] }
+            for record in keys.indices {
                 for bit in (starts[record] * 8)..<(starts[record + 1] * 8) {
                     var flipped = bytes
                     flipped[bit / 8] ^= 1 << (bit % 8)
                     let inspection = try inspect(flipped, file)
                     let isChecksum = (starts[record] + 4..<starts[record] + 8).contains(bit / 8)
-                    let expected = ((isChecksum ? record : record + 1)..<4).map { "k\($0 + 1)" }
+                    let isProven = isChecksum && record + 1 < keys.count
+                    let expected = keys[(isProven ? record : record + 1)...].flatMap { $0 }
                     #expect(inspection.salvageableValues.map(\.key) == expected, "bit \(bit)")
-                    #expect(inspection.problems.count == 1)
+                    // The records of a compacted file had been flushed, so they are missing too.
+                    #expect(inspection.problems.count == (isCompacted ? 2 : 1))
                     #expect(inspection.end == starts[record])
-                    #expect(inspection.keys == (0..<record).map { "k\($0 + 1)" })
+                    #expect(inspection.keys == keys[..<record].flatMap { $0 })
                     let last = inspection.salvageableValues.last?.value
-                    #expect(last == .string(String(repeating: "v", count: 24)))
+                    #expect(expected.isEmpty || last == .string(String(repeating: "v", count: 24)))
                 }
             }
         }
     }
 
-    @Test func recordsAfterADamagedHeaderAreFound() throws {
+    /// Each bit of a header may be flipped, also in its checksum or in the words that no checksum
+    /// covers.
+    @Test(arguments: [false, true]) func aFlippedBitInTheHeaderLosesNoValue(isCompacted: Bool) throws {
         try withFile { file in
-            let (bytes, _) = try makeRecords(file)
+            var (bytes, starts) = try makeRecords(file, isCompacted: isCompacted)
+            // Until a flush, nothing but the committed word says which records count.
+            withUnsafeBytes(of: UInt64(starts.last!).littleEndian) {
+                bytes.replaceSubrange(RecordFormat.flushedOffset..<RecordFormat.flushedOffset + 8, with: $0)
+            }
+            let keys = (1...4).map { "k\($0)" }
             for bit in 0..<(RecordFormat.headerLength * 8) {
                 var flipped = bytes
                 flipped[bit / 8] ^= 1 << (bit % 8)
                 let inspection = try inspect(flipped, file)
-                // No checksum covers the words that change.
-                if (RecordFormat.committedOffset..<RecordFormat.flushedOffset + 8).contains(bit / 8) {
-                    #expect(inspection.keys == ["k1", "k2", "k3", "k4"] && inspection.salvageableValues.isEmpty)
-                    continue
-                }
-                // Without the checksum of the header, neither the first record nor its chain to the
-                // second can be verified.
-                let expected = bit / 8 < 60 ? ["k1", "k2", "k3", "k4"] : ["k2", "k3", "k4"]
-                #expect(inspection.salvageableValues.map(\.key) == expected, "bit \(bit)")
-                #expect(inspection.problems.count == 1)
+                let isWord = (RecordFormat.committedOffset..<RecordFormat.flushedOffset + 8).contains(bit / 8)
+                #expect(inspection.keys == (isWord ? keys : []), "bit \(bit)")
+                #expect(inspection.salvageableValues.map(\.key) == (isWord ? [] : keys), "bit \(bit)")
+                #expect(inspection.isHeaderDamaged == !isWord)
+                let repaired = try FileInspection.repair(file.path)
+                #expect((repaired == nil) == isWord)
+                if let copy = repaired?.copy { try FileManager.default.removeItem(atPath: copy) }
+                let backend = FileBackend(path: file.path)
+                #expect(try backend.keys().sorted() == keys, "bit \(bit)")
+                #expect(try backend.value(forKey: "k1") == .string(String(repeating: "v", count: 21)))
             }
         }
     }

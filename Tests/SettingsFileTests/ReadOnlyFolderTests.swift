@@ -82,6 +82,22 @@
             }
         }
 
+        /// No value is lost, but the file grows.
+        @Test func theFirstFailedCompactionReportsTheFolder() async throws {
+            try Self.makeFileInReadOnlyFolder()
+            await #expect(processExitsWith: .success) { [path = ownFile as String] in
+                Self.dropPrivileges()
+                let suite = DefaultsSuite(backend: FileBackend(path: path))
+                let failures = Failures(of: suite)
+                for _ in 0..<3 {
+                    fill(suite)
+                    #expect(throws: Never.self) { try suite.synchronize() }
+                }
+                #expect(failures.kinds == [.unavailable])
+                #expect(failures.all.first?.reason.contains("compacted one in its folder") == true)
+            }
+        }
+
         @Test func aFileThatEndsAfterItsLastRecordIsWritable() async throws {
             try Self.makeFileInReadOnlyFolder()
             await #expect(processExitsWith: .success) { [path = ownFile as String] in
