@@ -21,7 +21,7 @@ extension Command {
         lines += copies.map { "set aside: the key “\($0)”" }
         lines += OpenSuite.copies(of: path).map { "set aside: \($0)" }
         if !file.problems.isEmpty { lines.append("problems: \(file.problems.count); see typed-defaults check") }
-        try Output.print(lines.joined(separator: "\n"))
+        try Output.print(lines.map(\.printable).joined(separator: "\n"))
     }
 
     /// Prints the problems of a settings file, or the contents of a damaged copy.

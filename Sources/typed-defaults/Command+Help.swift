@@ -72,7 +72,7 @@ extension Command {
         case .list: "prints keys and values, one key on each line"
         case .get: "prints a value as JSON (KEY.NAME for a part of it)"
         case .set: "stores a JSON value (KEY.NAME for a part of it)"
-        case .remove: "removes keys as one change"
+        case .remove: "removes keys as one change (KEY.NAME for a part)"
         case .export: "writes all values as JSON or as a property list"
         case .import: "adds the contents of FILE as one change"
         case .diff: "compares SUITE with another suite or an export"
@@ -121,8 +121,8 @@ extension Command {
             """
             Stores VALUE under KEY. If no key is named KEY, a dot in KEY leads to a part of
             a value, as for “get”: limits.burst is the entry “burst” of the value of
-            “limits”. The other parts stay. If this creates the suite, a message on
-            standard error says so.
+            “limits”, which must exist. The other parts stay. If this creates the
+            suite, a message on standard error says so.
 
               --string  VALUE is plain text, not JSON
               --key     KEY is the name of a key, even if it contains dots
@@ -132,8 +132,8 @@ extension Command {
             """
         case .remove:
             """
-            Removes the keys as one change. If one of them does not exist, none is removed.
-            To remove a part of a value, set the value without that part.
+            Removes the keys as one change. If no key is named KEY, a dot in KEY leads to a
+            part of a value, as for “get”. If one of them does not exist, none is removed.
             """
         case .export:
             """

@@ -129,24 +129,32 @@ extension Command {
         }
         // The text itself may be a key as well.
         var path = try ValuePath(text) { key throws(Failure) in key == text ? nil : contents[key] }
-        if path == nil, options.contains(.part) { path = ValuePath(new: text) }
+        if path == nil, options.contains(.part) { path = try ValuePath(new: text) }
         guard let path else {
             throw .usage(
                 "“\(text)” is neither a key nor a part of one: --key stores a key of that name, --part"
                     + " adds a part to “\(text.prefix { $0 != "." })”", of: self)
         }
+        // A misspelled name would be stored, and no program would read it.
+        if !options.contains(.part) { _ = try path.part(orHint: ", which --part adds") }
         contents[path.key] = try path.replacing(with: value)
     }
 
-    private func remove(_ suite: OpenSuite, _ keys: [String]) throws(Failure) {
+    private func remove(_ suite: OpenSuite, _ texts: [String]) throws(Failure) {
         try suite.checkExistence()
-        let missing = try suite.update { contents in
-            let missing = keys.filter { contents[$0] == nil && !contents.unreadableKeys.contains($0) }
-            if missing.isEmpty { for key in keys { contents[key] = nil } }
-            return missing.map { "“\($0)”" }
-        }
-        guard missing.isEmpty else {
-            throw .missing("“\(suite.name)” has no key \(missing.joined(separator: " or ")); nothing was removed")
+        try suite.update { contents in
+            for text in texts {
+                if contents[text] != nil || contents.unreadableKeys.contains(text) {
+                    contents[text] = nil
+                } else if let path = try ValuePath(text, { contents[$0] }) {
+                    _ = try path.part()
+                    contents[path.key] = try path.replacing(with: nil)
+                } else {
+                    throw Failure.missing(
+                        "“\(suite.name)” has no key “\(text)”\(didYouMean(text, in: contents.keys)); nothing was removed"
+                    )
+                }
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TypedDefaults
 
 /// Writes to standard output and standard error.
 enum Output {
@@ -15,9 +16,10 @@ enum Output {
 
     static func print(_ line: String) throws(Failure) { try write(Data("\(line)\n".utf8)) }
 
-    /// Writes one line to standard error.
+    /// Writes one line to standard error. Truncates long names, which come from a file or an
+    /// argument.
     static func printDiagnostic(_ message: String) {
-        let line = message.replacing("\n", with: " ")
+        let line = message.replacing("\n", with: " ").replacing(/“([^”]{100})[^”]+”/) { "“\($0.1)…”" }.printable
         // A closed standard error cannot be reported.
         try? File.write(Data("typed-defaults: \(line)\n".utf8), to: STDERR_FILENO)
     }

@@ -31,9 +31,10 @@ enum PropertyListFile {
     }
 
     static func settings(in data: Data, _ name: String) throws(Failure) -> [(key: String, value: PropertyList)] {
-        guard let root = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
-            throw .unavailable("\(name) is a property list that cannot be read")
-        }
+        // Foundation unfolds a binary property list without end, if arrays in it share elements.
+        guard !data.starts(with: "bplist".utf8) || ForeignData(data) != nil,
+            let root = try? PropertyListSerialization.propertyList(from: data, format: nil)
+        else { throw .unavailable("\(name) is a property list that cannot be read, or is nested too deeply") }
         guard let objects = root as? [String: Any] else {
             throw .unavailable("\(name) is not a dictionary of keys and values")
         }

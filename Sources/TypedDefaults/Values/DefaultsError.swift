@@ -131,10 +131,23 @@ extension DefaultsError: DescribedError {
     /// The kind, key, type, path and reason in one line.
     public var description: String {
         var text = kind.description
-        if let key { text += " “\(key)”" }
+        // A key has up to 4,096 bytes.
+        if let key { text += " “\(key.prefix(100))\(key.dropFirst(100).isEmpty ? "" : "…")”" }
         if let type { text += " (\(type))" }
         if !path.isEmpty { text += " at \(path.joined(separator: "."))" }
-        return "\(text): \(reason)"
+        return "\(text): \(reason)".printable
+    }
+}
+
+extension String {
+    /// The text for a terminal or a log, with escapes in place of control characters and of those
+    /// that change the direction of text. A key may contain any of them.
+    package var printable: String {
+        let escaped: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
+        return unicodeScalars.reduce(into: "") { text, scalar in
+            let isEscaped = escaped.contains(scalar.properties.generalCategory)
+            text += isEscaped ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }
     }
 }
 

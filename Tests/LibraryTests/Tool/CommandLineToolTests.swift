@@ -65,7 +65,9 @@
 
         @Test func severalKeysAreRemovedOrNone() throws {
             try CommandLineTool.run { tool throws in
-                try store(tool.file("camera"), [("a", 1), ("b", 2), ("c", 3)])
+                let suite = try DefaultsSuite(file: tool.file("camera"))
+                try suite.replaceContents(with: ["a": 1, "b": 2, "c": 3])
+                try suite.synchronize()
                 let missing = try tool("remove", "camera", "a", "x")
                 #expect(missing.code == 1 && missing.errors.contains("“x”"))
                 #expect(try tool("list", "camera").lines == ["a = 1", "b = 2", "c = 3"])

@@ -56,15 +56,23 @@
                     #expect(outcome.code == 1 && outcome.text.isEmpty && outcome.errors.contains(text))
                 }
                 // The other parts stay.
-                for (path, text) in [("config.size", "1"), ("config.tags.1.n", "3.0"), ("config.new.b", "true")] {
+                for (path, text) in [("config.size", "1"), ("config.tags.1.n", "3.0")] {
                     #expect(try tool("set", "camera", path, text).code == 0)
                 }
+                #expect(try tool("set", "camera", "config.new.b", "true", "--part").code == 0)
                 let json = #"{"a.b": 1, "new": {"b": true}, "size": 1, "tags": ["x", {"n": 3.0}]}"#
                 let suite = try DefaultsSuite(file: tool.file("camera"))
                 #expect(try suite.contents()["config"]?.jsonText == json)
-                for path in ["config.tags.2", "config.size.x"] {
-                    #expect(try tool("set", "camera", path, "1").code == 1)
+                // A misspelled name is not stored, at any depth.
+                for (path, text) in [
+                    ("config.tags.2", "an array of 2"), ("config.size.x", "it is neither"),
+                    ("config.sise", "no part “sise”, which --part adds; did you mean “size”?"),
+                    ("config.tags.1.m", "no part “m”, which --part adds"), ("config.new.a.b", "no part “a”"),
+                ] {
+                    let outcome = try tool("set", "camera", path, "1")
+                    #expect(outcome.code == 1 && outcome.errors.contains(text))
                 }
+                #expect(try suite.contents()["config"]?.jsonText == json)
                 // A key with that name is used instead.
                 try tool("set", "camera", "config.size", "5", "--key")
                 #expect(try tool("get", "camera", "config.size").text == "5\n")
@@ -74,6 +82,14 @@
                 #expect(try tool("set", "camera", "config.size", "7", "--part").code == 0)
                 #expect(try suite.contents()["config.size"] == 6)
                 #expect(try tool("get", "camera", "config.tags.0").text == "\"x\"\n")
+                // A key comes first here, too.
+                #expect(try tool("remove", "camera", "config.size", "config.new.b", "config.tags.0").code == 0)
+                #expect(try suite.contents()["config.size"] == nil)
+                let rest = #"{"a.b": 1, "new": {}, "size": 7, "tags": [{"n": 3.0}]}"#
+                #expect(try suite.contents()["config"]?.jsonText == rest)
+                let outcome = try tool("remove", "camera", "config.new", "config.sise")
+                #expect(outcome.code == 1 && outcome.errors.contains("did you mean “size”?"))
+                #expect(try suite.contents()["config"]?.jsonText == rest)
             }
         }
 
@@ -93,7 +109,7 @@
                 #expect(try suite.contents().isEmpty)
                 #expect(try tool("set", "server", "limits.burst", "2", "--part").code == 0)
                 #expect(PersistentStore<Limits>(in: suite).value == Limits(burst: 2, rate: 10))
-                #expect(try tool("set", "server", "limits.rate", "20").code == 0)
+                #expect(try tool("set", "server", "limits.rate", "20", "--part").code == 0)
                 #expect(PersistentStore<Limits>(in: suite).value == Limits(burst: 2, rate: 20))
                 #expect(try tool("get", "server", "limits.burst").text == "2\n")
                 #expect(try tool("set", "server", "com.example.flag", "true", "--key").code == 0)
@@ -114,6 +130,47 @@
                 guard case .dictionary(let limits)? = try DefaultsSuite(file: tool.file("server")).contents()["limits"]
                 else { return #expect(Bool(false), "nothing is stored") }
                 #expect(limits.count == 30)
+            }
+        }
+
+        /// Files and arguments may come from other people.
+        @Test func hostileInputIsRefusedBeforeAnyWorkAndNeverPrintedRaw() throws {
+            try CommandLineTool.run { tool throws in
+                let names = Array(repeating: "a", count: 8_000).joined(separator: ".")
+                for arguments in [["set", "camera", names, "1", "--part"], ["remove", "camera", names]] {
+                    try tool("set", "camera", "a", "1")
+                    let outcome = try tool(arguments)
+                    #expect(outcome.code == 2 && outcome.errors.contains("8000 names"))
+                }
+                // Each array has the next one twice: 170 bytes unfold into 2^30 elements.
+                var bytes: [UInt8] = Array("bplist00".utf8) + [0xd1, 1, 2, 0x51, 0x61]
+                var offsets: [UInt8] = [8, 11]
+                for index in 2..<32 {
+                    offsets.append(UInt8(bytes.count))
+                    bytes += index < 31 ? [0xa2, UInt8(index + 1), UInt8(index + 1)] : [0x10, 1]
+                }
+                let table = UInt8(bytes.count)
+                bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 32]
+                bytes += [UInt8](repeating: 0, count: 15) + [table]
+                let file = URL(filePath: tool.file("laughs.plist").path)
+                try Data(bytes).write(to: file)
+                let laughs = try tool("import", "camera", file.path)
+                #expect(laughs.code == 3 && laughs.errors.contains("cannot be read"))
+
+                let hostile = "a\u{1b}[31mRED\u{7}\u{9b}\u{202e}\n"
+                let step = String(decoding: PropertyList.array([.string(hostile)]).json(), as: UTF8.self)
+                let json = Data(#"{"TypedDefaults-migrations": \#(step), "b": 1}"#.utf8)
+                try tool("import", "other", "-", input: json)
+                let long = hostile + String(repeating: "k", count: 5_000)
+                for outcome in [
+                    try tool("info", "other"), try tool("import", "camera", "-", input: json),
+                    try tool("get", "other", hostile), try tool("set", "other", long, "1"),
+                    try tool("remove", "other", long), try tool("list", "other"),
+                ] {
+                    let text = outcome.text + outcome.errors
+                    #expect(!text.unicodeScalars.contains { "\u{1b}\u{7}\u{9b}\u{202e}".unicodeScalars.contains($0) })
+                    #expect(text.utf8.count < 600)
+                }
             }
         }
 

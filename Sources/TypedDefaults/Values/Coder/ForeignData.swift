@@ -1,16 +1,16 @@
 import SettingsFile
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// JSON or a property list that other code stored as data.
 ///
 /// Foundation's decoders recurse as deep as the data is nested, and endlessly in a binary property
 /// list with a cycle. A tree of limited depth is therefore created first.
-struct ForeignData {
+package struct ForeignData {
     private enum Format { case json, propertyList }
     private let data: Data
     private let format: Format
@@ -18,8 +18,9 @@ struct ForeignData {
     /// digits than a double holds becomes `PropertyList.digits`.
     let tree: PropertyList
 
-    /// Returns `nil` if the data holds neither JSON nor a property list, or is nested too deeply.
-    init?(_ data: Data) {
+    /// Returns `nil` if the data holds neither JSON nor a property list, is nested too deeply, or uses
+    /// an array so often that it would unfold into more elements than it has bytes.
+    package init?(_ data: Data) {
         self.data = data
         let steps = Steps(data.count)
         format = data.starts(with: "bplist".utf8) || data.first == UInt8(ascii: "<") ? .propertyList : .json
